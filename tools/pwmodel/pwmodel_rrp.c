@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "pwmodel.h"
+
+int pwm_rrp(int argc, char **argv)
+{
+	(void)argc;
+	pwm_fail("%s: not built yet", argv[0]);
+}
