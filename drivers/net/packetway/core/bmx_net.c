@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+/* BMX switch and three-stage network, register by register. */
+#include "bmx_net.h"
+
+/* hands out pieces of the caller's memory; with base NULL it only counts */
+struct arena {
+	u8 *base;
+	size_t used;
+};
+
+static void *take(struct arena *a, size_t size)
+{
+	void *p = a->base ? a->base + a->used : NULL;
+
+	a->used += round_up(size, 8);
+	return p;
+}
+
+/**
+ * pw_bmx_entries_needed() - table entries the routes of a network take
+ * @k: ports of a switch
+ *
+ * First and middle stage: every source of a switch (k of them) has k*k
+ * point-to-point destinations and one broadcast. Last stage: every source of
+ * the network has k destinations and one broadcast. The last stage needs more.
+ *
+ * Return: k * k * (k + 1).
+ */
+u32 pw_bmx_entries_needed(u32 k)
+{
+	return k * k * (k + 1);
+}
+
+/**
+ * pw_bmx_cfg_check() - are the sizes possible?
+ * @cfg: sizes
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_bmx_cfg_check(const struct pw_bmx_cfg *cfg)
+{
+	u32 k = pw_bmx_cfg_k(cfg);
+
+	if (k < PW_BMX_KMIN || k > PW_BMX_KMAX)
+		return -EINVAL;
+	if (pw_bmx_cfg_depth(cfg) > PW_BMX_DEPTH_MAX)
+		return -EINVAL;
+	if (cfg->entries > BIT(16 - pw_bmx_vpi_shift(k)))
+		return -EINVAL;
+	return 0;
+}
+
+static u32 cfg_entries(const struct pw_bmx_cfg *cfg)
+{
+	return max_t(u32, cfg->entries ? cfg->entries : PW_BMX_ENTRIES,
+		     pw_bmx_entries_needed(pw_bmx_cfg_k(cfg)));
+}
+
+/* n PPDs and SPDs of k queues each */
+struct units {
+	struct pw_bmx_ppd *ppd;
+	struct pw_bmx_spd *spd;
+	struct pw_bmx_xpm *xpm;
+};
+
+static void take_units(struct arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
+		       u32 stride, struct units *u)
+{
+	u32 k = pw_bmx_cfg_k(cfg), depth = pw_bmx_cfg_depth(cfg), i;
+	u16 *row;
+	u8 *mem;
+
+	u->ppd = take(a, sizeof(*u->ppd) * n);
+	u->spd = take(a, sizeof(*u->spd) * n);
+	u->xpm = take(a, sizeof(*u->xpm) * n * k);
+	row = take(a, sizeof(*row) * n * entries * stride);
+	mem = take(a, (size_t)n * k * depth * PW_BMX_CELL);
+	if (!a->base)
+		return;
+	for (i = 0; i < n; i++) {
+		pw_bmx_ppd_init(&u->ppd[i], k, depth);
+		pw_bmx_tab_init(&u->ppd[i].tab, row + (size_t)i * entries * stride, entries, stride,
+				pw_bmx_vpi_shift(k));
+		pw_bmx_spd_init(&u->spd[i], k);
+	}
+	for (i = 0; i < n * k; i++)
+		pw_bmx_xpm_init(&u->xpm[i], mem + (size_t)i * depth * PW_BMX_CELL, depth);
+}
+
+static struct pw_bmx_net *net_layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+{
+	u32 k = pw_bmx_cfg_k(cfg), ports = k * k;
+	struct pw_bmx_net head = {}, *net;
+	struct units u;
+
+	net = take(a, sizeof(*net));
+	head.k = k;
+	head.ports = ports;
+	head.depth = pw_bmx_cfg_depth(cfg);
+	head.shift = pw_bmx_vpi_shift(k);
+	head.in_byte = take(a, ports);
+	head.in_byteind = take(a, ports);
+	head.in_suspend = take(a, ports);
+	head.out_byte = take(a, ports);
+	head.out_byteind = take(a, ports);
+	head.out_suspend = take(a, ports);
+	head.peer = take(a, sizeof(*head.peer) * 2 * ports);
+	take_units(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), cfg->wide ? 1 + k : 2, &u);
+	head.ppd = u.ppd;
+	head.spd = u.spd;
+	head.xpm = u.xpm;
+	if (net)
+		*net = head;
+	return net;
+}
+
+/**
+ * pw_bmx_net_size() - memory a network needs
+ * @cfg: sizes, checked
+ *
+ * Return: bytes to hand to pw_bmx_net_init().
+ */
+size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg)
+{
+	struct arena a = {};
+
+	net_layout(&a, cfg);
+	return a.used;
+}
+
+static void set_one(struct pw_bmx_net *net, u32 ppd, u32 vpi, u32 out, u32 vpi_out)
+{
+	struct pw_bmx_entry e = {};
+
+	e.sel = BIT(out);
+	e.vpi[out] = vpi_out;
+	pw_bmx_tab_set(&net->ppd[ppd].tab, vpi, &e);
+}
+
+static void set_all(struct pw_bmx_net *net, u32 ppd, u32 vpi, u32 vpi_out)
+{
+	struct pw_bmx_entry e = {};
+	u32 i;
+
+	e.sel = BIT(net->k) - 1;
+	for (i = 0; i < net->k; i++)
+		e.vpi[i] = vpi_out;
+	pw_bmx_tab_set(&net->ppd[ppd].tab, vpi, &e);
+}
+
+/*
+ * Every PPD hands out its entries upwards from 0, sources ascending, for each
+ * source first all point-to-point routes (destination, then route), then its
+ * broadcast routes. That gives these closed forms, here for any k.
+ */
+static void fill_tables(struct pw_bmx_net *net)
+{
+	u32 k = net->k, n = net->ports;
+	u32 s, d, r, j, mid, midv, lastv;
+
+	for (s = 0; s < n; s++) {
+		for (r = 0; r < k; r++) {
+			mid = n + k * r + s / k;
+			for (d = 0; d < n; d++) {
+				midv = (n + 1) * (s % k) + d;
+				lastv = (k + 1) * s + d % k;
+				set_one(net, s, pw_bmx_vpi_one(k, d, r), r, midv);
+				set_one(net, mid, midv, d / k, lastv);
+				set_one(net, 2 * n + k * (d / k) + r, lastv, d % k, 0);
+			}
+			midv = (n + 1) * (s % k) + n;
+			lastv = (k + 1) * s + k;
+			set_one(net, s, pw_bmx_vpi_all(k, r), r, midv);
+			set_all(net, mid, midv, lastv);
+			for (j = 0; j < k; j++)
+				set_all(net, 2 * n + k * j + r, lastv, 0);
+		}
+	}
+}
+
+/**
+ * pw_bmx_net_init() - reset network with its routes
+ * @mem: pw_bmx_net_size() bytes, aligned to 8
+ * @cfg: sizes, checked
+ *
+ * Return: the network (at @mem).
+ */
+struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
+{
+	struct arena a = { .base = mem };
+	struct pw_bmx_net *net;
+	u32 i;
+
+	net = net_layout(&a, cfg);
+	memset(net->in_byte, 0, net->ports);
+	memset(net->in_byteind, 0, net->ports);
+	memset(net->in_suspend, 0, net->ports);
+	memset(net->out_byte, 0, net->ports);
+	memset(net->out_byteind, 0, net->ports);
+	memset(net->out_suspend, 0, net->ports);
+	for (i = 0; i < 2 * net->ports; i++)
+		net->peer[i] = (i / net->ports + 1) * net->ports +
+			       pw_bmx_wire(net->k, i % net->ports);
+	fill_tables(net);
+	return net;
+}
+
+/* queue 0 of SPD @r: the queues of one SPD lie k apart in its switch */
+static struct pw_bmx_xpm *spd_queue(struct pw_bmx_xpm *xpm, u32 k, u32 r)
+{
+	return &xpm[(size_t)(r - r % k) * k + r % k];
+}
+
+/**
+ * pw_bmx_net_step_spd() - first part of a cycle: all output units
+ * @net: network
+ */
+void pw_bmx_net_step_spd(struct pw_bmx_net *net)
+{
+	u32 k = net->k, n = net->ports, r;
+	bool suspend;
+
+	net->cycle++;
+	for (r = 0; r < PW_BMX_STAGES * n; r++) {
+		suspend = r < 2 * n ? net->ppd[net->peer[r]].suspend : net->out_suspend[r - 2 * n];
+		pw_bmx_spd_step(&net->spd[r], suspend, spd_queue(net->xpm, k, r), k);
+	}
+	for (r = 0; r < n; r++) {
+		net->out_byte[r] = net->spd[2 * n + r].byte;
+		net->out_byteind[r] = net->spd[2 * n + r].byteind;
+	}
+}
+
+static void ask_fault(struct pw_bmx_net *net, u32 r)
+{
+	struct pw_bmx_ppd *p = &net->ppd[r];
+
+	if (!p->cind || p->qind || pw_bmx_ppd_full(p, &net->xpm[(size_t)r * net->k]))
+		return;
+	switch (net->fault(net->fault_ctx, r, net->cycle - 3)) {
+	case PW_BMX_FAULT_DROP:
+		p->sel = 0;
+		net->dropped[r / net->ports]++;
+		break;
+	case PW_BMX_FAULT_CORRUPT:
+		/* another byte in each stage: two faults never cancel */
+		p->flip_at = 50 - r / net->ports;
+		net->corrupted[r / net->ports]++;
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * pw_bmx_net_step_ppd() - last part of a cycle: all input units
+ * @net: network
+ */
+void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
+{
+	u32 k = net->k, n = net->ports, r;
+
+	if (unlikely(net->fault))
+		for (r = 0; r < PW_BMX_STAGES * n; r++)
+			ask_fault(net, r);
+	for (r = 0; r < n; r++) {
+		pw_bmx_ppd_step(&net->ppd[r], net->in_byte[r], net->in_byteind[r],
+				&net->xpm[(size_t)r * k]);
+		net->in_suspend[r] = net->ppd[r].suspend;
+	}
+	for (r = 0; r < 2 * n; r++)
+		pw_bmx_ppd_step(&net->ppd[net->peer[r]], net->spd[r].byte, net->spd[r].byteind,
+				&net->xpm[(size_t)net->peer[r] * k]);
+}
+
+/**
+ * pw_bmx_path() - units on a route
+ * @k: ports of a switch
+ * @s: source port
+ * @d: destination port
+ * @r: route 0..k-1, the middle switch
+ * @path: result
+ *
+ * Return: 0, or -ERANGE for a port or route that does not exist.
+ */
+int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path)
+{
+	u32 n = k * k;
+
+	if (s >= n || d >= n || r >= k)
+		return -ERANGE;
+	path->ppd[0] = s;
+	path->spd[0] = k * (s / k) + r;
+	path->ppd[1] = n + k * r + s / k;
+	path->spd[1] = n + k * r + d / k;
+	path->ppd[2] = 2 * n + k * (d / k) + r;
+	path->spd[2] = 2 * n + d;
+	return 0;
+}
+
+/**
+ * pw_bmx_outputs() - source route as the list of switch outputs
+ * @k: ports of a switch
+ * @d: destination port
+ * @r: route
+ * @out: output of the first, middle and last switch
+ *
+ * Return: 0, or -ERANGE for a port or route that does not exist.
+ */
+int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES])
+{
+	if (d >= k * k || r >= k)
+		return -ERANGE;
+	out[0] = r;
+	out[1] = d / k;
+	out[2] = d % k;
+	return 0;
+}
+
+/**
+ * pw_bmx_outputs_parse() - destination and route from a list of switch outputs
+ * @k: ports of a switch
+ * @out: list
+ * @len: its length
+ * @d: result: destination port
+ * @r: result: route
+ *
+ * Return: 0, -EINVAL if the list has not one output per stage, -ERANGE if it
+ * names an output that a switch does not have.
+ */
+int pw_bmx_outputs_parse(u32 k, const u8 *out, u32 len, u32 *d, u32 *r)
+{
+	if (len != PW_BMX_STAGES)
+		return -EINVAL;
+	if (out[0] >= k || out[1] >= k || out[2] >= k)
+		return -ERANGE;
+	*r = out[0];
+	*d = k * out[1] + out[2];
+	return 0;
+}
+
+static struct pw_bmx_switch *switch_layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+{
+	struct pw_bmx_switch *sw = take(a, sizeof(*sw));
+	u32 k = pw_bmx_cfg_k(cfg);
+	struct units u;
+
+	take_units(a, cfg, k, cfg->entries ? cfg->entries : PW_BMX_ENTRIES, 1 + k, &u);
+	if (sw) {
+		sw->k = k;
+		sw->cycle = 0;
+		sw->ppd = u.ppd;
+		sw->spd = u.spd;
+		sw->xpm = u.xpm;
+	}
+	return sw;
+}
+
+/**
+ * pw_bmx_switch_size() - memory a lone switch needs
+ * @cfg: sizes, checked
+ *
+ * Return: bytes to hand to pw_bmx_switch_init().
+ */
+size_t pw_bmx_switch_size(const struct pw_bmx_cfg *cfg)
+{
+	struct arena a = {};
+
+	switch_layout(&a, cfg);
+	return a.used;
+}
+
+/**
+ * pw_bmx_switch_init() - reset switch with empty tables
+ * @mem: pw_bmx_switch_size() bytes, aligned to 8
+ * @cfg: sizes, checked
+ *
+ * Return: the switch (at @mem).
+ */
+struct pw_bmx_switch *pw_bmx_switch_init(void *mem, const struct pw_bmx_cfg *cfg)
+{
+	struct arena a = { .base = mem };
+
+	return switch_layout(&a, cfg);
+}
+
+/**
+ * pw_bmx_switch_step() - one cycle of a lone switch
+ * @sw: switch
+ * @byte: k input links
+ * @byteind: their valid bits
+ * @suspend: k suspends into the output units
+ */
+void pw_bmx_switch_step(struct pw_bmx_switch *sw, const u8 *byte, const u8 *byteind,
+			const u8 *suspend)
+{
+	u32 i;
+
+	sw->cycle++;
+	for (i = 0; i < sw->k; i++)
+		pw_bmx_spd_step(&sw->spd[i], suspend[i], spd_queue(sw->xpm, sw->k, i), sw->k);
+	for (i = 0; i < sw->k; i++)
+		pw_bmx_ppd_step(&sw->ppd[i], byte[i], byteind[i], &sw->xpm[i * sw->k]);
+}

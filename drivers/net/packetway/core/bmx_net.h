@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Three-stage BMX network of k*k ports, register by register.
+ *
+ * Ranks: stage s owns PPDs and SPDs s*k*k .. (s+1)*k*k-1, its switch w the k
+ * ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i drives output
+ * port i, output x of switch w goes to input w of switch x of the next stage.
+ *
+ * Per cycle the caller runs pw_bmx_net_step_spd(), then its port units, then
+ * pw_bmx_net_step_ppd(). A port unit reads out_byte/out_byteind (this cycle's)
+ * and in_suspend (last cycle's) and writes in_byte/in_byteind (taken by the PPD
+ * in the same cycle) and out_suspend (acts on the SPD in the next cycle).
+ */
+#ifndef PW_CORE_BMX_NET_H
+#define PW_CORE_BMX_NET_H
+
+#include "pw_os.h"
+#include "bmx.h"
+
+#define PW_BMX_STAGES	3
+/* cycles from byte 0 on the input link to byte 0 on the output link, idle network */
+#define PW_BMX_LATENCY	18
+
+/**
+ * struct pw_bmx_cfg - sizes of a network or switch
+ * @k: ports of a switch, PW_BMX_KMIN..PW_BMX_KMAX; 0 for the default
+ * @depth: cells in a queue, 1..PW_BMX_DEPTH_MAX; 0 for the default
+ * @entries: table entries; 0 for the default, raised to what the routes need
+ * @wide: tables hold a VPI for each output instead of one for all of them
+ */
+struct pw_bmx_cfg {
+	u32 k;
+	u32 depth;
+	u32 entries;
+	bool wide;
+};
+
+/* what a fault hook decides for a cell that a PPD is about to accept */
+enum pw_bmx_fault {
+	PW_BMX_FAULT_NONE,
+	PW_BMX_FAULT_DROP,	/* taken from the link, stored nowhere */
+	PW_BMX_FAULT_CORRUPT,	/* a data bit flips, the CRC no longer fits */
+};
+
+/*
+ * Asked once per cell and PPD, never for a refused attempt. @ppd: rank, @t:
+ * cycle in which byte 0 was on the PPD's link. Same arguments in both engines,
+ * so that a decision that depends on them alone gives the same run.
+ */
+typedef enum pw_bmx_fault (*pw_bmx_fault_fn)(void *ctx, u32 ppd, u64 t);
+
+/**
+ * struct pw_bmx_net - the network
+ * @k: ports of a switch
+ * @ports: k * k
+ * @depth: cells in a queue
+ * @shift: bits of the header word below the VPI (see pw_bmx_vpi_shift())
+ * @cycle: cycle being run; the first one after reset is 1
+ * @in_byte: link into PPD p, written by the port unit
+ * @in_byteind: valid bit of it
+ * @in_suspend: suspend of PPD p towards the port unit
+ * @out_byte: link from SPD 2*ports+p to the port unit
+ * @out_byteind: valid bit of it
+ * @out_suspend: suspend of the port unit, written by it
+ * @ppd: 3 * ports input units
+ * @spd: 3 * ports output units
+ * @xpm: queues: queue q of PPD r is xpm[r * k + q]
+ * @peer: PPD that SPD r drives, for the first 2 * ports SPDs
+ * @fault: fault hook or NULL
+ * @fault_ctx: its first argument
+ * @dropped: cells dropped by the hook, per stage
+ * @corrupted: cells damaged by the hook, per stage
+ */
+struct pw_bmx_net {
+	u32 k;
+	u32 ports;
+	u32 depth;
+	u32 shift;
+	u64 cycle;
+	u8 *in_byte, *in_byteind, *in_suspend;
+	u8 *out_byte, *out_byteind, *out_suspend;
+	struct pw_bmx_ppd *ppd;
+	struct pw_bmx_spd *spd;
+	struct pw_bmx_xpm *xpm;
+	u16 *peer;
+	pw_bmx_fault_fn fault;
+	void *fault_ctx;
+	u64 dropped[PW_BMX_STAGES], corrupted[PW_BMX_STAGES];
+};
+
+/* ranks of the units on a route, in the order a cell meets them */
+struct pw_bmx_path {
+	u16 ppd[PW_BMX_STAGES];
+	u16 spd[PW_BMX_STAGES];
+};
+
+static inline u32 pw_bmx_cfg_k(const struct pw_bmx_cfg *cfg)
+{
+	return cfg->k ? cfg->k : PW_BMX_K;
+}
+
+static inline u32 pw_bmx_cfg_depth(const struct pw_bmx_cfg *cfg)
+{
+	return cfg->depth ? cfg->depth : PW_BMX_DEPTH;
+}
+
+/* VPI at the sender: point-to-point to port @d by route @r, broadcast by route @r */
+static inline u32 pw_bmx_vpi_one(u32 k, u32 d, u32 r)
+{
+	return k * d + r;
+}
+
+static inline u32 pw_bmx_vpi_all(u32 k, u32 r)
+{
+	return k * k * k + r;
+}
+
+/* bits below the VPI in the header word: with k = 16 a VPI needs 13 bits */
+static inline u32 pw_bmx_vpi_shift(u32 k)
+{
+	return k < 16 ? 4 : 3;
+}
+
+/* PPD rank within the next stage that SPD rank @i within its stage drives */
+static inline u32 pw_bmx_wire(u32 k, u32 i)
+{
+	return k * (i % k) + i / k;
+}
+
+u32 pw_bmx_entries_needed(u32 k);
+int pw_bmx_cfg_check(const struct pw_bmx_cfg *cfg);
+size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg);
+struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg);
+void pw_bmx_net_step_spd(struct pw_bmx_net *net);
+void pw_bmx_net_step_ppd(struct pw_bmx_net *net);
+
+int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path);
+int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES]);
+int pw_bmx_outputs_parse(u32 k, const u8 *out, u32 len, u32 *d, u32 *r);
+
+/**
+ * struct pw_bmx_switch - one k x k switch by itself
+ * @k: ports
+ * @cycle: cycle being run
+ * @ppd: k input units
+ * @spd: k output units
+ * @xpm: queue q of PPD p is xpm[p * k + q]
+ */
+struct pw_bmx_switch {
+	u32 k;
+	u64 cycle;
+	struct pw_bmx_ppd *ppd;
+	struct pw_bmx_spd *spd;
+	struct pw_bmx_xpm *xpm;
+};
+
+size_t pw_bmx_switch_size(const struct pw_bmx_cfg *cfg);
+struct pw_bmx_switch *pw_bmx_switch_init(void *mem, const struct pw_bmx_cfg *cfg);
+void pw_bmx_switch_step(struct pw_bmx_switch *sw, const u8 *byte, const u8 *byteind,
+			const u8 *suspend);
+
+#endif /* PW_CORE_BMX_NET_H */
