@@ -13,6 +13,8 @@
  * printed on standard output before that.
  */
 int pwm_replay(int argc, char **argv);
+/* unit "aal" of replay: argv[0] is "aal" */
+int pwm_replay_aal(int argc, char **argv);
 int pwm_fabric(int argc, char **argv);
 int pwm_aton(int argc, char **argv);
 int pwm_eep(int argc, char **argv);

@@ -55,6 +55,7 @@ typedef int64_t s64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define fallthrough __attribute__((__fallthrough__))
+#undef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
 #define noinline __attribute__((__noinline__))
 #ifndef __packed
