@@ -1,0 +1,1185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * EEP codec: parse and build PacketWay end-to-end messages.
+ *
+ * Lengths are checked against the frame before they are used, whatever the
+ * bytes say. The header part (prefixes, header, OHs) and the trailer part (OTs,
+ * TAIL) are parsed apart, so that a data block in page fragments is not touched.
+ */
+#include "eep.h"
+
+static const struct {
+	const char *name;
+	const char *field;
+	const char *str;
+} pw_eep_errs[PW_EEP_E_NUM] = {
+	[PW_EEP_OK] = { "ok", "", "well formed" },
+	[PW_EEP_E_FRAME] = { "frame", "frame", "no bytes, or more than can be counted" },
+	[PW_EEP_E_PREFIX_TRUNC] = { "prefix_trunc", "prefix",
+		"frame ends where an L2RH, symbol or header must begin" },
+	[PW_EEP_E_PREFIX_LIMIT] = { "prefix_limit", "prefix", "too many bytes of L2RHs and symbols" },
+	[PW_EEP_E_L2RH_LEN] = { "l2rh_len", "prefix.l2rh", "length 0" },
+	[PW_EEP_E_L2RH_OVERRUN] = { "l2rh_overrun", "prefix.l2rh", "runs past the frame" },
+	[PW_EEP_E_SYM_OVERRUN] = { "symbol_overrun", "prefix.symbol", "runs past the frame" },
+	[PW_EEP_E_VERSION] = { "version", "v", "version is not 0" },
+	[PW_EEP_E_HDR_TRUNC] = { "header_trunc", "header", "frame ends inside the header" },
+	[PW_EEP_E_DT_RESERVED] = { "dt_reserved", "dt", "reserved destination" },
+	[PW_EEP_E_DT_UNDEF] = { "dt_undefined", "dt", "destination is 0" },
+	[PW_EEP_E_ESIZE] = { "e_size", "e", "element size 5..7" },
+	[PW_EEP_E_SA] = { "sa_msbit", "sa", "first bit is set" },
+	[PW_EEP_E_PL] = { "pl", "pl", "padding without a data block" },
+	[PW_EEP_E_DL] = { "dl", "dl", "data block runs past the frame" },
+	[PW_EEP_E_OH_OVERRUN] = { "oh_overrun", "oh", "runs past the frame" },
+	[PW_EEP_E_OH_LAST] = { "oh_last", "oh", "frame ends before the last one" },
+	[PW_EEP_E_OH_LIMIT] = { "oh_limit", "oh", "too many" },
+	[PW_EEP_E_OT_OVERRUN] = { "ot_overrun", "ot", "runs past the place of TAIL" },
+	[PW_EEP_E_OT_LAST] = { "ot_last", "ot", "TAIL comes before the last one" },
+	[PW_EEP_E_OT_LIMIT] = { "ot_limit", "ot", "too many" },
+	[PW_EEP_E_OT_MISSING] = { "ot_missing", "ot", "announced by an OH and not there" },
+	[PW_EEP_E_TAIL] = { "tail", "tail", "frame ends before TAIL does" },
+	[PW_EEP_E_TRAILING] = { "trailing", "tail", "bytes after TAIL" },
+	[PW_EEP_E_NO_L2RH] = { "no_l2rh", "prefix", "no L2RH" },
+	[PW_EEP_E_CRC32] = { "crc32", "ot.crc32", "does not match the data block" },
+	[PW_EEP_E_CRC64] = { "crc64", "ot.crc64", "does not match the data block" },
+};
+
+/**
+ * pw_eep_err_field - the field that an error is about
+ * @err: enum pw_eep_err
+ *
+ * Return: its name, as in the JSON form of a message.
+ */
+const char *pw_eep_err_field(int err)
+{
+	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].field : "?";
+}
+
+/**
+ * pw_eep_err_str - what is wrong with that field
+ * @err: enum pw_eep_err
+ *
+ * Return: a few words.
+ */
+const char *pw_eep_err_str(int err)
+{
+	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].str : "unknown error";
+}
+
+/**
+ * pw_eep_err_name - short unique name of an error, for counters
+ * @err: enum pw_eep_err
+ *
+ * Return: lower-case letters, digits and underscores.
+ */
+const char *pw_eep_err_name(int err)
+{
+	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].name : "unknown";
+}
+
+/**
+ * pw_eep_err_te - how an error is reported to the source
+ * @err: enum pw_eep_err
+ *
+ * Return: TE of the ERR packet.
+ */
+u16 pw_eep_err_te(int err)
+{
+	switch (err) {
+	case PW_EEP_E_DT_RESERVED:
+	case PW_EEP_E_DT_UNDEF:
+		return PW_TE_ERR_UNK;
+	case PW_EEP_E_L2RH_LEN:
+	case PW_EEP_E_L2RH_OVERRUN:
+	case PW_EEP_E_NO_L2RH:
+		return PW_TE_ERR_BADL2RH;
+	default:
+		return PW_TE_ERR_GENERAL;
+	}
+}
+
+/**
+ * pw_eep_may_answer - may this message be answered with an ERR packet?
+ * @v: view, also of a refused message
+ *
+ * Return: false if there is nobody to tell, for ERR packets and for broadcasts.
+ */
+bool pw_eep_may_answer(const struct pw_eep_view *v)
+{
+	return v->hdr_seen && pw_addr_kind(v->sa) == PW_ADDR_KIND_PHYS &&
+	       v->pt != PW_PT_ERR && v->dt != PW_ADDR_BROADCAST;
+}
+
+/**
+ * pw_eep_pt_name - name of a packet type
+ * @pt: packet type
+ *
+ * Return: the name, or NULL.
+ */
+const char *pw_eep_pt_name(u16 pt)
+{
+	switch (pt) {
+	case PW_PT_RRP:		return "RRP";
+	case PW_PT_EMBEDDED:	return "EMBEDDED";
+	case PW_PT_MEM_READ:	return "MEM_READ";
+	case PW_PT_MEM_WRITE:	return "MEM_WRITE";
+	case PW_PT_IP:		return "IP";
+	case PW_PT_SNMP:	return "SNMP";
+	case PW_PT_ATM:		return "ATM";
+	case PW_PT_ETHERNET:	return "ETHERNET";
+	case PW_PT_VME:		return "VME";
+	case PW_PT_ATON:	return "ATON";
+	case PW_PT_ESP:		return "ESP";
+	case PW_PT_POETS:	return "POETS";
+	case PW_PT_ECHO:	return "ECHO";
+	case PW_PT_ERR:		return "ERR";
+	default:		return NULL;
+	}
+}
+
+static const char * const pw_te_rrp_names[] = {
+	NULL, "GVL2", "L2SR", "RDRC", "TELL", "INFO", "HRTO", "WRU", "GVRT", "RTBL",
+};
+
+static const char * const pw_te_err_names[] = {
+	NULL, "UNK", "HRDOWN", "LINKDOWN", "GENERAL", "TOOBIG", "BADOPT", "BADL2RH",
+};
+
+static const char * const pw_te_echo_names[] = { NULL, "REQUEST", "REPLY" };
+
+/**
+ * pw_eep_te_name - name of a packet type extension
+ * @pt: packet type
+ * @te: its extension
+ *
+ * Return: the name, or NULL.
+ */
+const char *pw_eep_te_name(u16 pt, u16 te)
+{
+	switch (pt) {
+	case PW_PT_RRP:
+		return te < ARRAY_SIZE(pw_te_rrp_names) ? pw_te_rrp_names[te] : NULL;
+	case PW_PT_ERR:
+		return te < ARRAY_SIZE(pw_te_err_names) ? pw_te_err_names[te] : NULL;
+	case PW_PT_ECHO:
+		return te < ARRAY_SIZE(pw_te_echo_names) ? pw_te_echo_names[te] : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Parse -------------------------------------------------------------------- */
+
+static enum pw_eep_kind pw_eep_kind_of(u8 byte1)
+{
+	if ((byte1 & PW_EEP_B1_PHYS_MASK) == PW_EEP_B1_PHYS)
+		return PW_EEP_PHYS;
+	if ((byte1 & PW_EEP_B1_L2RH_MASK) == PW_EEP_B1_L2RH)
+		return PW_EEP_L2RH;
+	if ((byte1 & PW_EEP_B1_RSVD_MASK) == PW_EEP_B1_RSVD)
+		return PW_EEP_RESERVED;
+	return (byte1 & PW_EEP_B1_TOP_MASK) == PW_EEP_B1_LOGICAL ? PW_EEP_LOGICAL : PW_EEP_SYMBOL;
+}
+
+/**
+ * pw_eep_first - tell what a message begins with from its first four bytes
+ * @first4: the bytes
+ *
+ * Enough to decide how to forward: for PW_EEP_PHYS and PW_EEP_LOGICAL the
+ * destination is there too.
+ *
+ * Return: the kind of the first element.
+ */
+enum pw_eep_kind pw_eep_first(const u8 first4[4])
+{
+	return pw_eep_kind_of(first4[1]);
+}
+
+/*
+ * The prefix at @pos, whose first word is there, kind already known.
+ * Return: 0 and @el filled, or an error.
+ */
+static int pw_eep_prefix_at(const u8 *head, u32 pos, u32 framelen, enum pw_eep_kind kind,
+			    struct pw_eep_elem *el)
+{
+	const u8 *p = head + pos;
+
+	el->kind = kind;
+	el->off = pos;
+	el->mandatory = false;
+	el->last = false;
+	if (kind == PW_EEP_L2RH) {
+		el->type = 0;
+		el->data_len = p[1] & PW_L2RH_LEN_MASK;
+		el->data_off = pos + PW_L2RH_HDR_LEN;
+		el->len = pw_l2rh_size(el->data_len);
+	} else {
+		el->type = get_unaligned_be24(p + 1) & PW_SYM_TYPE_MASK;
+		el->data_len = p[4];
+		el->data_off = pos + PW_SYM_HDR_LEN;
+		el->len = pw_sym_size(el->data_len);
+	}
+	if (p[0] & PW_EEP_V_MASK)
+		return PW_EEP_E_VERSION;
+	if (kind == PW_EEP_L2RH && !el->data_len)
+		return PW_EEP_E_L2RH_LEN;
+	if (el->len > framelen - pos)
+		return kind == PW_EEP_L2RH ? PW_EEP_E_L2RH_OVERRUN : PW_EEP_E_SYM_OVERRUN;
+	return 0;
+}
+
+/* The OH or OT at @pos, of which at least PW_OPT_HDR_LEN bytes are there. */
+static void pw_eep_opt_at(const u8 *base, u32 pos, enum pw_eep_kind kind, struct pw_eep_elem *el)
+{
+	const u8 *p = base + pos;
+
+	el->kind = kind;
+	el->type = p[0] & PW_OPT_TYPE_MASK;
+	el->mandatory = p[0] & PW_OPT_T;
+	el->last = p[0] & PW_OPT_C;
+	el->off = pos;
+	el->data_off = pos + PW_OPT_HDR_LEN;
+	el->data_len = p[1];
+	el->len = pw_opt_size(el->data_len);
+}
+
+static int pw_eep_more(struct pw_eep_view *v, u32 need)
+{
+	v->need = need;
+	return -EAGAIN;
+}
+
+/* Prefixes, up to the first word of the header. */
+static int pw_eep_parse_prefixes(const u8 *head, u32 headlen, struct pw_eep_view *v)
+{
+	struct pw_eep_elem el;
+	enum pw_eep_kind kind;
+	u32 pos = 0;
+	int err;
+
+	for (;;) {
+		if (v->len - pos < PW_EEP_WORD)
+			return PW_EEP_E_PREFIX_TRUNC;
+		if (headlen < pos + PW_EEP_WORD)
+			return pw_eep_more(v, pos + PW_EEP_WORD);
+		kind = pw_eep_kind_of(head[pos + 1]);
+		if (likely(kind == PW_EEP_PHYS || kind == PW_EEP_LOGICAL))
+			break;
+		if (kind == PW_EEP_RESERVED)
+			return PW_EEP_E_DT_RESERVED;
+		err = pw_eep_prefix_at(head, pos, v->len, kind, &el);
+		if (err)
+			return err;
+		pos += el.len;
+		if (pos > PW_EEP_MAX_PREFIX_LEN)
+			return PW_EEP_E_PREFIX_LIMIT;
+		if (kind == PW_EEP_L2RH)
+			v->nl2rh++;
+		else
+			v->nsym++;
+	}
+	v->hdr_off = pos;
+	return 0;
+}
+
+static int pw_eep_parse_ohs(const u8 *head, u32 headlen, struct pw_eep_view *v)
+{
+	struct pw_eep_elem el;
+	u32 pos = v->oh_off;
+
+	do {
+		if (v->len - pos < PW_EEP_WORD)
+			return PW_EEP_E_OH_LAST;
+		if (v->noh == PW_EEP_MAX_OPTS)
+			return PW_EEP_E_OH_LIMIT;
+		if (headlen < pos + PW_EEP_WORD)
+			return pw_eep_more(v, pos + PW_EEP_WORD);
+		pw_eep_opt_at(head, pos, PW_EEP_OH, &el);
+		if (el.len > v->len - pos)
+			return PW_EEP_E_OH_OVERRUN;
+		v->noh++;
+		v->oh_mask |= BIT_ULL(el.type);
+		if (el.mandatory)
+			v->oh_mand |= BIT_ULL(el.type);
+		if (BIT_ULL(el.type) & PW_OH_ANNOUNCE_MASK) {
+			if (el.type == PW_OH_CRC64)
+				v->ann |= BIT_ULL(v->nann);
+			v->nann++;
+		} else if (el.type == PW_OH_HOPTRACE && !el.mandatory && !v->hoptrace_off) {
+			v->hoptrace_off = el.data_off;
+			v->hoptrace_len = el.data_len;
+		}
+		pos += el.len;
+	} while (!el.last);
+	if (headlen < pos)
+		return pw_eep_more(v, pos);
+	v->oh_len = pos - v->oh_off;
+	return 0;
+}
+
+/**
+ * pw_eep_parse_head - parse prefixes, header and OHs
+ * @head: first bytes of the frame
+ * @headlen: how many of them are at @head
+ * @framelen: how many bytes the frame has
+ * @v: where to put what was found
+ *
+ * Only @headlen bytes are read. On success the offsets of data block, OTs and
+ * TAIL are in @v and inside the frame; pw_eep_parse_trailer() does the rest.
+ * If @v->hdr_seen is set the header fields are valid after an error as well.
+ *
+ * Return: 0; enum pw_eep_err if the message is malformed; -EAGAIN if @v->need
+ * bytes of head, which the frame has, are needed.
+ */
+int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v)
+{
+	u32 f, rest;
+	const u8 *p;
+	int err;
+
+	memset(v, 0, sizeof(*v));
+	if (!framelen || framelen > U32_MAX)
+		return PW_EEP_E_FRAME;
+	v->len = framelen;
+	headlen = min(headlen, framelen);
+
+	err = pw_eep_parse_prefixes(head, headlen, v);
+	if (err)
+		return err;
+	if (v->len - v->hdr_off < PW_EEP_HDR_LEN)
+		return PW_EEP_E_HDR_TRUNC;
+	if (headlen < v->hdr_off + PW_EEP_HDR_LEN)
+		return pw_eep_more(v, v->hdr_off + PW_EEP_HDR_LEN);
+
+	p = head + v->hdr_off;
+	v->v = p[PW_EEP_OFF_VP] >> PW_EEP_V_SHIFT;
+	v->p = p[PW_EEP_OFF_VP] & PW_EEP_P_MASK;
+	v->dt = get_unaligned_be24(p + PW_EEP_OFF_DT);
+	v->te = get_unaligned_be16(p + PW_EEP_OFF_TE);
+	v->pt = get_unaligned_be16(p + PW_EEP_OFF_PT);
+	f = get_unaligned_be32(p + PW_EEP_OFF_EPLDL);
+	v->e = f >> PW_EEP_E_SHIFT;
+	v->pl = (f & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT;
+	v->dl = f & PW_EEP_DL_MASK;
+	v->h = p[PW_EEP_OFF_HRZ] & PW_EEP_H;
+	v->sa = get_unaligned_be24(p + PW_EEP_OFF_SA);
+	v->hdr_seen = true;
+
+	if (v->v != PW_EEP_VERSION)
+		return PW_EEP_E_VERSION;
+	if (v->dt == PW_ADDR_UNDEF)
+		return PW_EEP_E_DT_UNDEF;
+	if ((v->e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX)
+		return PW_EEP_E_ESIZE;
+	if (v->sa & ~PW_ADDR_PHYS_MASK)
+		return PW_EEP_E_SA;
+	if (!v->dl && v->pl)
+		return PW_EEP_E_PL;
+
+	v->oh_off = v->hdr_off + PW_EEP_HDR_LEN;
+	if (v->h) {
+		err = pw_eep_parse_ohs(head, headlen, v);
+		if (err)
+			return err;
+	}
+	v->db_off = v->oh_off + v->oh_len;
+	rest = v->len - v->db_off;
+	if (v->dl > rest / PW_EEP_WORD)
+		return PW_EEP_E_DL;
+	rest -= v->dl * PW_EEP_WORD;
+	v->data_len = v->dl * PW_EEP_WORD - v->pl;
+	v->ot_off = v->db_off + v->dl * PW_EEP_WORD;
+	if (rest < PW_EEP_TAIL_LEN || rest % PW_EEP_WORD)
+		return PW_EEP_E_TAIL;
+	v->ot_len = rest - PW_EEP_TAIL_LEN;
+	if (v->ot_len < v->nann * PW_EEP_WORD)
+		return PW_EEP_E_OT_MISSING;
+	if (v->ot_len > PW_EEP_MAX_OT_LEN)
+		return PW_EEP_E_TRAILING;
+	v->tail_off = v->ot_off + v->ot_len;
+	return 0;
+}
+
+/**
+ * pw_eep_parse_trailer - parse OTs and TAIL
+ * @trailer: the bytes of the frame from @v->ot_off on
+ * @len: their number, all that the frame has from there
+ * @v: view that pw_eep_parse_head() has filled without error
+ *
+ * Return: 0 or enum pw_eep_err.
+ */
+int pw_eep_parse_trailer(const u8 *trailer, size_t len, struct pw_eep_view *v)
+{
+	struct pw_eep_elem el;
+	u32 pos = 0;
+	u32 ann = 0;
+
+	if (len != (size_t)v->ot_len + PW_EEP_TAIL_LEN)
+		return PW_EEP_E_TAIL;
+	v->nots = 0;
+	v->ot_mask = 0;
+	v->ot_mand = 0;
+	el.last = true;
+	while (pos < v->ot_len) {
+		if (v->nots == PW_EEP_MAX_OPTS)
+			return PW_EEP_E_OT_LIMIT;
+		/* a word of zeros where none is announced is TAIL, with more behind it */
+		if (!pos && !v->nann && !get_unaligned_be64(trailer))
+			return PW_EEP_E_TRAILING;
+		pw_eep_opt_at(trailer, pos, PW_EEP_OT, &el);
+		if (el.len > v->ot_len - pos)
+			return PW_EEP_E_OT_OVERRUN;
+		if (ann < v->nann &&
+		    el.type == (v->ann & BIT_ULL(ann) ? PW_OH_CRC64 : PW_OH_CRC32))
+			ann++;
+		v->nots++;
+		v->ot_mask |= BIT_ULL(el.type);
+		if (el.mandatory)
+			v->ot_mand |= BIT_ULL(el.type);
+		pos += el.len;
+		if (el.last)
+			break;
+	}
+	if (pos < v->ot_len)
+		return PW_EEP_E_TRAILING;
+	if (!el.last)
+		return PW_EEP_E_OT_LAST;
+	if (ann < v->nann)
+		return PW_EEP_E_OT_MISSING;
+	v->ei = get_unaligned_be64(trailer + v->ot_len);
+	return 0;
+}
+
+/**
+ * pw_eep_parse - parse a message that lies in one piece
+ * @buf: the frame
+ * @len: its length
+ * @v: where to put what was found
+ *
+ * Return: 0 or enum pw_eep_err.
+ */
+int pw_eep_parse(const u8 *buf, size_t len, struct pw_eep_view *v)
+{
+	int err = pw_eep_parse_head(buf, len, len, v);
+
+	return err ? err : pw_eep_parse_trailer(buf + v->ot_off, len - v->ot_off, v);
+}
+
+static void pw_eep_iter_init(struct pw_eep_iter *it, const u8 *base, u32 pos, u32 end,
+			     enum pw_eep_kind chain)
+{
+	it->base = base;
+	it->pos = pos;
+	it->end = end;
+	it->chain = chain;
+}
+
+/**
+ * pw_eep_iter_prefix - walk L2RHs and symbols
+ * @it: iterator
+ * @head: first bytes of the frame; offsets of elements count from here
+ * @v: view of the accepted message
+ */
+void pw_eep_iter_prefix(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v)
+{
+	pw_eep_iter_init(it, head, 0, v->hdr_off, PW_EEP_L2RH);
+}
+
+/**
+ * pw_eep_iter_oh - walk optional headers
+ * @it: iterator
+ * @head: first bytes of the frame; offsets of elements count from here
+ * @v: view of the accepted message
+ */
+void pw_eep_iter_oh(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v)
+{
+	pw_eep_iter_init(it, head, v->oh_off, v->oh_off + v->oh_len, PW_EEP_OH);
+}
+
+/**
+ * pw_eep_iter_ot - walk optional trailers
+ * @it: iterator
+ * @trailer: the bytes from @v->ot_off on; offsets of elements count from here
+ * @v: view of the accepted message
+ */
+void pw_eep_iter_ot(struct pw_eep_iter *it, const u8 *trailer, const struct pw_eep_view *v)
+{
+	pw_eep_iter_init(it, trailer, 0, v->ot_len, PW_EEP_OT);
+}
+
+/**
+ * pw_eep_next - next element
+ * @it: iterator
+ * @el: the element
+ *
+ * Return: false when there is none.
+ */
+bool pw_eep_next(struct pw_eep_iter *it, struct pw_eep_elem *el)
+{
+	enum pw_eep_kind kind;
+
+	if (it->end - it->pos < PW_EEP_WORD)
+		return false;
+	if (it->chain == PW_EEP_L2RH) {
+		kind = pw_eep_kind_of(it->base[it->pos + 1]);
+		if ((kind != PW_EEP_L2RH && kind != PW_EEP_SYMBOL) ||
+		    pw_eep_prefix_at(it->base, it->pos, it->end, kind, el))
+			return false;
+	} else {
+		pw_eep_opt_at(it->base, it->pos, it->chain, el);
+		if (el->len > it->end - it->pos)
+			return false;
+	}
+	it->pos += el->len;
+	return true;
+}
+
+static void pw_eep_take_symbol(const u8 *head, const struct pw_eep_elem *el,
+			       struct pw_eep_hop *hop)
+{
+	hop->nsym++;
+	if (el->type == PW_SYM_TRACE)
+		hop->trace = true;
+	else if (el->type == PW_SYM_PRIO && el->data_len)
+		hop->prio = head[el->data_off] & PW_EEP_P_MASK;
+}
+
+static int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
+			  struct pw_eep_hop *hop, bool l2rh)
+{
+	struct pw_eep_elem el;
+	enum pw_eep_kind kind;
+	u32 pos = 0;
+	int err;
+
+	memset(hop, 0, sizeof(*hop));
+	hop->prio = -1;
+	if (!framelen || framelen > U32_MAX)
+		return PW_EEP_E_FRAME;
+	headlen = min(headlen, framelen);
+	for (;;) {
+		hop->consumed = pos;
+		if (framelen - pos < PW_EEP_WORD)
+			return PW_EEP_E_PREFIX_TRUNC;
+		hop->need = pos + PW_EEP_WORD;
+		if (headlen < hop->need)
+			return -EAGAIN;
+		kind = pw_eep_kind_of(head[pos + 1]);
+		if (kind == PW_EEP_RESERVED)
+			return PW_EEP_E_DT_RESERVED;
+		if (kind != PW_EEP_SYMBOL && (!l2rh || kind != PW_EEP_L2RH))
+			return l2rh ? PW_EEP_E_NO_L2RH : 0;
+		err = pw_eep_prefix_at(head, pos, framelen, kind, &el);
+		if (err)
+			return err;
+		pos += el.len;
+		if (pos > PW_EEP_MAX_PREFIX_LEN)
+			return PW_EEP_E_PREFIX_LIMIT;
+		hop->need = pos;
+		if (headlen < pos)
+			return -EAGAIN;
+		if (kind == PW_EEP_L2RH)
+			break;
+		pw_eep_take_symbol(head, &el, hop);
+	}
+	hop->route_off = el.data_off;
+	hop->route_len = el.data_len;
+	hop->consumed = pos;
+	return 0;
+}
+
+/**
+ * pw_eep_consume_l2rh - what a half-router takes off: the leading L2RH and the
+ *	symbols before it
+ * @head: first bytes of the frame
+ * @headlen: how many of them are at @head
+ * @framelen: how many bytes the frame has
+ * @hop: routing bytes, what the symbols say, and how much to strip
+ *
+ * Nothing behind the L2RH is looked at.
+ *
+ * Return: 0; enum pw_eep_err, PW_EEP_E_NO_L2RH if a header comes first; -EAGAIN
+ * if @hop->need bytes of head are needed.
+ */
+int pw_eep_consume_l2rh(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_hop *hop)
+{
+	return pw_eep_consume(head, headlen, framelen, hop, true);
+}
+
+/**
+ * pw_eep_consume_symbols - what a host takes off: the symbols at the front
+ * @head: first bytes of the frame
+ * @headlen: how many of them are at @head
+ * @framelen: how many bytes the frame has
+ * @hop: what the symbols say, and how much to strip
+ *
+ * Return: 0; enum pw_eep_err; -EAGAIN if @hop->need bytes of head are needed.
+ */
+int pw_eep_consume_symbols(const u8 *head, size_t headlen, size_t framelen,
+			   struct pw_eep_hop *hop)
+{
+	return pw_eep_consume(head, headlen, framelen, hop, false);
+}
+
+/* Build -------------------------------------------------------------------- */
+
+/**
+ * pw_eep_build_header - write the 16 bytes of a header
+ * @h: its fields
+ * @out: where to
+ * @cap: room there
+ *
+ * Return: PW_EEP_HDR_LEN; -EINVAL for a field out of range; -EMSGSIZE for more
+ * data than DL can tell; -ENOSPC.
+ */
+int pw_eep_build_header(const struct pw_eep_hdr *h, u8 *out, size_t cap)
+{
+	enum pw_addr_kind kind = pw_addr_kind(h->dt);
+
+	if (kind == PW_ADDR_KIND_UNDEF || kind == PW_ADDR_KIND_RESERVED ||
+	    h->sa > PW_ADDR_PHYS_MASK || h->p > PW_EEP_P_MAX ||
+	    h->e > (PW_E_LITTLE | PW_E_SIZE_MASK) || (h->e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX)
+		return -EINVAL;
+	if (h->data_len > PW_EEP_MAX_DATA)
+		return -EMSGSIZE;
+	if (cap < PW_EEP_HDR_LEN)
+		return -ENOSPC;
+	out[PW_EEP_OFF_VP] = PW_EEP_VERSION << PW_EEP_V_SHIFT | h->p;
+	put_unaligned_be24(h->dt, out + PW_EEP_OFF_DT);
+	put_unaligned_be16(h->te, out + PW_EEP_OFF_TE);
+	put_unaligned_be16(h->pt, out + PW_EEP_OFF_PT);
+	put_unaligned_be32((u32)h->e << PW_EEP_E_SHIFT |
+			   pw_eep_pl(h->data_len) << PW_EEP_PL_SHIFT | pw_eep_dl(h->data_len),
+			   out + PW_EEP_OFF_EPLDL);
+	out[PW_EEP_OFF_HRZ] = h->h ? PW_EEP_H : 0;
+	put_unaligned_be24(h->sa, out + PW_EEP_OFF_SA);
+	return PW_EEP_HDR_LEN;
+}
+
+/* element of @size bytes: @hdr_len bytes of header are written by the caller */
+static int pw_eep_put_body(u8 *out, size_t cap, u32 size, u32 hdr_len, const u8 *data, size_t len)
+{
+	if (cap < size)
+		return -ENOSPC;
+	if (len)
+		memcpy(out + hdr_len, data, len);
+	memset(out + hdr_len + len, 0, size - hdr_len - len);
+	return size;
+}
+
+/**
+ * pw_eep_put_l2rh - write an L2RH
+ * @out: where to
+ * @cap: room there
+ * @route: routing bytes
+ * @len: their number
+ *
+ * Return: bytes written, -EINVAL or -ENOSPC.
+ */
+int pw_eep_put_l2rh(u8 *out, size_t cap, const u8 *route, size_t len)
+{
+	int ret;
+
+	if (!len || len > PW_L2RH_MAX)
+		return -EINVAL;
+	ret = pw_eep_put_body(out, cap, pw_l2rh_size(len), PW_L2RH_HDR_LEN, route, len);
+	if (ret > 0) {
+		out[0] = PW_EEP_VERSION << PW_EEP_V_SHIFT;
+		out[1] = PW_EEP_B1_L2RH | len;
+	}
+	return ret;
+}
+
+/**
+ * pw_eep_put_symbol - write a symbol
+ * @out: where to
+ * @cap: room there
+ * @type: symbol type
+ * @data: its data
+ * @len: number of data bytes
+ *
+ * Return: bytes written, -EINVAL or -ENOSPC.
+ */
+int pw_eep_put_symbol(u8 *out, size_t cap, u32 type, const u8 *data, size_t len)
+{
+	int ret;
+
+	if (type > PW_SYM_TYPE_MASK || len > PW_SYM_MAX)
+		return -EINVAL;
+	ret = pw_eep_put_body(out, cap, pw_sym_size(len), PW_SYM_HDR_LEN, data, len);
+	if (ret > 0) {
+		out[0] = PW_EEP_VERSION << PW_EEP_V_SHIFT;
+		put_unaligned_be24((u32)PW_EEP_B1_SYMBOL << 16 | type, out + 1);
+		out[4] = len;
+	}
+	return ret;
+}
+
+/**
+ * pw_eep_put_opt - write an OH or OT
+ * @out: where to
+ * @cap: room there
+ * @type: its type
+ * @mandatory: T bit
+ * @last: C bit
+ * @data: its data
+ * @len: number of data bytes
+ *
+ * Return: bytes written, -EINVAL or -ENOSPC.
+ */
+int pw_eep_put_opt(u8 *out, size_t cap, u8 type, bool mandatory, bool last, const u8 *data,
+		   size_t len)
+{
+	int ret;
+
+	if (type > PW_OPT_TYPE_MASK || len > PW_OPT_MAX)
+		return -EINVAL;
+	ret = pw_eep_put_body(out, cap, pw_opt_size(len), PW_OPT_HDR_LEN, data, len);
+	if (ret > 0) {
+		out[0] = (mandatory ? PW_OPT_T : 0) | (last ? PW_OPT_C : 0) | type;
+		out[1] = len;
+	}
+	return ret;
+}
+
+/**
+ * pw_eep_put_tail - write TAIL
+ * @out: where to
+ * @cap: room there
+ * @ei: error indication
+ *
+ * Return: PW_EEP_TAIL_LEN or -ENOSPC.
+ */
+int pw_eep_put_tail(u8 *out, size_t cap, u64 ei)
+{
+	if (cap < PW_EEP_TAIL_LEN)
+		return -ENOSPC;
+	put_unaligned_be64(ei, out);
+	return PW_EEP_TAIL_LEN;
+}
+
+/* bytes of a chain of options, or -EINVAL */
+static int pw_eep_opts_len(const struct pw_eep_opt *opt, u32 n)
+{
+	int len = 0;
+	u32 i;
+
+	if (n > PW_EEP_MAX_OPTS)
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		if (opt[i].type > PW_OPT_TYPE_MASK || opt[i].len > PW_OPT_MAX)
+			return -EINVAL;
+		len += pw_opt_size(opt[i].len);
+	}
+	return len;
+}
+
+/**
+ * pw_eep_front_len - bytes before the data block
+ * @m: message to build
+ *
+ * Return: bytes of prefixes, header and OHs, or -EINVAL.
+ */
+int pw_eep_front_len(const struct pw_eep_msg *m)
+{
+	u32 len = 0;
+	int ohs;
+	u32 i;
+
+	for (i = 0; i < m->nprefix; i++) {
+		const struct pw_eep_prefix *pf = &m->prefix[i];
+
+		if (pf->kind == PW_EEP_L2RH) {
+			if (!pf->len || pf->len > PW_L2RH_MAX)
+				return -EINVAL;
+			len += pw_l2rh_size(pf->len);
+		} else if (pf->kind == PW_EEP_SYMBOL) {
+			if (pf->type > PW_SYM_TYPE_MASK || pf->len > PW_SYM_MAX)
+				return -EINVAL;
+			len += pw_sym_size(pf->len);
+		} else {
+			return -EINVAL;
+		}
+		if (len > PW_EEP_MAX_PREFIX_LEN)
+			return -EINVAL;
+	}
+	ohs = pw_eep_opts_len(m->oh, m->noh);
+	return ohs < 0 ? ohs : (int)len + PW_EEP_HDR_LEN + ohs;
+}
+
+/**
+ * pw_eep_back_len - bytes after the data
+ * @m: message to build
+ *
+ * An OT that an OH announces must be there, in order; where none is announced
+ * the first of several may not be empty, optional and of type 0.
+ *
+ * Return: bytes of padding, OTs and TAIL, or -EINVAL.
+ */
+int pw_eep_back_len(const struct pw_eep_msg *m)
+{
+	int ots = pw_eep_opts_len(m->ot, m->nots);
+	bool announced = false;
+	u32 i, j = 0;
+
+	if (ots < 0)
+		return ots;
+	for (i = 0; i < m->noh; i++) {
+		if (m->oh[i].type > PW_OPT_TYPE_MASK)
+			return -EINVAL;
+		if (!(BIT_ULL(m->oh[i].type) & PW_OH_ANNOUNCE_MASK))
+			continue;
+		while (j < m->nots && m->ot[j].type != m->oh[i].type)
+			j++;
+		if (j++ >= m->nots)
+			return -EINVAL;
+		announced = true;
+	}
+	/* a word of zeros in front would be read as TAIL */
+	if (!announced && m->nots > 1 && !m->ot[0].type && !m->ot[0].len && !m->ot[0].mandatory)
+		return -EINVAL;
+	return pw_eep_pl(m->hdr.data_len) + ots + PW_EEP_TAIL_LEN;
+}
+
+/**
+ * pw_eep_msg_len - length of a message to build
+ * @m: the message
+ *
+ * Return: bytes, -EINVAL for an element out of range, -EMSGSIZE for too much data.
+ */
+int pw_eep_msg_len(const struct pw_eep_msg *m)
+{
+	int front = pw_eep_front_len(m);
+	int back = pw_eep_back_len(m);
+
+	if (front < 0 || back < 0)
+		return -EINVAL;
+	if (m->hdr.data_len > PW_EEP_MAX_DATA)
+		return -EMSGSIZE;
+	return front + (int)m->hdr.data_len + back;
+}
+
+static int pw_eep_put_opts(const struct pw_eep_opt *opt, u32 n, u8 *out, size_t cap)
+{
+	size_t pos = 0;
+	int ret;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		ret = pw_eep_put_opt(out + pos, cap - pos, opt[i].type, opt[i].mandatory,
+				     i + 1 == n, opt[i].data, opt[i].len);
+		if (ret < 0)
+			return ret;
+		pos += ret;
+	}
+	return pos;
+}
+
+/**
+ * pw_eep_build_front - write what comes before the data block
+ * @m: message to build
+ * @out: where to
+ * @cap: room there
+ *
+ * Return: bytes written, -EINVAL, -EMSGSIZE or -ENOSPC.
+ */
+int pw_eep_build_front(const struct pw_eep_msg *m, u8 *out, size_t cap)
+{
+	struct pw_eep_hdr hdr = m->hdr;
+	size_t pos = 0;
+	int ret;
+	u32 i;
+
+	ret = pw_eep_front_len(m);
+	if (ret < 0)
+		return ret;
+	if (cap < (size_t)ret)
+		return -ENOSPC;
+	for (i = 0; i < m->nprefix; i++) {
+		const struct pw_eep_prefix *pf = &m->prefix[i];
+
+		if (pf->kind == PW_EEP_L2RH)
+			ret = pw_eep_put_l2rh(out + pos, cap - pos, pf->data, pf->len);
+		else
+			ret = pw_eep_put_symbol(out + pos, cap - pos, pf->type, pf->data, pf->len);
+		if (ret < 0)
+			return ret;
+		pos += ret;
+	}
+	hdr.h = m->noh > 0;
+	ret = pw_eep_build_header(&hdr, out + pos, cap - pos);
+	if (ret < 0)
+		return ret;
+	pos += ret;
+	ret = pw_eep_put_opts(m->oh, m->noh, out + pos, cap - pos);
+	return ret < 0 ? ret : (int)pos + ret;
+}
+
+/**
+ * pw_eep_build_back - write what comes after the data
+ * @m: message to build
+ * @out: where to, right behind the last data byte
+ * @cap: room there
+ *
+ * Return: bytes of padding, OTs and TAIL written, -EINVAL or -ENOSPC.
+ */
+int pw_eep_build_back(const struct pw_eep_msg *m, u8 *out, size_t cap)
+{
+	u32 pl = pw_eep_pl(m->hdr.data_len);
+	int ret = pw_eep_back_len(m);
+
+	if (ret < 0)
+		return ret;
+	if (cap < (size_t)ret)
+		return -ENOSPC;
+	memset(out, 0, pl);
+	ret = pw_eep_put_opts(m->ot, m->nots, out + pl, cap - pl);
+	if (ret < 0)
+		return ret;
+	pw_eep_put_tail(out + pl + ret, cap - pl - ret, m->ei);
+	return pl + ret + PW_EEP_TAIL_LEN;
+}
+
+/**
+ * pw_eep_build - write a whole message
+ * @m: the message
+ * @out: where to
+ * @cap: room there
+ *
+ * Return: bytes written, -EINVAL, -EMSGSIZE or -ENOSPC.
+ */
+int pw_eep_build(const struct pw_eep_msg *m, u8 *out, size_t cap)
+{
+	size_t pos;
+	int ret;
+
+	ret = pw_eep_msg_len(m);
+	if (ret < 0)
+		return ret;
+	if (cap < (size_t)ret)
+		return -ENOSPC;
+	ret = pw_eep_build_front(m, out, cap);
+	if (ret < 0)
+		return ret;
+	pos = ret;
+	if (m->hdr.data_len)
+		memcpy(out + pos, m->data, m->hdr.data_len);
+	pos += m->hdr.data_len;
+	ret = pw_eep_build_back(m, out + pos, cap - pos);
+	return ret < 0 ? ret : (int)pos + ret;
+}
+
+/* Integrity ---------------------------------------------------------------- */
+
+/**
+ * pw_eep_crc_init - begin the CRCs of a data block
+ * @crc: running state
+ * @oh_mask: which ones: bits PW_OH_CRC32 and PW_OH_CRC64, others do not matter
+ */
+void pw_eep_crc_init(struct pw_eep_crc *crc, u64 oh_mask)
+{
+	crc->want32 = oh_mask & BIT_ULL(PW_OH_CRC32);
+	crc->want64 = oh_mask & BIT_ULL(PW_OH_CRC64);
+	crc->c32 = ~0U;
+	crc->c64 = ~0ULL;
+}
+
+/**
+ * pw_eep_crc_update - go on with the next fragment
+ * @crc: running state
+ * @data: bytes of the data block, in the end with its padding
+ * @len: their number
+ */
+void pw_eep_crc_update(struct pw_eep_crc *crc, const void *data, size_t len)
+{
+	if (crc->want32)
+		crc->c32 = crc32c(crc->c32, data, len);
+	if (crc->want64)
+		crc->c64 = crc64_be(crc->c64, data, len);
+}
+
+/**
+ * pw_eep_crc_put - write the data of a CRC's OT
+ * @crc: state after the whole data block
+ * @type: PW_OH_CRC32 (4 bytes) or PW_OH_CRC64 (8 bytes)
+ * @out: where to
+ */
+void pw_eep_crc_put(const struct pw_eep_crc *crc, u8 type, u8 *out)
+{
+	if (type == PW_OH_CRC32)
+		put_unaligned_be32(~crc->c32, out);
+	else
+		put_unaligned_be64(~crc->c64, out);
+}
+
+/**
+ * pw_eep_crc_check - compare with the OTs of a message
+ * @crc: state after the whole data block
+ * @trailer: bytes from @v->ot_off on
+ * @v: view of the accepted message
+ *
+ * An OT of these types counts only if an OH announces it.
+ *
+ * Return: 0, PW_EEP_E_CRC32 or PW_EEP_E_CRC64.
+ */
+int pw_eep_crc_check(const struct pw_eep_crc *crc, const u8 *trailer, const struct pw_eep_view *v)
+{
+	struct pw_eep_iter it;
+	struct pw_eep_elem el;
+	u32 ann = 0;
+	u8 want;
+
+	pw_eep_iter_ot(&it, trailer, v);
+	while (ann < v->nann && pw_eep_next(&it, &el)) {
+		want = v->ann & BIT_ULL(ann) ? PW_OH_CRC64 : PW_OH_CRC32;
+		if (el.type != want)
+			continue;
+		ann++;
+		if (want == PW_OH_CRC32 && crc->want32 &&
+		    (el.data_len != PW_OH_CRC32_LEN ||
+		     get_unaligned_be32(trailer + el.data_off) != (u32)~crc->c32))
+			return PW_EEP_E_CRC32;
+		if (want == PW_OH_CRC64 && crc->want64 &&
+		    (el.data_len != PW_OH_CRC64_LEN ||
+		     get_unaligned_be64(trailer + el.data_off) != (u64)~crc->c64))
+			return PW_EEP_E_CRC64;
+	}
+	return 0;
+}
+
+/**
+ * pw_eep_crc_verify - check the CRCs of a message that lies in one piece
+ * @buf: the frame
+ * @v: view of the accepted message
+ *
+ * Return: 0, also if it has none, PW_EEP_E_CRC32 or PW_EEP_E_CRC64.
+ */
+int pw_eep_crc_verify(const u8 *buf, const struct pw_eep_view *v)
+{
+	struct pw_eep_crc crc;
+
+	if (!v->nann)
+		return 0;
+	pw_eep_crc_init(&crc, v->oh_mask);
+	pw_eep_crc_update(&crc, buf + v->db_off, (size_t)v->dl * PW_EEP_WORD);
+	return pw_eep_crc_check(&crc, buf + v->ot_off, v);
+}
+
+/* Byte order --------------------------------------------------------------- */
+
+static u8 pw_eep_elem_size(u8 e)
+{
+	return (e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX ? 1 : 1 << (e & PW_E_SIZE_MASK);
+}
+
+/**
+ * pw_eep_needs_swap - must a data block be swapped for a host?
+ * @e: E of the message
+ * @host_little: the host is little-endian
+ *
+ * Return: true if element size and byte order call for it.
+ */
+bool pw_eep_needs_swap(u8 e, bool host_little)
+{
+	return pw_eep_elem_size(e) > 1 && !!(e & PW_E_LITTLE) != host_little;
+}
+
+/**
+ * pw_eep_swap - reverse the bytes of every whole element
+ * @data: data block, without its padding
+ * @len: its length; bytes after the last whole element stay as they are
+ * @e: E of the message; only the element size is looked at
+ */
+void pw_eep_swap(u8 *data, size_t len, u8 e)
+{
+	u8 size = pw_eep_elem_size(e);
+	u64 hi, lo;
+
+	if (size == 1)
+		return;
+	for (; len >= size; data += size, len -= size) {
+		switch (size) {
+		case 2:
+			swap(data[0], data[1]);
+			break;
+		case 4:
+			put_unaligned_le32(get_unaligned_be32(data), data);
+			break;
+		case 8:
+			put_unaligned_le64(get_unaligned_be64(data), data);
+			break;
+		default:
+			hi = get_unaligned_be64(data);
+			lo = get_unaligned_be64(data + 8);
+			put_unaligned_le64(lo, data);
+			put_unaligned_le64(hi, data + 8);
+		}
+	}
+}
+
+/**
+ * pw_eep_swap_init - begin a swap over fragments
+ * @sw: state
+ * @e: E of the message
+ */
+void pw_eep_swap_init(struct pw_eep_swapper *sw, u8 e)
+{
+	sw->size = pw_eep_elem_size(e);
+	sw->have = 0;
+}
+
+/**
+ * pw_eep_swap_feed - swap the next fragment in place
+ * @sw: state
+ * @data: fragment
+ * @len: its length
+ *
+ * An element may begin in one fragment and end in a later one, so fragments
+ * must stay mapped until the last one was fed.
+ */
+void pw_eep_swap_feed(struct pw_eep_swapper *sw, u8 *data, size_t len)
+{
+	size_t whole;
+	u8 i;
+
+	if (sw->size == 1)
+		return;
+	while (len) {
+		if (!sw->have && len >= sw->size) {
+			whole = len & ~((size_t)sw->size - 1);
+			pw_eep_swap(data, whole, ilog2(sw->size));
+			data += whole;
+			len -= whole;
+			continue;
+		}
+		sw->at[sw->have++] = data++;
+		len--;
+		if (sw->have < sw->size)
+			continue;
+		for (i = 0; i < sw->size / 2; i++)
+			swap(*sw->at[i], *sw->at[sw->size - 1 - i]);
+		sw->have = 0;
+	}
+}
+
+/* Hops --------------------------------------------------------------------- */
+
+/**
+ * pw_eep_hoptrace_append - write an address into the first free slot
+ * @slots: data of the hop trace OH
+ * @len: its length; bytes after the last whole slot are not used
+ * @addr: address of the router
+ *
+ * Return: number of the slot, or -ENOSPC if all are taken.
+ */
+int pw_eep_hoptrace_append(u8 *slots, size_t len, u32 addr)
+{
+	size_t i;
+
+	for (i = 0; i + PW_OH_HOPTRACE_SLOT <= len; i += PW_OH_HOPTRACE_SLOT) {
+		if (get_unaligned_be32(slots + i))
+			continue;
+		put_unaligned_be32(addr & PW_ADDR_MASK, slots + i);
+		return i / PW_OH_HOPTRACE_SLOT;
+	}
+	return -ENOSPC;
+}
