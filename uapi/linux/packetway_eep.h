@@ -11,7 +11,7 @@
  *	header word 0	V(2) P(6) DT(24) TE(16) PT(16)
  *	header word 1	E(4) PL(3) DL(25) h(1) RZ(7) SA(24)
  *	L2RH		vv000000 10LLLLLL, L = 1..63 routing bytes, padding
- *	symbol		vv000000 1111ssss ssssssss ssssssss L, L data bytes, padding
+ *	symbol		vv000000 1111 type(20) L, L data bytes, padding
  *	OH and OT	TCtttttt L, L data bytes, padding
  *	TAIL		error indication, 64 bits
  *

@@ -17,7 +17,7 @@ static const struct {
 	[PW_EEP_E_FRAME] = { "frame", "frame", "no bytes, or more than can be counted" },
 	[PW_EEP_E_PREFIX_TRUNC] = { "prefix_trunc", "prefix",
 		"frame ends where an L2RH, symbol or header must begin" },
-	[PW_EEP_E_PREFIX_LIMIT] = { "prefix_limit", "prefix", "too many bytes of L2RHs and symbols" },
+	[PW_EEP_E_PREFIX_LIMIT] = { "prefix_limit", "prefix", "too many bytes of L2RHs, symbols" },
 	[PW_EEP_E_L2RH_LEN] = { "l2rh_len", "prefix.l2rh", "length 0" },
 	[PW_EEP_E_L2RH_OVERRUN] = { "l2rh_overrun", "prefix.l2rh", "runs past the frame" },
 	[PW_EEP_E_SYM_OVERRUN] = { "symbol_overrun", "prefix.symbol", "runs past the frame" },
