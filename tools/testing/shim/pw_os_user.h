@@ -57,6 +57,7 @@ typedef int64_t s64;
 #define fallthrough __attribute__((__fallthrough__))
 #undef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
+#endif
 #define noinline __attribute__((__noinline__))
 #ifndef __packed
 #define __packed __attribute__((__packed__))
@@ -178,5 +179,61 @@ static inline u64 crc64_be(u64 crc, const void *buf, size_t len)
 	}
 	return crc;
 }
+
+/* lib/siphash: SipHash-2-4 of one or two little-endian 64-bit words */
+typedef struct {
+	u64 key[2];
+} siphash_key_t;
+
+#define __pw_rol(v, n) ((v) << (n) | (v) >> (64 - (n)))
+
+static inline void __pw_sipround(u64 *v)
+{
+	v[0] += v[1];
+	v[1] = __pw_rol(v[1], 13) ^ v[0];
+	v[0] = __pw_rol(v[0], 32);
+	v[2] += v[3];
+	v[3] = __pw_rol(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = __pw_rol(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = __pw_rol(v[1], 17) ^ v[2];
+	v[2] = __pw_rol(v[2], 32);
+}
+
+static inline u64 __pw_siphash(const u64 *m, unsigned int n, const siphash_key_t *k)
+{
+	u64 v[4] = {
+		k->key[0] ^ 0x736f6d6570736575ULL, k->key[1] ^ 0x646f72616e646f6dULL,
+		k->key[0] ^ 0x6c7967656e657261ULL, k->key[1] ^ 0x7465646279746573ULL,
+	};
+
+	for (unsigned int i = 0; i <= n; i++) {
+		u64 w = i < n ? m[i] : (u64)n * 8 << 56;
+
+		v[3] ^= w;
+		__pw_sipround(v);
+		__pw_sipround(v);
+		v[0] ^= w;
+	}
+	v[2] ^= 0xff;
+	for (int i = 0; i < 4; i++)
+		__pw_sipround(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static inline u64 siphash_1u64(u64 a, const siphash_key_t *k)
+{
+	return __pw_siphash(&a, 1, k);
+}
+
+static inline u64 siphash_2u64(u64 a, u64 b, const siphash_key_t *k)
+{
+	return __pw_siphash((const u64[]){ a, b }, 2, k);
+}
+
+#ifndef WARN_ON_ONCE
+#define WARN_ON_ONCE(c) ({ bool _w = (c); if (_w) __builtin_trap(); _w; })
+#endif
 
 #endif /* PW_OS_USER_H */

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ephemeral state store.
+ *
+ * Nothing is ever removed except by age and every binding has the same
+ * lifetime, so the order of creation is the order of expiry: a ring is all the
+ * timer that is needed. Chains of the hash table are in the order of creation
+ * too, hence what has expired is always at the front of its chain and is
+ * unlinked without a search. Every operation gives back a few expired bindings
+ * at the old end of the ring, at least as many as it can create, so the store
+ * is full exactly when it is full of live bindings, and no operation ever
+ * walks more than a constant number of them.
+ *
+ * Tags come from the network. The hash function has a secret key, and chains
+ * have a maximum length that honest or blind tags never reach (with one binding
+ * per chain on average, a chain of 24 has a probability below 10^-24).
+ */
+#include "esp.h"
+
+#define NIL	U32_MAX
+
+static bool expired(const struct pw_esp_store *st, const struct pw_esp_binding *b)
+{
+	return st->now - b->born >= st->lifetime;
+}
+
+static u32 ring_index(const struct pw_esp_store *st, u32 nth)
+{
+	u32 i = st->head + nth;
+
+	return i >= st->capacity ? i - st->capacity : i;
+}
+
+static u32 buckets(u32 capacity)
+{
+	return 1U << fls(capacity - 1);
+}
+
+/**
+ * pw_esp_store_bytes - memory that a store needs
+ * @capacity: bindings that must fit
+ *
+ * Return: bytes, or 0 where @capacity is 0 or above PW_ESP_CAPACITY_MAX.
+ */
+size_t pw_esp_store_bytes(u32 capacity)
+{
+	if (!capacity || capacity > PW_ESP_CAPACITY_MAX)
+		return 0;
+	return (size_t)capacity * sizeof(struct pw_esp_binding) +
+	       (size_t)buckets(capacity) * sizeof(u32);
+}
+
+/**
+ * pw_esp_store_init - make an empty store
+ * @st: the store
+ * @mem: memory for it, on a multiple of 8 bytes, the caller's to free
+ * @bytes: size of @mem, at least pw_esp_store_bytes(@capacity)
+ * @capacity: bindings that must fit
+ * @lifetime: of a binding; not 0
+ * @key: random and secret
+ *
+ * Return: 0, or -EINVAL with nothing done.
+ */
+int pw_esp_store_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capacity,
+		      u64 lifetime, const siphash_key_t *key)
+{
+	size_t need = pw_esp_store_bytes(capacity);
+
+	if (!need || bytes < need || !lifetime || (unsigned long)mem & 7)
+		return -EINVAL;
+	st->key = *key;
+	st->lifetime = lifetime;
+	st->now = 0;
+	st->capacity = capacity;
+	st->mask = buckets(capacity) - 1;
+	st->ring = mem;
+	st->bucket = (u32 *)(st->ring + capacity);
+	pw_esp_store_clear(st);
+	return 0;
+}
+
+/**
+ * pw_esp_store_clear - forget everything
+ * @st: the store
+ */
+void pw_esp_store_clear(struct pw_esp_store *st)
+{
+	st->head = 0;
+	st->used = 0;
+	memset(st->bucket, 0xff, ((size_t)st->mask + 1) * sizeof(u32));
+}
+
+/**
+ * pw_esp_store_reap - give back expired bindings
+ * @st: the store
+ * @now: time
+ * @budget: most bindings to give back
+ *
+ * There is no need to call it: every operation does a little of it.
+ *
+ * Return: how many were given back; less than @budget means that no expired
+ * binding is left.
+ */
+u32 pw_esp_store_reap(struct pw_esp_store *st, u64 now, u32 budget)
+{
+	u32 n = 0;
+
+	if (now > st->now)
+		st->now = now;
+	while (n < budget && st->used) {
+		const struct pw_esp_binding *b = &st->ring[st->head];
+		u32 *first = &st->bucket[b->hash & st->mask];
+
+		if (!expired(st, b))
+			break;
+		/* the oldest of its chain, unless a lookup unlinked it already */
+		if (*first == st->head)
+			*first = b->next;
+		st->head = ring_index(st, 1);
+		st->used--;
+		n++;
+	}
+	return n;
+}
+
+/* age of bindings falls along the ring: how many at its old end have expired? */
+static u32 count_expired(const struct pw_esp_store *st)
+{
+	u32 lo = 0, hi = st->used;
+
+	while (lo < hi) {
+		u32 mid = lo + (hi - lo) / 2;
+
+		if (expired(st, &st->ring[ring_index(st, mid)]))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/**
+ * pw_esp_store_live - number of bindings
+ * @st: the store
+ * @now: time
+ *
+ * Return: bindings that have not expired. Takes log2(capacity) steps.
+ */
+u32 pw_esp_store_live(struct pw_esp_store *st, u64 now)
+{
+	pw_esp_store_reap(st, now, 0);
+	return st->used - count_expired(st);
+}
+
+/**
+ * pw_esp_store_next_expiry - when the oldest binding in memory goes
+ * @st: the store
+ *
+ * Return: the time at which it expires (it may be past), or U64_MAX if there is
+ * none.
+ */
+u64 pw_esp_store_next_expiry(const struct pw_esp_store *st)
+{
+	u64 born;
+
+	if (!st->used)
+		return U64_MAX;
+	born = st->ring[st->head].born;
+	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
+}
+
+/**
+ * pw_esp_store_last_expiry - when the youngest binding in memory goes
+ * @st: the store
+ *
+ * From then on the store is empty unless something is put into it, and its
+ * owner may give back all of its memory.
+ *
+ * Return: the time (it may be past), or 0 if there is nothing.
+ */
+u64 pw_esp_store_last_expiry(const struct pw_esp_store *st)
+{
+	u64 born;
+
+	if (!st->used)
+		return 0;
+	born = st->ring[ring_index(st, st->used - 1)].born;
+	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
+}
+
+/**
+ * pw_esp_store_peek - list bindings
+ * @st: the store
+ * @now: time
+ * @nth: which live binding, the oldest is number 0
+ * @tag: its tag; tags are capabilities, show them to nobody but an administrator
+ * @val: its value
+ * @left: time it has left
+ *
+ * Return: false where there are not so many.
+ */
+bool pw_esp_store_peek(struct pw_esp_store *st, u64 now, u32 nth, u64 *tag, u64 *val, u64 *left)
+{
+	const struct pw_esp_binding *b;
+	u32 gone;
+
+	pw_esp_store_reap(st, now, 0);
+	gone = count_expired(st);
+	if (nth >= st->used - gone)
+		return false;
+	b = &st->ring[ring_index(st, gone + nth)];
+	*tag = b->tag;
+	*val = b->val;
+	*left = st->lifetime - (st->now - b->born);
+	return true;
+}
+
+/**
+ * pw_esp_store_set_lifetime - change the lifetime of all bindings
+ * @st: the store
+ * @now: time
+ * @lifetime: the new lifetime, also of bindings that exist; not 0
+ *
+ * What has expired under the old lifetime does not come back. Takes time in
+ * proportion to the number of expired bindings: not for the packet path.
+ */
+void pw_esp_store_set_lifetime(struct pw_esp_store *st, u64 now, u64 lifetime)
+{
+	if (!lifetime)
+		return;
+	pw_esp_store_reap(st, now, U32_MAX);
+	st->lifetime = lifetime;
+}
+
+static void find(struct pw_esp_store *st, struct pw_esp_slot *s)
+{
+	u32 *first = &st->bucket[s->hash & st->mask];
+	u32 i;
+
+	while (*first != NIL && expired(st, &st->ring[*first]))
+		*first = st->ring[*first].next;
+
+	s->index = NIL;
+	s->depth = 0;
+	for (i = *first; i != NIL; i = st->ring[i].next) {
+		s->depth++;
+		if (st->ring[i].tag == s->tag) {
+			s->index = i;
+			return;
+		}
+	}
+}
+
+/* the caller has made sure that there is room */
+static void append(struct pw_esp_store *st, u64 tag, u32 hash, u64 val, u64 born)
+{
+	u32 at = ring_index(st, st->used++);
+	u32 *link = &st->bucket[hash & st->mask];
+
+	while (*link != NIL)
+		link = &st->ring[*link].next;
+	*link = at;
+	st->ring[at] = (struct pw_esp_binding){
+		.tag = tag, .val = val, .born = born, .hash = hash, .next = NIL,
+	};
+}
+
+/**
+ * pw_esp_store_copy - move to a store of another size or with another key
+ * @dst: the new store, empty
+ * @src: the old store, which keeps its contents
+ * @now: time
+ *
+ * The lifetime becomes that of @src. Bindings keep their age. The marks of
+ * RCHLD depend on the key, so with a new key reductions under way abort.
+ * Takes time in proportion to the number of bindings.
+ *
+ * Return: 0, or -ENOSPC where they do not fit; @dst is empty then.
+ */
+int pw_esp_store_copy(struct pw_esp_store *dst, struct pw_esp_store *src, u64 now)
+{
+	u32 i;
+
+	pw_esp_store_reap(src, now, U32_MAX);
+	dst->now = src->now;
+	dst->lifetime = src->lifetime;
+	if (src->used > dst->capacity)
+		return -ENOSPC;
+	for (i = 0; i < src->used; i++) {
+		const struct pw_esp_binding *b = &src->ring[ring_index(src, i)];
+		struct pw_esp_slot s = {
+			.tag = b->tag,
+			.hash = (u32)siphash_1u64(b->tag, &dst->key),
+		};
+
+		find(dst, &s);
+		if (s.depth >= PW_ESP_PROBE_MAX) {
+			pw_esp_store_clear(dst);
+			return -ENOSPC;
+		}
+		append(dst, s.tag, s.hash, b->val, b->born);
+	}
+	return 0;
+}
+
+/**
+ * pw_esp_mark_tag - where RCHLD remembers that it has seen a packet
+ * @st: the store
+ * @sib_tag: names the computation
+ * @pkt_id: names the packet in it
+ *
+ * pktId becomes a node id on the way, which is neither random nor secret and is
+ * the same for all computations that go through that node. It is therefore not
+ * used as a tag by itself: the mark's tag is a keyed hash of it together with
+ * sibTag, which nobody else can name.
+ *
+ * Return: the tag.
+ */
+u64 pw_esp_mark_tag(const struct pw_esp_store *st, u64 sib_tag, u64 pkt_id)
+{
+	return siphash_2u64(sib_tag, pkt_id, &st->key);
+}
+
+/**
+ * pw_esp_txn_begin - start to read and write
+ * @t: the transaction
+ * @st: the store; nobody else may use it until the end
+ * @now: time
+ */
+void pw_esp_txn_begin(struct pw_esp_txn *t, struct pw_esp_store *st, u64 now)
+{
+	BUILD_BUG_ON(PW_ESP_REAP_BATCH < PW_ESP_TXN_MAX);
+	t->st = st;
+	t->n = 0;
+	pw_esp_store_reap(st, now, PW_ESP_REAP_BATCH);
+}
+
+static struct pw_esp_slot *slot(struct pw_esp_txn *t, u64 tag)
+{
+	struct pw_esp_slot *s;
+	unsigned int i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->slot[i].tag == tag)
+			return &t->slot[i];
+	if (WARN_ON_ONCE(t->n == PW_ESP_TXN_MAX))
+		return NULL;
+	s = &t->slot[t->n++];
+	s->tag = tag;
+	s->hash = (u32)siphash_1u64(tag, &t->st->key);
+	find(t->st, s);
+	s->bound = s->index != NIL;
+	s->dirty = false;
+	s->val = s->bound ? t->st->ring[s->index].val : 0;
+	return s;
+}
+
+/**
+ * pw_esp_txn_get - read a tag
+ * @t: the transaction
+ * @tag: the tag
+ * @val: its value, 0 where there is none
+ *
+ * Return: whether there is one.
+ */
+bool pw_esp_txn_get(struct pw_esp_txn *t, u64 tag, u64 *val)
+{
+	const struct pw_esp_slot *s = slot(t, tag);
+
+	*val = s ? s->val : 0;
+	return s && s->bound;
+}
+
+/**
+ * pw_esp_txn_put - write a tag
+ * @t: the transaction
+ * @tag: the tag
+ * @val: its value from now on
+ */
+void pw_esp_txn_put(struct pw_esp_txn *t, u64 tag, u64 val)
+{
+	struct pw_esp_slot *s = slot(t, tag);
+
+	if (!s)
+		return;
+	s->val = val;
+	s->bound = true;
+	s->dirty = true;
+}
+
+/**
+ * pw_esp_txn_commit - let all that was written take effect
+ * @t: the transaction, which is over then
+ *
+ * A value that replaces another one does not get a longer life by that.
+ *
+ * Return: 0, or -ENOSPC where not all new tags fit; nothing has changed then.
+ */
+int pw_esp_txn_commit(struct pw_esp_txn *t)
+{
+	struct pw_esp_store *st = t->st;
+	unsigned int i, j;
+	u32 fresh = 0;
+
+	for (i = 0; i < t->n; i++) {
+		const struct pw_esp_slot *s = &t->slot[i];
+		u32 depth = s->depth;
+
+		if (!s->dirty || s->index != NIL)
+			continue;
+		for (j = 0; j < i; j++)
+			if (t->slot[j].dirty && t->slot[j].index == NIL &&
+			    !((t->slot[j].hash ^ s->hash) & st->mask))
+				depth++;
+		if (depth >= PW_ESP_PROBE_MAX)
+			return -ENOSPC;
+		fresh++;
+	}
+	if (fresh > st->capacity - st->used)
+		return -ENOSPC;
+
+	for (i = 0; i < t->n; i++) {
+		const struct pw_esp_slot *s = &t->slot[i];
+
+		if (!s->dirty)
+			continue;
+		if (s->index != NIL)
+			st->ring[s->index].val = s->val;
+		else
+			append(st, s->tag, s->hash, s->val, st->now);
+	}
+	return 0;
+}
+
+/**
+ * pw_esp_store_get - read one tag
+ * @st: the store
+ * @now: time
+ * @tag: the tag
+ * @val: its value, 0 where there is none
+ *
+ * Return: whether there is one.
+ */
+bool pw_esp_store_get(struct pw_esp_store *st, u64 now, u64 tag, u64 *val)
+{
+	struct pw_esp_txn t;
+
+	pw_esp_txn_begin(&t, st, now);
+	return pw_esp_txn_get(&t, tag, val);
+}
+
+/**
+ * pw_esp_store_put - write one tag
+ * @st: the store
+ * @now: time
+ * @tag: the tag
+ * @val: its value
+ *
+ * Return: 0, or -ENOSPC where the tag is new and does not fit.
+ */
+int pw_esp_store_put(struct pw_esp_store *st, u64 now, u64 tag, u64 val)
+{
+	struct pw_esp_txn t;
+
+	pw_esp_txn_begin(&t, st, now);
+	pw_esp_txn_put(&t, tag, val);
+	return pw_esp_txn_commit(&t);
+}
