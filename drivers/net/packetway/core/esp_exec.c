@@ -10,7 +10,7 @@
 #include "esp.h"
 
 const struct pw_esp_desc pw_esp_desc[PW_ESP_OPCODES] = {
-	[0] = { "unknown" },
+	[0] = { .name = "unknown" },
 	[PW_ESP_COUNT] = {
 		"count", PW_ESP_OPK_NONE, 2,
 		{ PW_ESP_F_TAG, PW_ESP_F_THRESH },
