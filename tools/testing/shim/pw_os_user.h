@@ -57,7 +57,6 @@ typedef int64_t s64;
 #define fallthrough __attribute__((__fallthrough__))
 #undef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
-#endif
 #define noinline __attribute__((__noinline__))
 #ifndef __packed
 #define __packed __attribute__((__packed__))

@@ -9,6 +9,7 @@
 #include "esp.h"
 
 #define CAP_MAX 24
+#define SPREAD 0x9e3779b97f4a7c15ULL
 
 struct model {
 	u64 life, id;
@@ -151,7 +152,10 @@ static bool same(struct pw_esp_store *st, struct model *m, u64 now)
 	if (pw_esp_store_live(st, now) != m->n)
 		return false;
 	for (u32 i = 0; i < m->n; i++) {
-		u64 want = m->b[i].mark ? pw_esp_mark_tag(st, m->b[i].sib, m->b[i].tag) : m->b[i].tag;
+		u64 want = m->b[i].tag;
+
+		if (m->b[i].mark)
+			want = pw_esp_mark_tag(st, m->b[i].sib, m->b[i].tag);
 
 		if (!pw_esp_store_peek(st, now, i, &tag, &val, &left) || tag != want ||
 		    val != m->b[i].val || left != m->b[i].born + m->life - now)
@@ -183,7 +187,8 @@ int main(void)
 			m.life = 1 + tap_rand(&seed) % 200;
 			m.id = tap_rand(&seed) % 8;
 			m.n = 0;
-			if (pw_esp_store_init(&st, mem, pw_esp_store_bytes(m.cap), m.cap, m.life, &key))
+			if (pw_esp_store_init(&st, mem, pw_esp_store_bytes(m.cap), m.cap, m.life,
+					      &key))
 				break;
 			now = tap_rand(&seed) >> 2;
 		}
@@ -230,7 +235,8 @@ int main(void)
 				model_in = in;
 			}
 			pw_esp_exec(&st, m.id, now, &in, &res);
-			want = !good ? PW_ESP_V_ABORT : forward ? PW_ESP_V_FORWARD : PW_ESP_V_DISCARD;
+			want = !good ? PW_ESP_V_ABORT :
+			       forward ? PW_ESP_V_FORWARD : PW_ESP_V_DISCARD;
 			wrong += res.verdict != want || memcmp(in.f, model_in.f, sizeof(in.f));
 			verdicts[want - PW_ESP_V_FORWARD]++;
 			by_op[in.opcode][want - PW_ESP_V_FORWARD]++;
@@ -243,7 +249,8 @@ int main(void)
 		for (int j = 0; j < 3; j++)
 			if (by_op[i][j] * 1000 < done / 10) {
 				alive = false;
-				diag("%s: verdict %d only %lu times", pw_esp_desc[i].name, j, by_op[i][j]);
+				diag("%s: verdict %d only %lu times", pw_esp_desc[i].name, j,
+				     by_op[i][j]);
 			}
 	ok(alive, "every instruction met every verdict");
 	ok(full > done / 1000 && expiries > done / 100, "full stores and exact expiries were met");
@@ -262,10 +269,10 @@ int main(void)
 		clock_gettime(CLOCK_MONOTONIC, &a);
 		for (unsigned long i = 0; i < n; i++) {
 			/* every tag lives 50000 steps: 50000 live ones of 65536 */
-			refused += !!pw_esp_store_put(&st, i, i * 0x9e3779b97f4a7c15ULL, i);
+			refused += !!pw_esp_store_put(&st, i, i * SPREAD, i);
 			if (i >= 50000) {
-				bad += pw_esp_store_get(&st, i, (i - 50000) * 0x9e3779b97f4a7c15ULL, &v);
-				bad += !pw_esp_store_get(&st, i, (i - 49999) * 0x9e3779b97f4a7c15ULL, &v) ||
+				bad += pw_esp_store_get(&st, i, (i - 50000) * SPREAD, &v);
+				bad += !pw_esp_store_get(&st, i, (i - 49999) * SPREAD, &v) ||
 				       v != i - 49999;
 			}
 		}

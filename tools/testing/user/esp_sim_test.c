@@ -43,7 +43,10 @@ static void grow(u32 capacity)
 		pw_esp_store_init(&st[i], mem[i], pw_esp_store_bytes(capacity), capacity,
 				  PW_ESP_LIFETIME_MS, &key);
 	}
-	queued = executed = aborted = sunk = 0;
+	queued = 0;
+	executed = 0;
+	aborted = 0;
+	sunk = 0;
 }
 
 /* a packet sets out for node @at; links duplicate */
@@ -102,7 +105,8 @@ static struct pw_esp_insn make_rchld(u64 sib, u64 fwd, u64 thresh, u64 id)
 	return in;
 }
 
-static struct pw_esp_insn make_rcollect(u64 sib, u64 fwd, u64 thresh, u64 comp, u8 op, u64 val, u64 id)
+static struct pw_esp_insn make_rcollect(u64 sib, u64 fwd, u64 thresh, u64 comp, u8 op, u64 val,
+					u64 id)
 {
 	struct pw_esp_insn in = { .opcode = PW_ESP_RCOLLECT, .op = op };
 
@@ -300,10 +304,11 @@ int main(void)
 	diag("%lu instructions, %d computations at once in every tree", steps, COMPS);
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += reduction(3);
-	ok(good == trials, "the same with up to 3 copies forwarded: %lu of %lu exact", good, trials);
+	ok(good == trials, "with up to 3 copies forwarded: %lu of %lu exact", good, trials);
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += group_count(&a, &b);
-	ok(good == trials, "COUNT, RCHLD: the group is counted by single packets: %lu of %lu", good, trials);
+	ok(good == trials, "COUNT, RCHLD: a group is counted by single packets: %lu of %lu", good,
+	   trials);
 	for (unsigned long i = good = 0; i < trials; i++) {
 		good += nacks(&a, &b);
 		sent += a;
@@ -313,8 +318,8 @@ int main(void)
 	diag("%ld NACKs sent, %ld arrived", sent, arrived);
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += bottleneck(&got, &want);
-	ok(good < trials || trials < 20, "COLLECT with 30%% duplicates is not exact (%lu of %lu): RCOLLECT is needed",
-	   good, trials);
+	ok(good < trials || trials < 20,
+	   "COLLECT with 30%% duplicates is not exact (%lu of %lu): RCOLLECT is needed", good, trials);
 	dup_percent = 0;
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += bottleneck(&got, &want);

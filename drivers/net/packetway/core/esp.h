@@ -15,7 +15,7 @@
 
 /* ---- store ---- */
 
-#define PW_ESP_CAPACITY_MAX	(1U << 24)
+#define PW_ESP_CAPACITY_MAX	0x1000000U
 /* longest hash chain: beyond it a new tag is refused as if the store were full */
 #define PW_ESP_PROBE_MAX	24U
 /* expired bindings given back at the start of every operation */
