@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event-driven BMX network.
+ *
+ * What the registers do, seen from outside (c: cycle in which an SPD selects):
+ *
+ *  - It fetches in c+1..c+53; byte 0 is on its link in t = c+2 and the unit
+ *    downstream decides in c+5 = t+3. Refused: the SPD takes its five bytes back
+ *    and selects again in c+6. Accepted: it selects again in c+53.
+ *  - A cell accepted into a queue in cycle T can be selected from T+1 on.
+ *  - A queue is full at size >= 53*depth-5. All its cells are complete when the
+ *    writer asks (the previous one ended in the cycle before), so only its head
+ *    can be in part: with depth cells it is full until the head has been taken
+ *    for good, which is in cycle c+6, one after the decision downstream. Hence
+ *    "full" is a count of cells: up when accepted, down when taken for good.
+ *  - The decrement of cycle c+6 happens before the PPDs of that cycle look, the
+ *    acceptance of c+5 too late for them. Handling the attempts of a cycle by
+ *    ascending stage gives just that: whoever asks for a queue in a cycle does
+ *    so before its reader's attempt of the same cycle is handled.
+ *
+ * So the attempt is the only event. Which queue an SPD selected is worked out at
+ * the attempt, from the cells that had arrived before cycle c.
+ *
+ * A source all of whose head cells are blocked sleeps; its fruitless attempts
+ * (every six cycles, going round its queues) are added up when a queue of the
+ * PPD frees or a cell reaches one of its empty queues. The source of a port that
+ * answered PW_BMX_RX_BLOCK sleeps likewise.
+ */
+#include "bmx_fast.h"
+
+enum { IDLE, PENDING, ASLEEP };
+
+#define SLOTS		64
+#define RETRY		6	/* cycles between attempts of a refused source */
+#define SEL_TO_TRY	5	/* from selection to attempt */
+#define ALL_STAGES	(PW_BMX_STAGES + 1)
+
+struct arena {
+	u8 *base;
+	size_t used;
+};
+
+static void *take(struct arena *a, size_t size)
+{
+	void *p = a->base ? a->base + a->used : NULL;
+
+	a->used += round_up(size, 8);
+	return p;
+}
+
+static struct pw_bmx_fast *layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+{
+	u32 k = pw_bmx_cfg_k(cfg), n = k * k, depth = pw_bmx_cfg_depth(cfg);
+	struct pw_bmx_fast head = {}, *f;
+
+	f = take(a, sizeof(*f));
+	head.k = k;
+	head.ports = n;
+	head.depth = depth;
+	head.words = DIV_ROUND_UP(n, 64);
+	head.wheel = take(a, sizeof(*head.wheel) * SLOTS * ALL_STAGES * head.words);
+	head.src = take(a, sizeof(*head.src) * ALL_STAGES * n);
+	head.queue = take(a, sizeof(*head.queue) * PW_BMX_STAGES * n * k);
+	head.cell = take(a, sizeof(*head.cell) * PW_BMX_STAGES * n * k * depth);
+	head.offer = take(a, sizeof(*head.offer) * n);
+	head.full = take(a, sizeof(*head.full) * PW_BMX_STAGES * n);
+	head.wire = take(a, sizeof(*head.wire) * n);
+	head.base = take(a, sizeof(*head.base) * n);
+	head.lane = take(a, sizeof(*head.lane) * n);
+	if (f) {
+		memset(f, 0, a->used);
+		*f = head;
+	}
+	return f;
+}
+
+/**
+ * pw_bmx_fast_size() - memory a network needs
+ * @cfg: sizes, checked by pw_bmx_cfg_check()
+ *
+ * Return: bytes to hand to pw_bmx_fast_init().
+ */
+size_t pw_bmx_fast_size(const struct pw_bmx_cfg *cfg)
+{
+	struct arena a = {};
+
+	layout(&a, cfg);
+	return a.used;
+}
+
+/**
+ * pw_bmx_fast_init() - network after reset, cycle 0 done
+ * @mem: pw_bmx_fast_size() bytes, aligned to 8
+ * @cfg: sizes, checked by pw_bmx_cfg_check()
+ * @ops: callbacks
+ * @ctx: their first argument
+ *
+ * Return: the network (at @mem).
+ */
+struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
+				     const struct pw_bmx_fast_ops *ops, void *ctx)
+{
+	struct arena a = { .base = mem };
+	struct pw_bmx_fast *f;
+	u32 i;
+
+	f = layout(&a, cfg);
+	f->ops = ops;
+	f->ctx = ctx;
+	for (i = 0; i < f->ports; i++) {
+		f->wire[i] = pw_bmx_wire(f->k, i);
+		f->base[i] = i - i % f->k;
+		f->lane[i] = i % f->k;
+	}
+	return f;
+}
+
+static struct pw_bmx_fsrc *src_of(struct pw_bmx_fast *f, u32 stage, u32 i)
+{
+	return &f->src[stage * f->ports + i];
+}
+
+/* queue of lane @p of SPD @i of @stage */
+static u32 queue_of(const struct pw_bmx_fast *f, u32 stage, u32 i, u32 p)
+{
+	return (stage * f->ports + i) * f->k + p;
+}
+
+static struct pw_bmx_fcell *head_of(struct pw_bmx_fast *f, u32 qi)
+{
+	return &f->cell[qi * f->depth + f->queue[qi].head];
+}
+
+static u16 out_mask(const struct pw_bmx_fast *f, u8 out)
+{
+	return out == PW_BMX_OUT_ALL ? BIT(f->k) - 1 : BIT(out);
+}
+
+static void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
+{
+	u32 slot = at & (SLOTS - 1);
+
+	x->at = at;
+	x->state = PENDING;
+	f->wheel[(slot * ALL_STAGES + stage) * f->words + i / 64] |= BIT_ULL(i % 64);
+	f->slots |= BIT_ULL(slot);
+}
+
+/* first set bit of @mask after bit @rr, going round at @k */
+static u32 next_lane(u32 mask, u32 rr, u32 k)
+{
+	u32 above = mask & ~(BIT(rr + 1) - 1);
+
+	return __ffs64(above ? above : mask);
+}
+
+/* the PPD (or port) that source @i of @stage sends to, as a rank over all stages */
+static u32 target_rank(const struct pw_bmx_fast *f, u32 stage, u32 i)
+{
+	return stage * f->ports + (stage == 0 || stage == PW_BMX_STAGES ? i : f->wire[i]);
+}
+
+/* book the attempts of a sleeping source in cycles before @cycle: all refused */
+static void settle(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
+{
+	u32 m, left;
+	u64 n;
+
+	if (x->at >= cycle)
+		return;
+	n = div_u64(cycle - x->at + RETRY - 1, RETRY);
+	x->at += n * RETRY;
+	x->refused += n;
+	x->last_fail = x->at - RETRY;
+	if (stage) {
+		m = hweight32(x->ne);
+		div_u64_rem(n, m, &left);
+		while (left--)
+			x->rr = next_lane(x->ne, x->rr, f->k);
+	}
+	if (f->ops->suspended)
+		f->ops->suspended(f->ctx, target_rank(f, stage, i), n, x->last_fail - 3);
+}
+
+/* a sleeping source tries again, for the first time in @cycle or later */
+static void wake(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
+{
+	settle(f, x, stage, i, cycle);
+	schedule(f, x, stage, i, x->at);
+}
+
+/* is every cell that source @i of @stage could send refused by its PPD? */
+static bool all_blocked(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i)
+{
+	u16 full = f->full[target_rank(f, stage, i)];
+	u32 mask, p, q0;
+
+	if (!full)
+		return false;
+	if (!stage)
+		return full & out_mask(f, f->offer[i].out[0]);
+	q0 = queue_of(f, stage - 1, i, 0);
+	for (mask = x->ne; mask; mask &= mask - 1) {
+		p = __ffs64(mask);
+		if (!(full & out_mask(f, head_of(f, q0 + p)->out[stage])))
+			return false;
+	}
+	return true;
+}
+
+/* a cell gets into lane @p of SPD @i of @stage, accepted in cycle @now */
+static void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p, const struct pw_bmx_fcell *c)
+{
+	struct pw_bmx_fsrc *x = src_of(f, stage + 1, i);
+	u32 qi = queue_of(f, stage, i, p), pos;
+	struct pw_bmx_fqueue *q = &f->queue[qi];
+
+	if (x->state == IDLE)
+		schedule(f, x, stage + 1, i, max(c->t + 1, x->free) + SEL_TO_TRY);
+	else if (x->state == ASLEEP && !(x->ne & BIT(p)))
+		wake(f, x, stage + 1, i, f->now);
+	pos = q->head + q->n;
+	if (pos >= f->depth)
+		pos -= f->depth;
+	f->cell[qi * f->depth + pos] = *c;
+	if (++q->n == f->depth)
+		f->full[stage * f->ports + f->base[i] + p] |= BIT(f->lane[i]);
+	x->ne |= BIT(p);
+}
+
+/* PPD @i of @stage takes cell @c in cycle @now */
+static void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw_bmx_fcell *c)
+{
+	u32 rank = stage * f->ports + i, q;
+	u8 out = c->out[stage];
+	u32 copies;
+
+	c->t = f->now;
+	if (f->ops->hop)
+		f->ops->hop(f->ctx, rank, c->cookie, f->now - 3);
+	if (unlikely(f->ops->fault)) {
+		switch (f->ops->fault(f->ctx, rank, f->now - 3)) {
+		case PW_BMX_FAULT_DROP:
+			f->dropped[stage]++;
+			copies = c->out[2] != PW_BMX_OUT_ALL ? 1 : stage == 2 ? f->k : f->ports;
+			if (f->ops->dropped)
+				f->ops->dropped(f->ctx, rank, c->cookie, copies);
+			return;
+		case PW_BMX_FAULT_CORRUPT:
+			f->corrupted[stage]++;
+			c->flags |= PW_BMX_CELL_CORRUPT;
+			break;
+		default:
+			break;
+		}
+	}
+	if (out != PW_BMX_OUT_ALL) {
+		arrive(f, stage, f->base[i] + out, f->lane[i], c);
+		return;
+	}
+	for (q = 0; q < f->k; q++)
+		arrive(f, stage, f->base[i] + q, f->lane[i], c);
+}
+
+/* a full queue of PPD @i of @stage lost a cell: room from the next cycle on */
+static void room(struct pw_bmx_fast *f, u32 stage, u32 i)
+{
+	u32 up = stage ? f->wire[i] : i;
+	struct pw_bmx_fsrc *x = src_of(f, stage, up);
+
+	if (x->state == ASLEEP && !all_blocked(f, x, stage, up))
+		wake(f, x, stage, up, f->now + 1);
+}
+
+static void refuse(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, bool asleep)
+{
+	x->refused++;
+	x->last_fail = f->now;
+	if (asleep) {
+		x->at = f->now + RETRY;
+		x->state = ASLEEP;
+	} else {
+		schedule(f, x, stage, i, f->now + RETRY);
+	}
+	if (f->ops->suspended)
+		f->ops->suspended(f->ctx, target_rank(f, stage, i), 1, f->now - 3);
+}
+
+static void try_port_in(struct pw_bmx_fast *f, u32 i)
+{
+	struct pw_bmx_fsrc *x = src_of(f, 0, i);
+	struct pw_bmx_fcell c = f->offer[i];
+
+	if (f->full[i] & out_mask(f, c.out[0])) {
+		refuse(f, x, 0, i, true);
+		if (!(x->offer_flags & PW_BMX_OFFER_ONCE))
+			return;
+		x->state = IDLE;
+		x->free = f->now + 2;
+		if (f->ops->refused)
+			f->ops->refused(f->ctx, i, c.cookie, f->now - 3);
+		return;
+	}
+	x->sent++;
+	x->state = IDLE;
+	x->free = f->now + 50;
+	ppd_accept(f, 0, i, &c);
+	if (f->ops->accepted)
+		f->ops->accepted(f->ctx, i, c.cookie, f->now - 3);
+}
+
+/* the lane that an SPD selected five cycles ago */
+static u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
+{
+	u32 q0 = queue_of(f, stage - 1, i, 0), p, lane = x->rr;
+
+	for (p = 0; p < f->k; p++) {
+		lane = next_lane(x->ne, lane, f->k);
+		if (head_of(f, q0 + lane)->t + SEL_TO_TRY < at)
+			break;
+	}
+	return lane;
+}
+
+static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
+{
+	struct pw_bmx_fsrc *x = src_of(f, stage, i);
+	u32 lane = selected(f, x, stage, i, f->now);
+	u32 qi = queue_of(f, stage - 1, i, lane), to = i;
+	struct pw_bmx_fqueue *q = &f->queue[qi];
+	struct pw_bmx_fcell c = *head_of(f, qi);
+	enum pw_bmx_rx rx;
+	u32 up;
+
+	x->rr = lane;
+	if (stage < PW_BMX_STAGES) {
+		to = f->wire[i];
+		if (f->full[stage * f->ports + to] & out_mask(f, c.out[stage])) {
+			refuse(f, x, stage, i, all_blocked(f, x, stage, i));
+			return;
+		}
+	} else {
+		rx = f->ops->rx(f->ctx, i, c.cookie, f->now - 3, c.flags);
+		if (rx != PW_BMX_RX_ACCEPT) {
+			refuse(f, x, stage, i, rx == PW_BMX_RX_BLOCK);
+			return;
+		}
+	}
+
+	x->sent++;
+	x->last_c = f->now - SEL_TO_TRY;
+	x->last_t = c.t;
+	x->last_q = lane;
+	if (++q->head == f->depth)
+		q->head = 0;
+	if (!--q->n)
+		x->ne &= ~BIT(lane);
+	if (x->ne) {
+		schedule(f, x, stage, i, f->now + PW_BMX_CELL);
+	} else {
+		x->state = IDLE;
+		x->free = x->last_c + PW_BMX_CELL;
+	}
+	if (q->n == f->depth - 1) {
+		up = f->base[i] + lane;
+		f->full[(stage - 1) * f->ports + up] &= ~BIT(f->lane[i]);
+		room(f, stage - 1, up);
+	}
+	if (stage < PW_BMX_STAGES)
+		ppd_accept(f, stage, to, &c);
+}
+
+/**
+ * pw_bmx_fast_offer() - a port starts to send a cell
+ * @f: network
+ * @port: input port
+ * @t: cycle with byte 0 on the link, less than PW_BMX_HORIZON ahead
+ * @vpi: pw_bmx_vpi_one() or pw_bmx_vpi_all()
+ * @cookie: names the cell in the callbacks
+ * @flags: PW_BMX_OFFER_ONCE or 0
+ *
+ * A refused cell is sent again every six cycles until it gets in, unless
+ * PW_BMX_OFFER_ONCE is given.
+ *
+ * Return: 0; -EINVAL for a port or VPI without a route; -EBUSY if the link is
+ * taken by an earlier cell; -ERANGE if @t + 3 is over or too far ahead (run the
+ * network first).
+ */
+int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cookie, u32 flags)
+{
+	struct pw_bmx_fcell *c;
+	struct pw_bmx_fsrc *x;
+	u32 k = f->k, d;
+
+	if (port >= f->ports || vpi >= (f->ports + 1) * k)
+		return -EINVAL;
+	x = src_of(f, 0, port);
+	c = &f->offer[port];
+	if (x->state != IDLE || t < x->free)
+		return -EBUSY;
+	if (t + 3 <= f->now || t + 3 > f->now + PW_BMX_HORIZON)
+		return -ERANGE;
+	c->cookie = cookie;
+	c->flags = 0;
+	c->out[0] = vpi % k;
+	d = vpi / k;
+	if (d < f->ports) {
+		c->out[1] = d / k;
+		c->out[2] = d % k;
+	} else {
+		c->out[1] = PW_BMX_OUT_ALL;
+		c->out[2] = PW_BMX_OUT_ALL;
+	}
+	x->offer_flags = flags;
+	schedule(f, x, 0, port, t + 3);
+	return 0;
+}
+
+/**
+ * pw_bmx_fast_wake() - a port that answered PW_BMX_RX_BLOCK can take cells again
+ * @f: network
+ * @port: output port
+ * @cycle: attempts in this cycle and later are to be asked for again; must not
+ *	be over, at most 50 cycles ahead
+ *
+ * Return: 0 (also if nothing waits there), -EINVAL, -ERANGE.
+ */
+int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
+{
+	struct pw_bmx_fsrc *x;
+
+	if (port >= f->ports)
+		return -EINVAL;
+	if (cycle <= f->now || cycle > f->now + 50)
+		return -ERANGE;
+	x = src_of(f, PW_BMX_STAGES, port);
+	if (x->state == ASLEEP)
+		wake(f, x, PW_BMX_STAGES, port, cycle);
+	return 0;
+}
+
+/**
+ * pw_bmx_fast_next() - when something happens next
+ * @f: network
+ *
+ * Return: cycle of the next attempt, PW_BMX_NEVER if there is none.
+ */
+u64 pw_bmx_fast_next(const struct pw_bmx_fast *f)
+{
+	u32 r = (f->now + 1) & (SLOTS - 1);
+	u64 rot;
+
+	if (!f->slots)
+		return PW_BMX_NEVER;
+	rot = r ? f->slots >> r | f->slots << (SLOTS - r) : f->slots;
+	return f->now + 1 + __ffs64(rot);
+}
+
+static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
+{
+	u32 slot = cycle & (SLOTS - 1), stage, w, i, n = 0;
+	u64 *word = &f->wheel[slot * ALL_STAGES * f->words], bits;
+
+	f->now = cycle;
+	for (stage = 0; stage < ALL_STAGES; stage++) {
+		for (w = 0; w < f->words; w++, word++) {
+			bits = *word;
+			*word = 0;
+			for (; bits; bits &= bits - 1, n++) {
+				i = w * 64 + __ffs64(bits);
+				if (stage)
+					try_spd(f, stage, i);
+				else
+					try_port_in(f, i);
+			}
+		}
+	}
+	f->slots &= ~BIT_ULL(slot);
+	f->events += n;
+	return n;
+}
+
+/**
+ * pw_bmx_fast_run() - let time pass, a bounded amount of work
+ * @f: network
+ * @cycle: up to and with this cycle
+ * @budget: stop after the cycle in which this many attempts are reached
+ *
+ * Return: attempts carried out. @f->now tells how far it got.
+ */
+u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget)
+{
+	u64 at = pw_bmx_fast_next(f);
+	u32 n = 0;
+
+	while (at <= cycle && n < budget) {
+		n += run_cycle(f, at);
+		at = pw_bmx_fast_next(f);
+	}
+	if (at > cycle && f->now < cycle)
+		f->now = cycle;
+	return n;
+}
+
+/**
+ * pw_bmx_fast_run_until() - let time pass
+ * @f: network
+ * @cycle: up to and with this cycle
+ */
+void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle)
+{
+	u64 at;
+
+	while ((at = pw_bmx_fast_next(f)) <= cycle)
+		run_cycle(f, at);
+	if (f->now < cycle)
+		f->now = cycle;
+}
+
+static void settle_now(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i)
+{
+	if (x->state == ASLEEP)
+		settle(f, x, stage, i, f->now + 1);
+}
+
+/**
+ * pw_bmx_fast_qsize() - bytes in a queue at the end of cycle @f->now
+ * @f: network
+ * @ppd: rank of the PPD that writes it, 0..3*ports-1
+ * @q: its queue
+ *
+ * Return: what the size register of the cross-point memory holds.
+ */
+u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
+{
+	u32 stage = ppd / f->ports, r = ppd % f->ports;
+	u32 i = f->base[r] + q, p = f->lane[r], qi = queue_of(f, stage, i, p), j;
+	struct pw_bmx_fsrc *x = src_of(f, stage + 1, i);
+	struct pw_bmx_fcell *c = &f->cell[qi * f->depth];
+	u64 size = 0, now = f->now;
+
+	for (j = 0; j < f->queue[qi].n; j++)
+		size += min_t(u64, now - c[(f->queue[qi].head + j) % f->depth].t + 1,
+			      PW_BMX_CELL);
+	/* the cell taken last may still be on its way through */
+	if (x->sent && x->last_q == p && now - x->last_c < PW_BMX_CELL)
+		size += min_t(u64, now - x->last_t + 1, PW_BMX_CELL) - (now - x->last_c);
+	if (x->state == IDLE)
+		return size;
+	/* bytes fetched of a cell that is not decided, or just refused */
+	settle_now(f, x, stage + 1, i);
+	if (x->refused && x->last_fail == now && x->rr == p)
+		size -= PW_BMX_REFUND;
+	else if (x->at - SEL_TO_TRY < now && selected(f, x, stage + 1, i, x->at) == p)
+		size -= now - (x->at - SEL_TO_TRY);
+	return size;
+}
+
+/**
+ * pw_bmx_fast_count() - counters of a PPD or output port
+ * @f: network
+ * @rank: PPD rank, or 3*ports + output port
+ * @cells: cells it accepted
+ * @refused: attempts it refused
+ *
+ * Both as of the end of cycle @f->now.
+ */
+void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused)
+{
+	u32 stage = rank / f->ports, i = rank % f->ports;
+	struct pw_bmx_fsrc *x;
+
+	if (stage == 1 || stage == 2)
+		i = f->wire[i];
+	x = src_of(f, stage, i);
+	settle_now(f, x, stage, i);
+	*cells = x->sent;
+	*refused = x->refused;
+}

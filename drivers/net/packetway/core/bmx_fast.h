@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Three-stage BMX network driven by events: same cycles, same queue sizes, same
+ * counters as bmx_net, with work per cell and hop instead of per unit and cycle.
+ *
+ * Cells are 32-bit cookies; their bytes stay with the caller. Everything hangs
+ * on one fact of the machine: a cell whose byte 0 is on a link in cycle t is
+ * accepted or refused in cycle t+3, for good. That decision, an "attempt", is
+ * the only event. See bmx_fast.c for why it suffices.
+ */
+#ifndef PW_CORE_BMX_FAST_H
+#define PW_CORE_BMX_FAST_H
+
+#include "pw_os.h"
+#include "bmx.h"
+#include "bmx_net.h"
+
+#define PW_BMX_NEVER	U64_MAX
+#define PW_BMX_HORIZON	63	/* an offer decides at most this many cycles ahead */
+
+/* answer of a port to a cell on its output link */
+enum pw_bmx_rx {
+	PW_BMX_RX_ACCEPT,
+	PW_BMX_RX_REFUSE,	/* suspend; the next try comes six cycles later */
+	/*
+	 * suspend this and every try until pw_bmx_fast_wake(); the tries between
+	 * are counted, not asked for, except that a cell from another input of
+	 * the last switch may bring the question up again
+	 */
+	PW_BMX_RX_BLOCK,
+};
+
+#define PW_BMX_CELL_CORRUPT	1	/* the CRC of this copy does not fit */
+
+#define PW_BMX_OFFER_ONCE	1	/* do not repeat a refused cell, call ops->refused */
+
+/**
+ * struct pw_bmx_fast_ops - what the network tells the caller
+ * @rx: cell @cookie has had its byte 0 on the output link of @port in cycle @t;
+ *	called in cycle @t + 3, when the port may still refuse. The last byte
+ *	comes in @t + 52. Must be set.
+ * @accepted: an offered cell is in; its byte 0 was on the link in cycle @t
+ *	(later than offered if it had been refused). The next cell may have its
+ *	byte 0 on the link in @t + 53. May be NULL.
+ * @refused: a cell offered with PW_BMX_OFFER_ONCE was refused; the next one may
+ *	start in @t + 5. May be NULL.
+ * @dropped: the fault hook dropped the cell at PPD @ppd; @copies ports will not
+ *	see it. May be NULL.
+ * @hop: PPD @ppd accepted the cell with byte 0 in cycle @t. May be NULL.
+ * @suspended: PPD @ppd (or port @ppd - 3 * ports) refused; @tries attempts are
+ *	reported at once, the last one with byte 0 in cycle @t. May be NULL.
+ * @fault: fault hook, see bmx_net.h. May be NULL.
+ */
+struct pw_bmx_fast_ops {
+	enum pw_bmx_rx (*rx)(void *ctx, u32 port, u32 cookie, u64 t, u32 flags);
+	void (*accepted)(void *ctx, u32 port, u32 cookie, u64 t);
+	void (*refused)(void *ctx, u32 port, u32 cookie, u64 t);
+	void (*dropped)(void *ctx, u32 ppd, u32 cookie, u32 copies);
+	void (*hop)(void *ctx, u32 ppd, u32 cookie, u64 t);
+	void (*suspended)(void *ctx, u32 ppd, u64 tries, u64 t);
+	pw_bmx_fault_fn fault;
+};
+
+struct pw_bmx_fcell {
+	u64 t;			/* cycle of the acceptance: first push */
+	u32 cookie;
+	u8 out[PW_BMX_STAGES];	/* output per stage or PW_BMX_OUT_ALL */
+	u8 flags;
+};
+
+#define PW_BMX_OUT_ALL	0xff
+
+struct pw_bmx_fqueue {
+	u8 head;
+	u8 n;			/* cells accepted and not yet taken for good */
+};
+
+/* who sends to a PPD or to a port: an input port or an SPD */
+struct pw_bmx_fsrc {
+	u64 at;			/* pending: next attempt; asleep: next one skipped */
+	u64 free;		/* idle: earliest cycle of the next selection */
+	u64 last_c;		/* selection cycle of the cell taken last */
+	u64 last_t;		/* when that cell was accepted into the queue */
+	u64 last_fail;		/* cycle of the last refusal */
+	u64 sent;
+	u64 refused;
+	u16 ne;			/* queues that hold a cell */
+	u8 rr;			/* queue selected last */
+	u8 state;
+	u8 last_q;
+	u8 offer_flags;
+};
+
+/**
+ * struct pw_bmx_fast - the network
+ * @k: ports of a switch
+ * @ports: k * k
+ * @depth: cells in a queue
+ * @words: 64-bit words for a bit per port
+ * @now: every cycle up to and with this one is done
+ * @events: attempts carried out since reset
+ * @dropped: cells dropped by the fault hook, per stage
+ * @corrupted: cells damaged by the fault hook, per stage
+ * @ops: callbacks
+ * @ctx: their first argument
+ * @slots: bit i: wheel slot i is not empty
+ * @wheel: per slot and stage a bit for each source with an attempt
+ * @src: sources of stage s from src[s * ports]; stage 3 sends to the ports
+ * @queue: queue of lane p of SPD r: queue[r * k + p]
+ * @cell: @depth cells per queue
+ * @offer: cell offered at an input port
+ * @full: bit q: queue q of that PPD is full
+ * @wire: PPD of the next stage that SPD r drives; its own inverse
+ * @base: first rank of the switch
+ * @lane: rank within the switch
+ */
+struct pw_bmx_fast {
+	u32 k;
+	u32 ports;
+	u32 depth;
+	u32 words;
+	u64 now;
+	u64 events;
+	u64 dropped[PW_BMX_STAGES], corrupted[PW_BMX_STAGES];
+	const struct pw_bmx_fast_ops *ops;
+	void *ctx;
+	u64 slots;
+	u64 *wheel;
+	struct pw_bmx_fsrc *src;
+	struct pw_bmx_fqueue *queue;
+	struct pw_bmx_fcell *cell;
+	struct pw_bmx_fcell *offer;
+	u16 *full;
+	u16 *wire;
+	u16 *base;
+	u16 *lane;
+};
+
+size_t pw_bmx_fast_size(const struct pw_bmx_cfg *cfg);
+struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
+				     const struct pw_bmx_fast_ops *ops, void *ctx);
+int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cookie, u32 flags);
+int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle);
+u64 pw_bmx_fast_next(const struct pw_bmx_fast *f);
+u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget);
+void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle);
+u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q);
+void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused);
+
+#endif /* PW_CORE_BMX_FAST_H */

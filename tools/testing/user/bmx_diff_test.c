@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event-driven network against the register-level one, same random traffic:
+ * every delivery (port, cell, cycle, damage), the size of every queue at random
+ * cycles, accepted cells and refusals of every PPD.
+ */
+#include "tap.h"
+#include "bmx_traffic.h"
+
+struct totals {
+	u64 cycles, delivered, refused, sizes, dropped, corrupted, events;
+};
+
+static struct totals sum;
+
+static u64 compare_logs(struct tr_rtl *a, struct tr_fast *b, bool flush)
+{
+	u64 bad = 0;
+
+	for (u32 p = 0; p < a->net->ports; p++) {
+		struct tr_log *x = &a->log[p], *y = &b->log[p];
+		size_t n = min(x->n, y->n), i;
+
+		for (i = 0; i < n; i++) {
+			if (x->rec[i].t == y->rec[i].t && x->rec[i].cookie == y->rec[i].cookie &&
+			    x->rec[i].flags == y->rec[i].flags)
+				continue;
+			if (!bad++)
+				diag("port %u: rtl cell %08x at %llu flags %u, fast cell %08x at %llu flags %u",
+				     p, x->rec[i].cookie, (unsigned long long)x->rec[i].t,
+				     x->rec[i].flags, y->rec[i].cookie,
+				     (unsigned long long)y->rec[i].t, y->rec[i].flags);
+		}
+		/* fast reports at byte 3, rtl at byte 52: at most one cell apart */
+		if (y->n < x->n || y->n > x->n + 1) {
+			if (!bad++)
+				diag("port %u: rtl %zu cells, fast %zu", p, x->n, y->n);
+		}
+		sum.delivered += n;
+		memmove(x->rec, x->rec + n, (x->n - n) * sizeof(*x->rec));
+		memmove(y->rec, y->rec + n, (y->n - n) * sizeof(*y->rec));
+		x->n -= n;
+		y->n -= n;
+	}
+	return bad;
+}
+
+static u64 compare_sizes(struct tr_rtl *a, struct tr_fast *b, u64 *fill)
+{
+	u32 k = a->net->k, n = PW_BMX_STAGES * a->net->ports, r, q;
+	u64 bad = 0;
+
+	for (r = 0; r < n; r++) {
+		for (q = 0; q < k; q++) {
+			u32 want = a->net->xpm[r * k + q].size, got = pw_bmx_fast_qsize(b->f, r, q);
+
+			if (want > *fill)
+				*fill = want;
+			if (want != got && !bad++)
+				diag("cycle %llu PPD %u queue %u: rtl %u bytes, fast %u",
+				     (unsigned long long)a->net->cycle, r, q, want, got);
+		}
+	}
+	sum.sizes += n * k;
+	return bad;
+}
+
+static u64 compare_counts(struct tr_rtl *a, struct tr_fast *b, bool total)
+{
+	u64 cells, refused, bad = 0;
+	u32 r;
+
+	for (r = 0; r < PW_BMX_STAGES * a->net->ports; r++) {
+		struct pw_bmx_ppd *p = &a->net->ppd[r];
+
+		pw_bmx_fast_count(b->f, r, &cells, &refused);
+		if ((p->cells != cells || p->refused != refused) && !bad++)
+			diag("cycle %llu PPD %u: rtl %llu cells %llu refused, fast %llu, %llu",
+			     (unsigned long long)a->net->cycle, r, (unsigned long long)p->cells,
+			     (unsigned long long)p->refused, (unsigned long long)cells,
+			     (unsigned long long)refused);
+		if (total)
+			sum.refused += refused;
+	}
+	for (r = 0; r < PW_BMX_STAGES; r++)
+		if (a->net->dropped[r] != b->f->dropped[r] ||
+		    a->net->corrupted[r] != b->f->corrupted[r])
+			bad++;
+	return bad;
+}
+
+static void scenario(const struct tr_cfg *c, u64 cycles)
+{
+	struct tr_rtl *a = tr_rtl_new(c, true);
+	struct tr_fast *b = tr_fast_new(c, true);
+	u64 now = 0, logs = 0, sizes = 0, counts = 0, fill = 0, seed = c->seed | 1;
+	bool good;
+
+	while (now < cycles && !(logs | sizes | counts)) {
+		now += 1 + tr_rand(&seed) % 1500;
+		tr_rtl_run(a, now);
+		tr_fast_run(b, now);
+		logs += compare_logs(a, b, false);
+		sizes += compare_sizes(a, b, &fill);
+		counts += compare_counts(a, b, false);
+	}
+	compare_counts(a, b, true);
+	for (int i = 0; i < PW_BMX_STAGES; i++) {
+		sum.dropped += b->f->dropped[i];
+		sum.corrupted += b->f->corrupted[i];
+	}
+	sum.cycles += now;
+	sum.events += b->f->events;
+	good = !logs && !sizes && !counts && !a->mangled && !b->errors &&
+	       fill <= c->depth * PW_BMX_CELL && a->sent && a->delivered;
+	ok(good, "k %u depth %u load %.2f broadcast %u hot %u refusing %u closed %u%s faults %u: %llu cycles equal",
+	   c->k, c->depth, c->load / 1000.0, c->bcast, c->hot, c->rx_refuse, c->rx_window,
+	   c->rx_block ? " blocking" : "", c->drop + c->corrupt, (unsigned long long)now);
+	if (!good)
+		diag("deliveries %llu sizes %llu counts %llu mangled %llu errors %llu fill %llu sent %llu delivered %llu",
+		     (unsigned long long)logs, (unsigned long long)sizes,
+		     (unsigned long long)counts, (unsigned long long)a->mangled,
+		     (unsigned long long)b->errors, (unsigned long long)fill,
+		     (unsigned long long)a->sent, (unsigned long long)a->delivered);
+	tr_rtl_free(a);
+	tr_fast_free(b);
+}
+
+int main(void)
+{
+	static const u32 loads[] = { 50, 100, 300, 500, 700, 900, 1000 };
+	static const struct tr_cfg mix[] = {
+		/* unicast; a little broadcast; much of it; hot spot */
+		{ .bcast = 0 },
+		{ .bcast = 20 },
+		{ .bcast = 300 },
+		{ .hot = 300 },
+		/* suspending ports */
+		{ .bcast = 10, .rx_refuse = 100 },
+		{ .bcast = 10, .rx_refuse = 700, .hot = 100 },
+		{ .bcast = 10, .rx_window = 200 },
+		{ .bcast = 10, .rx_window = 200, .rx_block = true },
+		{ .bcast = 50, .rx_window = 600, .rx_block = true, .rx_refuse = 50 },
+		/* faults */
+		{ .bcast = 20, .drop = 1000, .corrupt = 1000 },
+		{ .bcast = 20, .hot = 200, .rx_window = 300, .rx_block = true,
+		  .drop = 5000, .corrupt = 5000 },
+	};
+	static const struct tr_cfg odd[] = {
+		{ .k = 2, .depth = 8 }, { .k = 2, .depth = 1 }, { .k = 3, .depth = 2 },
+		{ .k = 4, .depth = 1 }, { .k = 4, .depth = 3 }, { .k = 5, .depth = 4 },
+		{ .k = 8, .depth = 8 }, { .k = 9, .depth = 2 }, { .k = 16, .depth = 2 },
+	};
+#ifdef __SANITIZE_ADDRESS__
+	u64 each = tap_scaled(60000);
+#else
+	u64 each = tap_scaled(1200000);
+#endif
+	struct tr_cfg c;
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(loads); i++) {
+		for (j = 0; j < ARRAY_SIZE(mix); j++) {
+			c = mix[j];
+			c.k = 4;
+			c.depth = 8;
+			c.load = loads[i];
+			c.seed = 1000 * i + j;
+			scenario(&c, each);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(odd); i++) {
+		for (j = 0; j < 3; j++) {
+			c = mix[j == 0 ? 1 : j == 1 ? 7 : 10];
+			c.k = odd[i].k;
+			c.depth = odd[i].depth;
+			c.load = j == 0 ? 1000 : j == 1 ? 400 : 800;
+			c.seed = 77 * i + j;
+			scenario(&c, each * 16 / (c.k * c.k) / 8 + 5000);
+		}
+	}
+	diag("%llu cycles, %llu deliveries, %llu refusals, %llu queue sizes, %llu dropped, %llu damaged, %llu events",
+	     (unsigned long long)sum.cycles, (unsigned long long)sum.delivered,
+	     (unsigned long long)sum.refused, (unsigned long long)sum.sizes,
+	     (unsigned long long)sum.dropped, (unsigned long long)sum.corrupted,
+	     (unsigned long long)sum.events);
+	return tap_done();
+}
