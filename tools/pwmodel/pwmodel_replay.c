@@ -68,7 +68,7 @@ struct sim {
 	struct mirror mir[2 * K * K];
 };
 
-int __attribute__((weak)) pwm_replay_aal(int argc, char **argv)
+__attribute__((weak)) int pwm_replay_aal(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
@@ -533,7 +533,8 @@ static void check_signals(struct sim *s)
 
 static void usage(void)
 {
-	puts("Usage: pwmodel replay ppd|spd|tandem|bmx STIMULI.csv [--until N] [--full] [--signals FILE]\n"
+	puts("Usage: pwmodel replay ppd|spd|tandem|bmx STIMULI.csv\n"
+	     "                      [--until N] [--full] [--signals FILE]\n"
 	     "       pwmodel replay aal STIMULI.csv --until N [--events]\n"
 	     "Steps the unit through the stimuli (columns cycle,signal,value; - for standard\n"
 	     "input) and prints every signal that changed, in the same three columns.\n"

@@ -104,9 +104,11 @@ DEFINE_UNALIGNED(16, le, __pw_le16)
 DEFINE_UNALIGNED(32, le, __pw_le32)
 DEFINE_UNALIGNED(64, le, __pw_le64)
 
+#ifndef __swab16
 #define __swab16(v) __builtin_bswap16(v)
 #define __swab32(v) __builtin_bswap32(v)
 #define __swab64(v) __builtin_bswap64(v)
+#endif
 #define swab16(v) __builtin_bswap16(v)
 #define swab32(v) __builtin_bswap32(v)
 #define swab64(v) __builtin_bswap64(v)

@@ -71,7 +71,7 @@ static int apply(struct bench *b, const struct row *r)
 	unsigned int n = 0, i;
 	char name[40], *dot;
 
-	strcpy(name, r->sig);
+	snprintf(name, sizeof(name), "%s", r->sig);
 	if (sscanf(name, "fifo%u", &n) == 1 && n < K) {
 		pw_bmx_xpm_push(xpm_of(b, n), r->val);
 		return 1;
@@ -142,7 +142,8 @@ static long long ppd_reg(const struct pw_bmx_ppd *p, const char *n)
 	if (!n[1] && *n >= 'c' && *n <= 'n') {
 		int i = (*n - 'c') / 3;
 
-		return (*n - 'c') % 3 == 0 ? p->hi[i] : (*n - 'c') % 3 == 1 ? p->lo[i] : p->sel >> i & 1;
+		return (*n - 'c') % 3 == 0 ? p->hi[i] :
+		       (*n - 'c') % 3 == 1 ? p->lo[i] : p->sel >> i & 1;
 	}
 	return !strcmp(n, "a") ? p->a : !strcmp(n, "b") ? p->b : !strcmp(n, "o") ? p->o :
 	       !strcmp(n, "p") ? p->p : !strcmp(n, "q") ? p->q : !strcmp(n, "aind") ? p->aind :
@@ -228,7 +229,7 @@ static void golden(const char *dir, char kind, size_t want)
 }
 
 /* the same files through the binary, with --full: rows must be found literally */
-static void replay(const char *pwmodel, const char *dir, const char *unit)
+static void by_binary(const char *pwmodel, const char *dir, const char *unit)
 {
 	struct rows tr = load_file(dir, "trace.csv"), out;
 	unsigned long last = 0;
@@ -239,8 +240,8 @@ static void replay(const char *pwmodel, const char *dir, const char *unit)
 	for (i = 0; i < tr.n; i++)
 		if (tr.r[i].cycle > last)
 			last = tr.r[i].cycle;
-	snprintf(cmd, sizeof(cmd), "%s replay %s %s/%s/stimuli.csv --full --until %lu", pwmodel, unit,
-		 PW_GOLDEN, dir, last);
+	snprintf(cmd, sizeof(cmd), "%s replay %s %s/%s/stimuli.csv --full --until %lu", pwmodel,
+		 unit, PW_GOLDEN, dir, last);
 	p = popen(cmd, "r");
 	out = load(p);
 	is(p ? pclose(p) : -1, 0, "pwmodel replay %s on %s succeeds", unit, dir);
@@ -271,7 +272,7 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(set); i++)
 		golden(set[i].dir, set[i].unit[0], set[i].rows);
 	for (i = 0; pwmodel && i < ARRAY_SIZE(set); i++)
-		replay(pwmodel, set[i].dir, set[i].unit);
+		by_binary(pwmodel, set[i].dir, set[i].unit);
 	if (!pwmodel)
 		diag("PWMODEL is not set: the binary was not run");
 	return tap_done();

@@ -31,7 +31,7 @@
  * struct pw_cell_hdr - header fields of a cell
  * @vpi: header word above its @shift low bits
  * @type: PW_CELL_T_*
- * @flag: PW_CELL_F_* (data) or PW_CELL_COM_* (acknowledgement)
+ * @flag: PW_CELL_F_* (data) or PW_CELL_COM_* (ack)
  * @sqn: sequence number
  * @src: source port
  * @dst: destination port or PW_CELL_DST_ALL

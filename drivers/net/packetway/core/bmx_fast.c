@@ -146,8 +146,8 @@ static void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u3
 	f->slots |= BIT_ULL(slot);
 }
 
-/* first set bit of @mask after bit @rr, going round at @k */
-static u32 next_lane(u32 mask, u32 rr, u32 k)
+/* first set bit of @mask after bit @rr, going round */
+static u32 next_lane(u32 mask, u32 rr)
 {
 	u32 above = mask & ~(BIT(rr + 1) - 1);
 
@@ -176,7 +176,7 @@ static void settle(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 
 		m = hweight32(x->ne);
 		div_u64_rem(n, m, &left);
 		while (left--)
-			x->rr = next_lane(x->ne, x->rr, f->k);
+			x->rr = next_lane(x->ne, x->rr);
 	}
 	if (f->ops->suspended)
 		f->ops->suspended(f->ctx, target_rank(f, stage, i), n, x->last_fail - 3);
@@ -315,7 +315,7 @@ static u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32
 	u32 q0 = queue_of(f, stage - 1, i, 0), p, lane = x->rr;
 
 	for (p = 0; p < f->k; p++) {
-		lane = next_lane(x->ne, lane, f->k);
+		lane = next_lane(x->ne, lane);
 		if (head_of(f, q0 + lane)->t + SEL_TO_TRY < at)
 			break;
 	}
