@@ -13,6 +13,16 @@
 #error "packetway needs Linux 6.1 or later"
 #endif
 
+/*
+ * header_ops.parse got the device as an argument in a stable update; which form
+ * a kernel has is asked of the type, since version numbers do not tell.
+ */
+#define PW_HEADER_PARSE(without_dev, with_dev)						\
+	__builtin_choose_expr(__builtin_types_compatible_p(				\
+		typeof(((struct header_ops *)0)->parse),				\
+		int (*)(const struct sk_buff *, const struct net_device *, unsigned char *)), \
+		with_dev, without_dev)
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define pw_assign_str(dst, src) __assign_str(dst, src)
 #else

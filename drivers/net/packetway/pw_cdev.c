@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/packetway: sessions with stations, after the model of tun.
+ *
+ * An open file is bound to at most one station. The station does not depend on
+ * the file: when it goes, the file is told (pw_cdev_station_gone) and its
+ * commands return ENODEV. The file does not pin the station either; a command
+ * takes a reference on the netdevice for as long as it runs.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/nsproxy.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "pw_cdev.h"
+#include "pw_priv.h"
+
+/* which file is bound to which station */
+static DEFINE_SPINLOCK(pw_bind_lock);
+
+/**
+ * pw_file_station - the station a file is bound to, with a reference
+ * @pf: the file
+ *
+ * Return: the station (pw_file_station_put() after use), ERR_PTR(-ENOTCONN) or
+ * ERR_PTR(-ENODEV).
+ */
+struct pw_station *pw_file_station(struct pw_file *pf)
+{
+	struct pw_station *st;
+
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	if (st)
+		dev_hold(st->dev);
+	else
+		st = ERR_PTR(READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN);
+	rcu_read_unlock();
+	return st;
+}
+
+void pw_file_station_put(struct pw_station *st)
+{
+	dev_put(st->dev);
+}
+
+/**
+ * pw_file_station_admin - the same for commands that change something
+ * @pf: the file
+ *
+ * A file may be passed on, so the capability is asked for at each use, in the
+ * user namespace that owns the station's network namespace now.
+ *
+ * Return: as pw_file_station(), or ERR_PTR(-EPERM).
+ */
+struct pw_station *pw_file_station_admin(struct pw_file *pf)
+{
+	struct pw_station *st = pw_file_station(pf);
+
+	if (IS_ERR(st))
+		return st;
+	if (!ns_capable(dev_net(st->dev)->user_ns, CAP_NET_ADMIN)) {
+		pw_file_station_put(st);
+		return ERR_PTR(-EPERM);
+	}
+	return st;
+}
+
+static int pw_ioc_get_info(struct pw_file *pf, void *arg)
+{
+	struct packetway_info *info = arg;
+	struct pw_station *st;
+
+	if (info->flags || info->__reserved)
+		return -EINVAL;
+
+	*info = (struct packetway_info) {
+		.size = info->size,
+		.out_features = PACKETWAY_FEATURE_EEP,
+		.out_san_max = PACKETWAY_SAN_MAX,
+		.out_ports_max = PACKETWAY_PORTS_MAX,
+		.out_mtu_max = PACKETWAY_MTU_MAX,
+	};
+
+	st = pw_file_station(pf);
+	if (IS_ERR(st))
+		return 0;
+	if (net_eq(dev_net(st->dev), current->nsproxy->net_ns)) {
+		info->out_ifindex = st->dev->ifindex;
+		info->out_san = st->san->id;
+		info->out_port = st->port;
+		info->out_addr = st->addr;
+	}
+	pw_file_station_put(st);
+	return 0;
+}
+
+static int pw_ioc_bind(struct pw_file *pf, void *arg)
+{
+	struct packetway_bind *bind = arg;
+	struct net *net = current->nsproxy->net_ns;
+	struct net_device *dev;
+	struct pw_station *st;
+	int err = 0;
+
+	if (bind->flags || bind->__reserved || bind->ifindex > INT_MAX)
+		return -EINVAL;
+	if (!ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(net, bind->ifindex);
+	if (!dev || !pw_netdev_is(dev)) {
+		err = -ENODEV;
+		goto out;
+	}
+	st = netdev_priv(dev);
+
+	spin_lock(&pw_bind_lock);
+	/*
+	 * Uninit withdraws the station from its port first and takes this lock
+	 * second: a station still seen there will find the file on its list.
+	 */
+	if (rcu_access_pointer(st->san->port[st->port].station) != st)
+		err = -ENODEV;
+	else if (rcu_access_pointer(pf->station))
+		err = -EISCONN;
+	if (!err) {
+		rcu_assign_pointer(pf->station, st);
+		list_add(&pf->entry, &st->files);
+		WRITE_ONCE(pf->was_bound, true);
+	}
+	spin_unlock(&pw_bind_lock);
+out:
+	rcu_read_unlock();
+	return err;
+}
+
+static void pw_file_unbind(struct pw_file *pf)
+{
+	spin_lock(&pw_bind_lock);
+	if (rcu_access_pointer(pf->station)) {
+		RCU_INIT_POINTER(pf->station, NULL);
+		list_del_init(&pf->entry);
+	}
+	spin_unlock(&pw_bind_lock);
+}
+
+static int pw_ioc_unbind(struct pw_file *pf, void *arg)
+{
+	struct packetway_unbind *unbind = arg;
+	struct pw_station *st;
+
+	if (unbind->flags)
+		return -EINVAL;
+	st = pw_file_station(pf);
+	if (st == ERR_PTR(-ENOTCONN))
+		return -ENOTCONN;
+	if (!IS_ERR(st))
+		pw_file_station_put(st);
+	pw_file_unbind(pf);
+	WRITE_ONCE(pf->was_bound, false);
+	return 0;
+}
+
+/**
+ * pw_cdev_station_gone - a station is going away; its files learn of it
+ * @st: the station, already withdrawn from its port
+ */
+void pw_cdev_station_gone(struct pw_station *st)
+{
+	struct pw_file *pf, *next;
+
+	spin_lock(&pw_bind_lock);
+	list_for_each_entry_safe(pf, next, &st->files, entry) {
+		RCU_INIT_POINTER(pf->station, NULL);
+		list_del_init(&pf->entry);
+	}
+	spin_unlock(&pw_bind_lock);
+}
+
+#define PW_IOCTL_OP(nr, fn, type, last)						\
+	[nr] = { .size = sizeof(struct type), .min_size = offsetofend(struct type, last), \
+		 .handler = fn }
+
+static const struct pw_ioctl_op pw_ioctl_ops[] = {
+	PW_IOCTL_OP(PACKETWAY_CMD_GET_INFO, pw_ioc_get_info, packetway_info, __reserved),
+	PW_IOCTL_OP(PACKETWAY_CMD_BIND, pw_ioc_bind, packetway_bind, __reserved),
+	PW_IOCTL_OP(PACKETWAY_CMD_UNBIND, pw_ioc_unbind, packetway_unbind, flags),
+};
+
+/* every structure, on the stack of the dispatcher */
+union pw_ioctl_arg {
+	struct packetway_info info;
+	struct packetway_bind bind;
+	struct packetway_unbind unbind;
+};
+
+static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	void __user *uarg = (void __user *)arg;
+	const struct pw_ioctl_op *op;
+	union pw_ioctl_arg karg;
+	unsigned int nr = _IOC_NR(cmd);
+	u32 usize;
+	int err;
+
+	/* the number tells only the command, so direction and size must be 0 */
+	if (cmd != _IO(PACKETWAY_IOC_TYPE, nr) || nr >= ARRAY_SIZE(pw_ioctl_ops))
+		return -ENOTTY;
+	op = &pw_ioctl_ops[array_index_nospec(nr, ARRAY_SIZE(pw_ioctl_ops))];
+	if (!op->handler)
+		return -ENOTTY;
+
+	if (get_user(usize, (u32 __user *)uarg))
+		return -EFAULT;
+	if (usize < op->min_size)
+		return -EINVAL;
+	err = copy_struct_from_user(&karg, op->size, uarg, usize);
+	if (err)
+		return err;
+
+	err = op->handler(file->private_data, &karg);
+	if (err < 0)
+		return err;
+	if (copy_to_user(uarg, &karg, min_t(size_t, usize, op->size)))
+		return -EFAULT;
+	return err;
+}
+
+static int pw_cdev_open(struct inode *inode, struct file *file)
+{
+	struct pw_file *pf;
+
+	pf = kzalloc(sizeof(*pf), GFP_KERNEL_ACCOUNT);
+	if (!pf)
+		return -ENOMEM;
+	mutex_init(&pf->lock);
+	INIT_LIST_HEAD(&pf->entry);
+	file->private_data = pf;
+	return nonseekable_open(inode, file);
+}
+
+static int pw_cdev_release(struct inode *inode, struct file *file)
+{
+	struct pw_file *pf = file->private_data;
+
+	pw_file_unbind(pf);
+	kfree(pf);
+	return 0;
+}
+
+static const struct file_operations pw_cdev_fops = {
+	.owner = THIS_MODULE,
+	.open = pw_cdev_open,
+	.release = pw_cdev_release,
+	.unlocked_ioctl = pw_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+/* anyone may open it: what a command does is guarded by capabilities */
+static struct miscdevice pw_cdev = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = PACKETWAY_DEVICE,
+	.nodename = PACKETWAY_DEVICE,
+	.mode = 0666,
+	.fops = &pw_cdev_fops,
+};
+
+int pw_cdev_register(void)
+{
+	return misc_register(&pw_cdev);
+}
+
+void pw_cdev_unregister(void)
+{
+	misc_deregister(&pw_cdev);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The untimed engine: a frame is at its destination as soon as it is sent. */
+#include "pw_priv.h"
+
+static void pw_none_xmit(struct pw_san *san, struct sk_buff *skb)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_station *st;
+	struct sk_buff *copy;
+	u32 i;
+
+	if (cb->dst_port != PW_PORT_GROUP) {
+		st = rcu_dereference(san->port[cb->dst_port].station);
+		pw_deliver(san, st, skb);
+		return;
+	}
+
+	for (i = 0; i < san->nports; i++) {
+		st = rcu_dereference(san->port[i].station);
+		if (!st || i == cb->src_port)
+			continue;
+		copy = skb_clone(skb, GFP_ATOMIC);
+		if (!copy) {
+			pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+			continue;
+		}
+		atomic_inc(&san->port[cb->src_port].inflight);
+		pw_deliver(san, st, copy);
+	}
+	pw_port_release(san, cb->src_port, 1);
+	consume_skb(skb);
+}
+
+const struct pw_engine_ops pw_engine_none = {
+	.name = "none",
+	.xmit = pw_none_xmit,
+};

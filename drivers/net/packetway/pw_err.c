@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ERR packets: what a source is told about a message that went wrong. Rate
+ * limited, never in answer to an ERR or to a broadcast, only to a source that
+ * gave its address.
+ */
+#include "pw_priv.h"
+
+/* as much of an offending message as is sent back */
+#define PW_ERR_QUOTE_MAX 256
+
+/* one record that is all header: ADDR of one node, or MTUR */
+static void pw_err_record(u8 *p, u8 type, u32 value)
+{
+	p[0] = type;
+	put_unaligned_be32(value, p + 4);
+}
+
+/**
+ * pw_err_answer - tell the source of a message what went wrong
+ * @st: station that answers
+ * @skb: the message as it was met, at its first prefix or header; not consumed
+ * @te: which error
+ *
+ * BH off, RCU held.
+ */
+void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te)
+{
+	struct pw_eep_hdr hdr = { .pt = PW_PT_ERR, .te = te, .sa = st->addr };
+	struct pw_eep_view v;
+	struct sk_buff *err;
+	u8 *body;
+
+	/* the fields count even if the message was refused behind them */
+	if (pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v) == -EAGAIN &&
+	    pskb_may_pull(skb, min(v.need, skb->len)))
+		pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
+	if (!v.hdr_seen || !pw_eep_may_answer(&v))
+		return;
+	if (!__ratelimit(&st->err_limit)) {
+		pw_count(st, PW_STAT_ERR_LIMITED);
+		return;
+	}
+
+	switch (te) {
+	case PW_TE_ERR_UNK:
+	case PW_TE_ERR_TOOBIG:
+		hdr.data_len = 8;
+		break;
+	default:
+		hdr.data_len = min_t(u32, skb->len, PW_ERR_QUOTE_MAX);
+		break;
+	}
+	hdr.dt = v.sa;
+	hdr.p = v.p;
+
+	err = pw_msg_alloc(st, &hdr, &body);
+	if (!err)
+		return;
+	switch (te) {
+	case PW_TE_ERR_UNK:
+		pw_err_record(body, PW_RRP_ADDR, PW_RRP_AT_SINGLE << 24 | v.dt);
+		break;
+	case PW_TE_ERR_TOOBIG:
+		pw_err_record(body, PW_RRP_MTUR, READ_ONCE(st->dev->mtu) / 8);
+		break;
+	default:
+		if (skb_copy_bits(skb, 0, body, hdr.data_len)) {
+			kfree_skb(err);
+			return;
+		}
+		break;
+	}
+	pw_count(st, PW_STAT_ERR_SENT);
+	pw_send(st, err);
+}

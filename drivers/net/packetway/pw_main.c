@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* packetway: module init and exit, in the order in which things are needed. */
+#include <linux/module.h>
+#include <net/netns/generic.h>
+#include <net/rtnetlink.h>
+
+#include "pw_priv.h"
+
+unsigned int pw_net_id;
+
+static int __net_init pw_net_init(struct net *net)
+{
+	pw_san_net_init(net);
+	return 0;
+}
+
+static void __net_exit pw_net_exit(struct net *net)
+{
+	pw_san_net_exit(net);
+}
+
+/*
+ * A SAN dies with its home namespace: stations that were moved elsewhere go
+ * too, as the far ends of tunnels do.
+ */
+static void __net_exit pw_net_exit_batch_rtnl(struct list_head *nets,
+					      struct list_head *kill)
+{
+	struct net *net;
+
+	list_for_each_entry(net, nets, exit_list)
+		pw_san_net_kill(net, kill);
+}
+
+static struct pernet_operations pw_net_ops = {
+	.init = pw_net_init,
+	.exit = pw_net_exit,
+	.exit_batch_rtnl = pw_net_exit_batch_rtnl,
+	.id = &pw_net_id,
+	.size = sizeof(struct pw_net),
+};
+
+static int __init pw_init(void)
+{
+	struct net_device *dev;
+	int err;
+
+	err = register_pernet_device(&pw_net_ops);
+	if (err)
+		return err;
+
+	err = rtnl_link_register(&pw_link_ops);
+	if (err)
+		goto err_pernet;
+
+	err = pw_cdev_register();
+	if (err)
+		goto err_link;
+
+	dev = pw_link_create_default(&init_net);
+	if (IS_ERR(dev)) {
+		err = PTR_ERR(dev);
+		goto err_cdev;
+	}
+
+	return 0;
+
+err_cdev:
+	pw_cdev_unregister();
+err_link:
+	rtnl_link_unregister(&pw_link_ops);
+err_pernet:
+	unregister_pernet_device(&pw_net_ops);
+	rcu_barrier();
+	return err;
+}
+
+static void __exit pw_exit(void)
+{
+	pw_cdev_unregister();
+	rtnl_link_unregister(&pw_link_ops);
+	unregister_pernet_device(&pw_net_ops);
+	/* SANs are freed by RCU callbacks that live in this module's text */
+	rcu_barrier();
+}
+
+module_init(pw_init);
+module_exit(pw_exit);
+
+MODULE_DESCRIPTION("PacketWay system-area network: stations, ATON ring and BMX fabric");
+MODULE_AUTHOR("packetway maintainers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1");
+MODULE_ALIAS_RTNL_LINK("packetway");
+MODULE_ALIAS("devname:" PACKETWAY_DEVICE);

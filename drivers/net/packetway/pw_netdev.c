@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The station as a netdevice: its identity, its header, its life. */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "pw_priv.h"
+
+static int pw_dev_init(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	st->stats = netdev_alloc_pcpu_stats(struct pw_pcpu_stats);
+	if (!st->stats)
+		return -ENOMEM;
+
+	INIT_LIST_HEAD(&st->files);
+	/* per station and second; bursts of one poll are answered in full */
+	ratelimit_state_init(&st->err_limit, HZ, 100);
+	ratelimit_state_init(&st->echo_limit, HZ, 10000);
+	ratelimit_set_flags(&st->err_limit, RATELIMIT_MSG_ON_RELEASE);
+	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
+	pw_rxq_init(&st->rxq);
+	netif_napi_add(dev, &st->napi, pw_poll);
+	netdev_lockdep_set_classes(dev);
+
+	st->attached = true;
+	rcu_assign_pointer(st->san->port[st->port].station, st);
+	return 0;
+}
+
+static void pw_dev_uninit(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	RCU_INIT_POINTER(st->san->port[st->port].station, NULL);
+	pw_cdev_station_gone(st);
+	/* whoever found the station before is done with it after this */
+	synchronize_net();
+	netif_napi_del(&st->napi);
+	pw_san_put(st->san);
+}
+
+static void pw_dev_free(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	kfree(rcu_dereference_protected(st->groups, true));
+	free_percpu(st->stats);
+}
+
+static int pw_open(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	napi_enable(&st->napi);
+	pw_rxq_open(st);
+	netif_start_queue(dev);
+	netif_carrier_on(dev);
+	return 0;
+}
+
+static int pw_stop(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	netif_carrier_off(dev);
+	netif_stop_queue(dev);
+	pw_rxq_close(st);
+	napi_disable(&st->napi);
+	return 0;
+}
+
+static int pw_cmp_addr(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The device multicast list in a form that the receive side can search without
+ * the address lock. Without memory for it the old list stays, and the next
+ * change tries again.
+ */
+static void pw_set_rx_mode(struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+	struct pw_groups *new = NULL, *old;
+	struct netdev_hw_addr *ha;
+	int count = netdev_mc_count(dev);
+
+	if (count) {
+		new = kmalloc(struct_size(new, addr, count), GFP_ATOMIC);
+		if (!new)
+			return;
+		new->n = 0;
+		netdev_for_each_mc_addr(ha, dev)
+			new->addr[new->n++] = get_unaligned_be24(ha->addr);
+		sort(new->addr, new->n, sizeof(new->addr[0]), pw_cmp_addr, NULL);
+	}
+	old = rcu_replace_pointer(st->groups, new, lockdep_is_held(&dev->addr_list_lock));
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/*
+ * A raw EEP message has no network layer of its own: the message is the payload.
+ * Packet sockets guess hard_header_len bytes of header; without this a cooked
+ * capture at the sender would lose them.
+ */
+static netdev_features_t pw_features_check(struct sk_buff *skb, struct net_device *dev,
+					   netdev_features_t features)
+{
+	if (skb->protocol == htons(ETH_P_PACKETWAY))
+		skb_reset_network_header(skb);
+	return features;
+}
+
+static const struct net_device_ops pw_netdev_ops = {
+	.ndo_init = pw_dev_init,
+	.ndo_uninit = pw_dev_uninit,
+	.ndo_open = pw_open,
+	.ndo_stop = pw_stop,
+	.ndo_start_xmit = pw_xmit,
+	.ndo_set_rx_mode = pw_set_rx_mode,
+	.ndo_features_check = pw_features_check,
+	.ndo_get_stats64 = pw_get_stats64,
+};
+
+/*
+ * For SOCK_DGRAM and for IP the device builds the EEP header here, padding and
+ * TAIL in pw_xmit(). IP is packet type 5; ARP shares it with the EtherType in
+ * TE, since the version nibble tells only 4 from 6. Any other protocol number
+ * of a packet socket is the packet type itself.
+ */
+static int pw_header_create(struct sk_buff *skb, struct net_device *dev, unsigned short type,
+			    const void *daddr, const void *saddr, unsigned int len)
+{
+	const struct pw_station *st = netdev_priv(dev);
+	struct pw_eep_hdr hdr = {
+		.p = pw_eep_p_from_prio(skb->priority),
+		.data_len = len,
+		.pt = type,
+		.sa = st->addr,
+	};
+
+	if (!daddr)
+		return -EDESTADDRREQ;
+	hdr.dt = get_unaligned_be24(daddr);
+	switch (type) {
+	case ETH_P_ARP:
+		hdr.te = ETH_P_ARP;
+		fallthrough;
+	case ETH_P_IP:
+	case ETH_P_IPV6:
+		hdr.pt = PW_PT_IP;
+		break;
+	}
+	if (saddr)
+		hdr.sa = get_unaligned_be24(saddr);
+
+	return pw_eep_build_header(&hdr, skb_push(skb, PW_EEP_HDR_LEN), PW_EEP_HDR_LEN);
+}
+
+static int __maybe_unused pw_header_parse(const struct sk_buff *skb, unsigned char *haddr)
+{
+	u8 buf[PW_EEP_HDR_LEN];
+	const u8 *p;
+
+	p = skb_header_pointer(skb, skb_mac_header(skb) - skb->data, sizeof(buf), buf);
+	/* a prefix may stand before the header on the way out */
+	if (!p || (p[1] & 0x80 && (p[1] & 0xf0) != 0xe0))
+		return 0;
+	memcpy(haddr, p + PW_EEP_OFF_SA, PW_ADDR_LEN);
+	return PW_ADDR_LEN;
+}
+
+static int __maybe_unused pw_header_parse_dev(const struct sk_buff *skb,
+					      const struct net_device *dev, unsigned char *haddr)
+{
+	return pw_header_parse(skb, haddr);
+}
+
+static __be16 pw_header_parse_protocol(const struct sk_buff *skb)
+{
+	return htons(ETH_P_PACKETWAY);
+}
+
+/* packet sockets ask this for frames shorter than hard_header_len */
+static bool pw_header_validate(const char *ll_header, unsigned int len)
+{
+	return true;
+}
+
+static const struct header_ops pw_header_ops = {
+	.create = pw_header_create,
+	.parse = PW_HEADER_PARSE(pw_header_parse, pw_header_parse_dev),
+	.parse_protocol = pw_header_parse_protocol,
+	.validate = pw_header_validate,
+};
+
+/**
+ * pw_netdev_setup - what every station has in common
+ * @dev: fresh device
+ */
+void pw_netdev_setup(struct net_device *dev)
+{
+	static const u8 broadcast[PW_ADDR_LEN] = { 0x7f, 0xff, 0xff };
+
+	dev->netdev_ops = &pw_netdev_ops;
+	dev->header_ops = &pw_header_ops;
+	dev->ethtool_ops = &pw_ethtool_ops;
+	dev->needs_free_netdev = true;
+	dev->priv_destructor = pw_dev_free;
+	dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+
+	/*
+	 * An unassigned type makes libpcap capture cooked: IP shows as IP, other
+	 * messages come whole. It also keeps IPv6 from configuring itself.
+	 */
+	dev->type = ARPHRD_PACKETWAY;
+	dev->flags = IFF_BROADCAST | IFF_MULTICAST;
+	dev->addr_len = PW_ADDR_LEN;
+	memcpy(dev->broadcast, broadcast, PW_ADDR_LEN);
+	dev->hard_header_len = PW_OVERHEAD;
+	dev->needed_tailroom = PW_EEP_TAIL_LEN + 7;
+	dev->mtu = PACKETWAY_MTU_DEFAULT;
+	dev->min_mtu = PACKETWAY_MTU_MIN;
+	dev->max_mtu = PACKETWAY_MTU_MAX;
+	dev->tx_queue_len = PW_TX_QUEUE_LEN;
+	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
+	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
+	netif_carrier_off(dev);
+}
+
+/**
+ * pw_netdev_is - is this device one of ours?
+ * @dev: any device
+ */
+bool pw_netdev_is(const struct net_device *dev)
+{
+	return dev->netdev_ops == &pw_netdev_ops;
+}

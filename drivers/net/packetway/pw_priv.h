@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * packetway internals: the objects, who may touch what, and the pipeline.
+ *
+ * Lifetime and locking:
+ *
+ *  struct pw_san is made by its first user (a station, a router, or an
+ *  explicit request) and freed after an RCU grace period when the last one
+ *  lets go. It sits in the xarray of its home namespace. pw_san.users, the
+ *  xarray and pw_port.station are changed under RTNL only; the data path reads
+ *  them under RCU. A station holds its SAN from ndo_init to ndo_uninit, which is
+ *  behind the grace period of unregistering: in the data path st->san is valid.
+ *
+ *  struct pw_station is the private part of a netdevice. It is published in
+ *  pw_port.station by ndo_init and withdrawn by ndo_uninit; unregistering waits
+ *  a grace period before the memory goes.
+ *
+ *  Frames inside the SAN name their sender by port number, never by pointer.
+ *  pw_port.inflight counts the frames a port has sent that no receiver has
+ *  taken; it lives in the SAN, so a sender may go while its frames travel.
+ *
+ *  lock			protects			taken in
+ *  RTNL		SANs, ports, link settings	process
+ *  pw_file.lock	one open file's objects		process; RTNL never inside
+ *  pw_bind_lock	which file is bound to which	process, also under RTNL
+ *			station
+ *  pw_rxq.lock		a station's receive queues	softirq, BH off
+ *  The spinlocks do not nest in each other.
+ */
+#ifndef PW_PRIV_H
+#define PW_PRIV_H
+
+#include <linux/atomic.h>
+#include <linux/ethtool.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/ratelimit.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+
+#include <linux/packetway.h>
+#include <linux/packetway_eep.h>
+#include <packetway/compat.h>
+#include <packetway/stats.h>
+
+#include "eep.h"
+
+struct netlink_ext_ack;
+struct pw_engine_ops;
+
+#define PW_ADDR_LEN		3
+/*
+ * EEP header and TAIL: what the plainest message carries beyond its data block.
+ * Packet sockets take frames of MTU + hard_header_len bytes, so this is also
+ * dev->hard_header_len; prefixes and options count against the data. (Much more
+ * would push LL_RESERVED_SPACE over what TCP reserves and cost it a copy.)
+ */
+#define PW_OVERHEAD		(PW_EEP_HDR_LEN + PW_EEP_TAIL_LEN)
+/* frames one port may have under way before its queue is stopped */
+#define PW_INFLIGHT_STOP	256
+#define PW_INFLIGHT_WAKE	128
+#define PW_PRIO_NUM		64
+#define PW_TX_QUEUE_LEN		1000
+
+/* per-network-namespace state */
+struct pw_net {
+	struct xarray sans;	/* RTNL; id -> struct pw_san */
+};
+
+/* one attachment point of a SAN; lives as long as the SAN */
+struct pw_port {
+	struct pw_station __rcu *station;
+	atomic_t inflight;
+};
+
+struct pw_san {
+	/* fast path */
+	const struct pw_engine_ops *engine;
+	u32 bias;
+	u32 nports;
+	u32 radix;		/* k: nports = k * k */
+
+	/* slow path */
+	u32 id;
+	struct net *net;	/* home; the SAN never outlives it */
+	unsigned int users;	/* RTNL */
+	struct rcu_head rcu;
+
+	struct pw_port port[];
+};
+
+/*
+ * Receive side of a station: one list per priority, bitmap of the non-empty
+ * ones, so that the highest priority leaves first in O(1).
+ */
+struct pw_rxq {
+	spinlock_t lock;
+	bool open;
+	u64 nonempty;
+	struct sk_buff_head list[PW_PRIO_NUM];
+};
+
+/* the logical addresses a station listens to, sorted; replaced as a whole */
+struct pw_groups {
+	struct rcu_head rcu;
+	u32 n;
+	u32 addr[];
+};
+
+struct pw_station {
+	struct net_device *dev;
+	struct pw_san *san;
+	u32 port;
+	u32 addr;
+	u32 order;		/* enum packetway_order; READ_ONCE in the data path */
+	bool attached;		/* RTNL: ndo_init has run, the SAN share is the station's */
+	struct pw_pcpu_stats __percpu *stats;
+	struct pw_groups __rcu *groups;	/* written under the address lock */
+	struct ratelimit_state err_limit;
+	struct ratelimit_state echo_limit;
+	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
+
+	struct napi_struct napi ____cacheline_aligned_in_smp;
+	struct pw_rxq rxq;
+};
+
+/*
+ * Per-frame facts, filled once when the frame enters the SAN, read by the
+ * stages behind. In skb->cb from pw_send() to the end of pw_poll().
+ */
+struct pw_skb_cb {
+	u32 dt;			/* destination as the first word has it */
+	u16 src_port;
+	u16 dst_port;		/* PW_PORT_GROUP: every other station */
+	s8 route;		/* middle switch chosen by the sender, -1: any */
+	u8 prio;		/* P, 63 first */
+	u8 hops;
+};
+
+#define PW_PORT_GROUP 0xffff
+
+static inline struct pw_skb_cb *pw_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct pw_skb_cb) > sizeof_field(struct sk_buff, cb));
+	return (struct pw_skb_cb *)skb->cb;
+}
+
+/**
+ * struct pw_engine_ops - how frames get from port to port of a SAN
+ * @name: as users name it
+ * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
+ */
+struct pw_engine_ops {
+	const char *name;
+	void (*xmit)(struct pw_san *san, struct sk_buff *skb);
+};
+
+extern const struct pw_engine_ops pw_engine_none;
+
+/* pw_main.c APIs */
+extern unsigned int pw_net_id;
+
+/* pw_san.c APIs */
+struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
+void pw_san_put(struct pw_san *san);
+int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
+int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
+			struct pw_skb_cb *cb);
+void pw_san_net_init(struct net *net);
+void pw_san_net_exit(struct net *net);
+void pw_san_net_kill(struct net *net, struct list_head *kill);
+
+static inline u32 pw_san_addr(const struct pw_san *san, u32 port)
+{
+	return san->bias + port + 1;
+}
+
+/* port number of @addr on @san, or a negative value */
+static inline int pw_san_port_of(const struct pw_san *san, u32 addr)
+{
+	u32 port = addr - san->bias - 1;
+
+	return port < san->nports ? (int)port : -1;
+}
+
+/* pw_link.c APIs */
+extern struct rtnl_link_ops pw_link_ops;
+struct net_device *pw_link_create_default(struct net *net);
+
+/* pw_netdev.c APIs */
+void pw_netdev_setup(struct net_device *dev);
+bool pw_netdev_is(const struct net_device *dev);
+
+/* pw_tx.c APIs: socket or kernel -> SAN */
+netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
+void pw_send(struct pw_station *st, struct sk_buff *skb);
+void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
+struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
+
+/* pw_rx.c APIs: SAN -> station */
+void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
+int pw_poll(struct napi_struct *napi, int budget);
+void pw_rxq_init(struct pw_rxq *q);
+void pw_rxq_open(struct pw_station *st);
+void pw_rxq_close(struct pw_station *st);
+
+/* pw_err.c APIs: back to a source */
+void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te);
+
+/* pw_stats.c APIs */
+void pw_count(struct pw_station *st, enum pw_stat id);
+void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why);
+void pw_stats_fold(const struct pw_station *st, u64 *sum);
+void pw_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *s);
+extern const char pw_stat_names[PW_STAT_NUM][ETH_GSTRING_LEN];
+
+/* pw_ethtool.c APIs */
+extern const struct ethtool_ops pw_ethtool_ops;
+
+/* pw_cdev.c APIs */
+int pw_cdev_register(void);
+void pw_cdev_unregister(void);
+void pw_cdev_station_gone(struct pw_station *st);
+
+#endif /* PW_PRIV_H */

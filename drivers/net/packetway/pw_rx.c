@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Out of the SAN: an engine puts a frame into the receiving station's queue,
+ * highest priority first, and the station's NAPI takes it from there.
+ *
+ *   engine -> pw_deliver -> pw_rxq -> pw_poll
+ *     pw_poll -> pw_rx_one : pw_rx_parse    prefixes, header, options, lengths
+ *                          -> pw_rx_accept  is it for us?
+ *                          -> pw_rx_check   mandatory options, CRCs, byte order
+ *                          -> kernel handler (echo), IP stack or packet sockets
+ *
+ * Each step returns PW_OK or a drop reason; pw_rx_one() alone counts and frees.
+ */
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/rtnetlink.h>
+
+#include "pw_priv.h"
+
+/* verdict of a receive step; everything else is an enum pw_drop */
+#define PW_OK (-1)
+
+void pw_rxq_init(struct pw_rxq *q)
+{
+	int i;
+
+	spin_lock_init(&q->lock);
+	for (i = 0; i < PW_PRIO_NUM; i++)
+		__skb_queue_head_init(&q->list[i]);
+}
+
+void pw_rxq_open(struct pw_station *st)
+{
+	spin_lock_bh(&st->rxq.lock);
+	st->rxq.open = true;
+	spin_unlock_bh(&st->rxq.lock);
+}
+
+static void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
+{
+	u8 prio = pw_cb(skb)->prio;
+
+	__skb_queue_tail(&q->list[prio], skb);
+	q->nonempty |= BIT_ULL(prio);
+}
+
+static struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
+{
+	struct sk_buff *skb;
+	int prio;
+
+	if (!q->nonempty)
+		return NULL;
+	prio = fls64(q->nonempty) - 1;
+	skb = __skb_dequeue(&q->list[prio]);
+	if (skb_queue_empty(&q->list[prio]))
+		q->nonempty &= ~BIT_ULL(prio);
+	return skb;
+}
+
+/* the station goes down: what waits is dropped, nothing comes in any more */
+void pw_rxq_close(struct pw_station *st)
+{
+	struct sk_buff_head doomed;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&doomed);
+	spin_lock_bh(&st->rxq.lock);
+	st->rxq.open = false;
+	while ((skb = pw_rxq_pop(&st->rxq)))
+		__skb_queue_tail(&doomed, skb);
+	spin_unlock_bh(&st->rxq.lock);
+
+	local_bh_disable();
+	rcu_read_lock();
+	while ((skb = __skb_dequeue(&doomed))) {
+		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		pw_drop(st, skb, PW_DROP_RX_DOWN);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * pw_deliver - a frame has reached the port of its destination
+ * @san: the SAN
+ * @st: the station there, NULL if it has gone
+ * @skb: the frame, charged to its sender; consumed
+ *
+ * BH off, RCU held. Queues need no bound of their own: a frame is charged to its
+ * sender until it is taken.
+ */
+void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
+{
+	unsigned int src = pw_cb(skb)->src_port;
+	struct pw_rxq *q;
+	bool open;
+
+	if (unlikely(!st)) {
+		pw_port_release(san, src, 1);
+		st = rcu_dereference(san->port[src].station);
+		if (st)
+			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
+		else
+			kfree_skb(skb);
+		return;
+	}
+
+	q = &st->rxq;
+	spin_lock(&q->lock);
+	open = q->open;
+	if (likely(open))
+		pw_rxq_push(q, skb);
+	spin_unlock(&q->lock);
+
+	if (likely(open)) {
+		napi_schedule(&st->napi);
+		return;
+	}
+	pw_port_release(san, src, 1);
+	pw_drop(st, skb, PW_DROP_RX_DOWN);
+}
+
+/* what the parser refuses, as drop reasons */
+static enum pw_drop pw_rx_parse_drop(int err)
+{
+	switch (err) {
+	case PW_EEP_E_VERSION:
+		return PW_DROP_BAD_VERSION;
+	case PW_EEP_E_PREFIX_TRUNC:
+	case PW_EEP_E_PREFIX_LIMIT:
+	case PW_EEP_E_L2RH_LEN:
+	case PW_EEP_E_L2RH_OVERRUN:
+	case PW_EEP_E_SYM_OVERRUN:
+		return PW_DROP_BAD_PREFIX;
+	case PW_EEP_E_DT_RESERVED:
+	case PW_EEP_E_DT_UNDEF:
+		return PW_DROP_RX_BAD_DST;
+	case PW_EEP_E_SA:
+		return PW_DROP_BAD_SRC;
+	case PW_EEP_E_ESIZE:
+		return PW_DROP_BAD_ENDIAN;
+	case PW_EEP_E_OH_OVERRUN:
+	case PW_EEP_E_OH_LAST:
+	case PW_EEP_E_OH_LIMIT:
+	case PW_EEP_E_OT_OVERRUN:
+	case PW_EEP_E_OT_LAST:
+	case PW_EEP_E_OT_LIMIT:
+	case PW_EEP_E_OT_MISSING:
+		return PW_DROP_BAD_OPTION;
+	default:
+		return PW_DROP_BAD_LENGTH;
+	}
+}
+
+/* Is the message as plain as can be: header, data, TAIL? */
+static bool pw_rx_plain(const struct pw_eep_view *v)
+{
+	return !v->h && !v->ot_len;
+}
+
+static int pw_rx_parse(struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
+{
+	u8 tail[PW_EEP_TAIL_LEN];
+	int err;
+
+	do {
+		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
+	} while (err == -EAGAIN && pskb_may_pull(skb, v->need));
+	if (err == -EAGAIN)
+		return PW_DROP_RX_NOMEM;
+
+	if (!err && likely(pw_rx_plain(v))) {
+		const u8 *p = skb_header_pointer(skb, v->tail_off, sizeof(tail), tail);
+
+		err = p ? pw_eep_parse_trailer(p, sizeof(tail), v) : PW_EEP_E_TAIL;
+	} else if (!err) {
+		/* options are rare: they are worth one copy, not a second parser */
+		if (skb_linearize(skb))
+			return PW_DROP_RX_NOMEM;
+		err = pw_eep_parse_trailer(skb->data + v->ot_off, skb->len - v->ot_off, v);
+	}
+	if (err) {
+		*te = pw_eep_err_te(err);
+		return pw_rx_parse_drop(err);
+	}
+	/* a host is not a half-router: nobody behind it could use the route */
+	if (v->nl2rh) {
+		*te = PW_TE_ERR_BADL2RH;
+		return PW_DROP_BAD_PREFIX;
+	}
+	return PW_OK;
+}
+
+static bool pw_rx_in_group(const struct pw_station *st, u32 addr)
+{
+	const struct pw_groups *g = rcu_dereference(st->groups);
+	u32 lo = 0, hi, mid;
+
+	if (!g)
+		return false;
+	hi = g->n;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (g->addr[mid] == addr)
+			return true;
+		if (g->addr[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+static int pw_rx_accept(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	unsigned int flags = READ_ONCE(st->dev->flags);
+
+	if (v->dt == st->addr || v->dt == PW_ADDR_HEYYOU) {
+		skb->pkt_type = PACKET_HOST;
+	} else if (v->dt == PW_ADDR_BROADCAST) {
+		skb->pkt_type = PACKET_BROADCAST;
+	} else if (v->dt >= PW_ADDR_LOGICAL_MIN &&
+		   (pw_rx_in_group(st, v->dt) || flags & IFF_ALLMULTI)) {
+		skb->pkt_type = PACKET_MULTICAST;
+	} else if (flags & IFF_PROMISC) {
+		skb->pkt_type = PACKET_OTHERHOST;
+		pw_count(st, PW_STAT_RX_OTHERHOST);
+	} else {
+		return PW_DROP_NOT_FOR_US;
+	}
+	return PW_OK;
+}
+
+/* a private, linear copy of the message to write to */
+static int pw_rx_make_writable(struct sk_buff *skb)
+{
+	return skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ? -ENOMEM : 0;
+}
+
+static int pw_rx_crc(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v)
+{
+	int err;
+
+	if (!(v->oh_mask & PW_OH_ANNOUNCE_MASK))
+		return PW_OK;
+	err = pw_eep_crc_verify(skb->data, v);
+	if (!err)
+		return PW_OK;
+
+	/* wrong data is delivered and marked, as a router that saw it would */
+	pw_count(st, err == PW_EEP_E_CRC64 ? PW_STAT_CRC64_BAD : PW_STAT_CRC32_BAD);
+	if (pw_rx_make_writable(skb))
+		return PW_DROP_RX_NOMEM;
+	v->ei |= 1;
+	put_unaligned_be64(v->ei, skb->data + v->tail_off);
+	return PW_OK;
+}
+
+/* the receiver wants another byte order than the message has */
+static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v)
+{
+	u32 order = READ_ONCE(st->order);
+
+	if (order == PACKETWAY_ORDER_AS_SENT ||
+	    !pw_eep_needs_swap(v->e, order == PACKETWAY_ORDER_LITTLE))
+		return PW_OK;
+	if (pw_rx_make_writable(skb))
+		return PW_DROP_RX_NOMEM;
+	pw_eep_swap(skb->data + v->db_off, v->data_len, v->e);
+	v->e ^= PW_E_LITTLE;
+	skb->data[v->hdr_off + PW_EEP_OFF_EPLDL] ^= PW_E_LITTLE << 4;
+	pw_count(st, PW_STAT_RX_SWAPPED);
+	return PW_OK;
+}
+
+static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
+{
+	int why;
+
+	if (v->data_len > READ_ONCE(st->dev->mtu)) {
+		*te = PW_TE_ERR_TOOBIG;
+		return PW_DROP_RX_TOO_BIG;
+	}
+	if (pw_eep_unknown_mandatory(v)) {
+		*te = PW_TE_ERR_BADOPT;
+		return PW_DROP_UNK_OPTION;
+	}
+	why = pw_rx_crc(st, skb, v);
+	if (why == PW_OK)
+		why = pw_rx_order(st, skb, v);
+	if (why == PW_OK && v->ei)
+		pw_count(st, PW_STAT_RX_EI);
+	return why;
+}
+
+/* IP leaves its header, padding and TAIL behind, so that GRO can work */
+static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	u8 first;
+
+	if (!v->data_len || !pskb_may_pull(skb, v->db_off + 1))
+		return PW_DROP_BAD_PAYLOAD;
+	first = skb->data[v->db_off];
+	if (v->te == ETH_P_ARP)
+		skb->protocol = htons(ETH_P_ARP);
+	else if (v->te == 0 && first >> 4 == 4)
+		skb->protocol = htons(ETH_P_IP);
+	else if (v->te == 0 && first >> 4 == 6)
+		skb->protocol = htons(ETH_P_IPV6);
+	else
+		return PW_DROP_BAD_PAYLOAD;
+	if (pskb_trim(skb, v->db_off + v->data_len))
+		return PW_DROP_RX_NOMEM;
+
+	__skb_pull(skb, v->hdr_off);
+	skb_reset_mac_header(skb);
+	__skb_pull(skb, v->db_off - v->hdr_off);
+	skb_reset_network_header(skb);
+	skb_reset_mac_len(skb);
+	pw_count(st, PW_STAT_RX_IP);
+	napi_gro_receive(&st->napi, skb);
+	return PW_OK;
+}
+
+/* echo: the same message back, from us, as a reply */
+static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb)
+{
+	u8 *hdr;
+
+	pw_count(st, PW_STAT_ECHO_REQUEST);
+	if (!__ratelimit(&st->echo_limit)) {
+		pw_count(st, PW_STAT_ECHO_LIMITED);
+		consume_skb(skb);
+		return;
+	}
+	skb = skb_unshare(skb, GFP_ATOMIC);
+	if (!skb)
+		return;
+	if (skb_ensure_writable(skb, PW_EEP_HDR_LEN)) {
+		pw_drop(st, skb, PW_DROP_RX_NOMEM);
+		return;
+	}
+	hdr = skb->data;
+	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
+	put_unaligned_be24(st->addr, hdr + PW_EEP_OFF_SA);
+	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
+	pw_count(st, PW_STAT_ECHO_REPLY);
+	pw_send(st, skb);
+}
+
+/* Is it a message that the kernel answers by itself? */
+static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	return v->pt == PW_PT_ECHO && v->te == PW_TE_ECHO_REQUEST &&
+	       skb->pkt_type == PACKET_HOST && pw_addr_kind(v->sa) == PW_ADDR_KIND_PHYS;
+}
+
+/* everything but IP arrives whole, from the EEP header to TAIL */
+static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	struct sk_buff *copy;
+
+	__skb_pull(skb, v->hdr_off);
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb_reset_mac_len(skb);
+
+	if (v->pt == PW_PT_ERR)
+		pw_count(st, PW_STAT_ERR_RECEIVED);
+	if (!pw_rx_is_echo(skb, v)) {
+		netif_receive_skb(skb);
+		return;
+	}
+	/* a capture sees it all the same */
+	if (dev_nit_active(st->dev)) {
+		copy = skb_clone(skb, GFP_ATOMIC);
+		if (copy)
+			netif_receive_skb(copy);
+	}
+	pw_echo_reply(st, skb);
+}
+
+static void pw_rx_one(struct pw_station *st, struct sk_buff *skb)
+{
+	bool group = pw_cb(skb)->dst_port == PW_PORT_GROUP;
+	struct net_device *dev = st->dev;
+	struct pw_eep_view v;
+	u16 te = 0;
+	int why;
+
+	skb_orphan(skb);
+	skb_scrub_packet(skb, !net_eq(dev_net(dev), dev_net(skb->dev)));
+	skb->dev = dev;
+	skb->ip_summed = CHECKSUM_NONE;
+
+	why = pw_rx_parse(skb, &v, &te);
+	if (why == PW_OK)
+		why = pw_rx_accept(st, skb, &v);
+	if (why == PW_OK)
+		why = pw_rx_check(st, skb, &v, &te);
+	if (unlikely(why != PW_OK))
+		goto drop;
+
+	skb->priority = pw_eep_prio_from_p(v.p);
+	dev_sw_netstats_rx_add(dev, skb->len);
+	pw_count(st, PW_STAT_RX_EEP);
+	if (v.pt == PW_PT_IP) {
+		why = pw_rx_ip(st, skb, &v);
+		if (unlikely(why != PW_OK))
+			goto drop;
+		return;
+	}
+	pw_rx_message(st, skb, &v);
+	return;
+
+drop:
+	/* many heard a group message; only one may answer a source */
+	if (te && !group)
+		pw_err_answer(st, skb, te);
+	pw_drop(st, skb, why);
+}
+
+int pw_poll(struct napi_struct *napi, int budget)
+{
+	struct pw_station *st = container_of(napi, struct pw_station, napi);
+	struct sk_buff_head batch;
+	struct sk_buff *skb;
+	int work = 0;
+
+	__skb_queue_head_init(&batch);
+	spin_lock(&st->rxq.lock);
+	while (work < budget && (skb = pw_rxq_pop(&st->rxq))) {
+		__skb_queue_tail(&batch, skb);
+		work++;
+	}
+	spin_unlock(&st->rxq.lock);
+
+	rcu_read_lock();
+	while ((skb = __skb_dequeue(&batch))) {
+		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		pw_rx_one(st, skb);
+	}
+	rcu_read_unlock();
+
+	if (work < budget)
+		napi_complete_done(napi, work);
+	return work;
+}

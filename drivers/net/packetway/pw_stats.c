@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Counting: one place where a frame is counted and freed. */
+#include <linux/ethtool.h>
+#include <linux/netdevice.h>
+
+#include "pw_priv.h"
+#include "pw_trace.h"
+
+#define PW_X_DROP(sym, name, side) "drop_" name,
+#define PW_X_STAT(sym, name) name,
+const char pw_stat_names[PW_STAT_NUM][ETH_GSTRING_LEN] = {
+	PW_DROP_REASONS(PW_X_DROP)
+	PW_COUNTERS(PW_X_STAT)
+};
+
+/* which standard counter a drop adds to */
+enum pw_side { PW_SIDE_TX_ERR, PW_SIDE_TX_DROP, PW_SIDE_RX_ERR, PW_SIDE_RX_DROP };
+
+#define PW_X_SIDE(sym, name, side) PW_SIDE_##side,
+static const u8 pw_drop_side[PW_DROP_NUM] = {
+	PW_DROP_REASONS(PW_X_SIDE)
+};
+
+/**
+ * pw_count - add one to a station's counter
+ * @st: the station
+ * @id: which; BH off
+ */
+void pw_count(struct pw_station *st, enum pw_stat id)
+{
+	struct pw_pcpu_stats *s = this_cpu_ptr(st->stats);
+
+	u64_stats_update_begin(&s->syncp);
+	u64_stats_inc(&s->v[id]);
+	u64_stats_update_end(&s->syncp);
+}
+
+/**
+ * pw_drop - count why a frame ends here, and free it
+ * @st: station that drops it
+ * @skb: the frame
+ * @why: reason; BH off
+ */
+void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
+{
+	trace_pw_drop(st->dev, skb, why);
+	pw_count(st, (enum pw_stat)why);
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+}
+
+/**
+ * pw_stats_fold - sum a station's counters over all CPUs
+ * @st: the station
+ * @sum: PW_STAT_NUM values
+ */
+void pw_stats_fold(const struct pw_station *st, u64 *sum)
+{
+	unsigned int start;
+	int cpu, i;
+
+	memset(sum, 0, PW_STAT_NUM * sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct pw_pcpu_stats *s = per_cpu_ptr(st->stats, cpu);
+		u64 v[PW_STAT_NUM];
+
+		do {
+			start = u64_stats_fetch_begin(&s->syncp);
+			for (i = 0; i < PW_STAT_NUM; i++)
+				v[i] = u64_stats_read(&s->v[i]);
+		} while (u64_stats_fetch_retry(&s->syncp, start));
+		for (i = 0; i < PW_STAT_NUM; i++)
+			sum[i] += v[i];
+	}
+}
+
+/**
+ * pw_get_stats64 - standard counters; drops by reason add into them
+ * @dev: the station's device
+ * @s: result
+ */
+void pw_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
+{
+	const struct pw_station *st = netdev_priv(dev);
+	u64 sum[PW_STAT_NUM];
+	int i;
+
+	dev_get_tstats64(dev, s);
+	pw_stats_fold(st, sum);
+	for (i = 0; i < PW_DROP_NUM; i++) {
+		switch (pw_drop_side[i]) {
+		case PW_SIDE_TX_ERR:
+			s->tx_errors += sum[i];
+			break;
+		case PW_SIDE_TX_DROP:
+			s->tx_dropped += sum[i];
+			break;
+		case PW_SIDE_RX_ERR:
+			s->rx_errors += sum[i];
+			break;
+		case PW_SIDE_RX_DROP:
+			s->rx_dropped += sum[i];
+			break;
+		}
+	}
+	s->rx_length_errors = sum[PW_DROP_BAD_LENGTH] + sum[PW_DROP_RX_TOO_BIG];
+	s->rx_crc_errors = sum[PW_STAT_CRC32_BAD] + sum[PW_STAT_CRC64_BAD];
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Into the SAN: a frame from the stack or from the kernel's own protocols is
+ * completed if the device built its header, looked at just far enough to know
+ * where it goes, and handed to the engine.
+ *
+ *   pw_xmit -> pw_finish   : padding and TAIL behind a header that we made
+ *           -> pw_send     : pw_classify (first word, own L2RH) -> engine->xmit
+ *
+ * What cannot be sent is counted, answered with ERR to the source it names and
+ * freed: pw_refuse().
+ */
+#include <linux/if_ether.h>
+#include <linux/mm.h>
+
+#include "pw_priv.h"
+
+/* pw_classify(): the frame can go; everything else is an enum pw_drop */
+#define PW_SEND (-1)
+
+/*
+ * Padding and TAIL are all zero. Linear frames get them in their tailroom,
+ * others as one more fragment, of the zero page: no copy of the data.
+ */
+static int pw_append_zeros(struct sk_buff *skb, unsigned int n)
+{
+	if (skb_is_nonlinear(skb) &&
+	    (skb_has_frag_list(skb) || skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS) &&
+	    skb_linearize(skb))
+		return -ENOMEM;
+
+	if (!skb_is_nonlinear(skb)) {
+		if ((skb_cloned(skb) || skb_tailroom(skb) < n) &&
+		    pskb_expand_head(skb, 0, n, GFP_ATOMIC))
+			return -ENOMEM;
+		skb_put_zero(skb, n);
+		return 0;
+	}
+
+	/* the table of fragments is shared with clones, and TCP keeps one */
+	if (skb_unclone(skb, GFP_ATOMIC))
+		return -ENOMEM;
+	get_page(ZERO_PAGE(0));
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, ZERO_PAGE(0), 0, n);
+	skb->len += n;
+	skb->data_len += n;
+	return 0;
+}
+
+/*
+ * pw_header_create() left a frame that ends with its data. A whole message is
+ * longer by a TAIL at least, so the two cannot be confused.
+ */
+static int pw_finish(struct sk_buff *skb)
+{
+	u32 field, words, data;
+
+	if (skb->protocol == htons(ETH_P_PACKETWAY) || skb_headlen(skb) < PW_EEP_HDR_LEN)
+		return 0;
+	field = get_unaligned_be32(skb->data + PW_EEP_OFF_EPLDL);
+	words = field & PW_EEP_DL_MASK;
+	data = words * 8 - ((field & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT);
+	if (skb->len != PW_EEP_HDR_LEN + data)
+		return 0;
+	return pw_append_zeros(skb, words * 8 - data + PW_EEP_TAIL_LEN);
+}
+
+static int pw_to_port(const struct pw_san *san, struct pw_skb_cb *cb, unsigned int port)
+{
+	const struct pw_station *to = rcu_dereference(san->port[port].station);
+
+	if (!to || !netif_running(to->dev))
+		return PW_DROP_UNKNOWN_DST;
+	cb->dst_port = port;
+	return PW_SEND;
+}
+
+/* the message begins with an EEP header: forward by address */
+static int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, const u8 *hdr)
+{
+	int port;
+
+	cb->prio = hdr[PW_EEP_OFF_VP] & PW_EEP_P_MASK;
+	cb->dt = get_unaligned_be24(hdr + PW_EEP_OFF_DT);
+	switch (pw_addr_kind(cb->dt)) {
+	case PW_ADDR_KIND_PHYS:
+		port = pw_san_port_of(san, cb->dt);
+		if (port < 0)
+			return PW_DROP_NO_ROUTE;
+		return pw_to_port(san, cb, port);
+	case PW_ADDR_KIND_HEYYOU:
+	case PW_ADDR_KIND_BROADCAST:
+	case PW_ADDR_KIND_LOGICAL:
+		cb->dst_port = PW_PORT_GROUP;
+		return PW_SEND;
+	default:
+		return PW_DROP_BAD_DST;
+	}
+}
+
+/*
+ * The message begins with prefixes. The first L2RH, with the symbols before it,
+ * is the native route in the sender's own SAN and is consumed here. Symbols with
+ * no L2RH behind them are for the receiving host; they stay.
+ */
+static int pw_classify_prefixed(const struct pw_san *san, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_eep_hop hop;
+	int err, why;
+
+	do {
+		err = pw_eep_consume_l2rh(skb->data, skb_headlen(skb), skb->len, &hop);
+	} while (err == -EAGAIN && pskb_may_pull(skb, hop.need));
+
+	if (err == PW_EEP_E_NO_L2RH) {
+		do {
+			err = pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len, &hop);
+		} while (err == -EAGAIN && pskb_may_pull(skb, hop.need));
+		if (!err && !pskb_may_pull(skb, hop.consumed + 4))
+			return PW_DROP_TX_MALFORMED;
+		if (err)
+			return err == -EAGAIN ? PW_DROP_TX_NOMEM : PW_DROP_TX_MALFORMED;
+		why = pw_classify_header(san, cb, skb->data + hop.consumed);
+		if (hop.prio >= 0)
+			cb->prio = hop.prio;
+		return why;
+	}
+	if (err == -EAGAIN)
+		return PW_DROP_TX_NOMEM;
+	if (err)
+		return PW_DROP_TX_MALFORMED;
+
+	if (pw_san_native_route(san, skb->data + hop.route_off, hop.route_len, cb))
+		return PW_DROP_BAD_L2RH;
+	cb->prio = hop.prio >= 0 ? hop.prio : 0;
+	why = pw_to_port(san, cb, cb->dst_port);
+	if (why == PW_SEND)
+		__skb_pull(skb, hop.consumed);
+	return why;
+}
+
+static int pw_classify(const struct pw_san *san, struct sk_buff *skb)
+{
+	if (!pskb_may_pull(skb, 4))
+		return PW_DROP_TX_MALFORMED;
+	switch (pw_eep_first(skb->data)) {
+	case PW_EEP_PHYS:
+	case PW_EEP_LOGICAL:
+		return pw_classify_header(san, pw_cb(skb), skb->data);
+	case PW_EEP_L2RH:
+	case PW_EEP_SYMBOL:
+		return pw_classify_prefixed(san, skb);
+	default:
+		return PW_DROP_BAD_DST;
+	}
+}
+
+/* errors that the source is told of */
+static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
+{
+	switch (why) {
+	case PW_DROP_UNKNOWN_DST:
+	case PW_DROP_NO_ROUTE:
+		pw_err_answer(st, skb, PW_TE_ERR_UNK);
+		break;
+	case PW_DROP_BAD_L2RH:
+		pw_err_answer(st, skb, PW_TE_ERR_BADL2RH);
+		break;
+	case PW_DROP_BAD_DST:
+	case PW_DROP_TX_MALFORMED:
+		pw_err_answer(st, skb, PW_TE_ERR_GENERAL);
+		break;
+	default:
+		break;
+	}
+	pw_drop(st, skb, why);
+}
+
+/* a port may fill its queue and no more; it goes on when receivers have taken half */
+static void pw_port_charge(struct pw_station *st)
+{
+	struct pw_port *port = &st->san->port[st->port];
+
+	if (likely(atomic_inc_return(&port->inflight) < PW_INFLIGHT_STOP))
+		return;
+	if (netif_queue_stopped(st->dev))
+		return;
+	netif_stop_queue(st->dev);
+	pw_count(st, PW_STAT_TX_STOPPED);
+	/* pairs with the barrier in pw_port_release() */
+	smp_mb__after_atomic();
+	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE)
+		netif_wake_queue(st->dev);
+}
+
+/**
+ * pw_port_release - frames of a port have left the SAN
+ * @san: the SAN
+ * @port: sender
+ * @frames: how many; BH off, RCU held
+ */
+void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
+{
+	struct pw_port *p = &san->port[port];
+	struct pw_station *st;
+
+	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
+		return;
+	/* the sub_return orders the count before the look at the queue */
+	st = rcu_dereference(p->station);
+	if (st && netif_queue_stopped(st->dev) && netif_running(st->dev))
+		netif_wake_queue(st->dev);
+}
+
+/**
+ * pw_send - send a whole message from a station
+ * @st: the station
+ * @skb: the message, at its first prefix or header; consumed
+ *
+ * BH off, RCU held.
+ */
+void pw_send(struct pw_station *st, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_san *san = st->san;
+	int why;
+
+	*cb = (struct pw_skb_cb) {
+		.src_port = st->port,
+		.route = -1,
+	};
+	why = pw_classify(san, skb);
+	if (unlikely(why != PW_SEND)) {
+		pw_refuse(st, skb, why);
+		return;
+	}
+	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
+	pw_count(st, cb->dst_port == PW_PORT_GROUP ? PW_STAT_TX_GROUP : PW_STAT_TX_UNICAST);
+	pw_port_charge(st);
+	san->engine->xmit(san, skb);
+}
+
+netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	if (unlikely(pw_finish(skb))) {
+		pw_drop(st, skb, PW_DROP_TX_NOMEM);
+		return NETDEV_TX_OK;
+	}
+	skb_tx_timestamp(skb);
+	rcu_read_lock();
+	pw_send(st, skb);
+	rcu_read_unlock();
+	return NETDEV_TX_OK;
+}
+
+/**
+ * pw_msg_alloc - a message made by the kernel
+ * @st: the station that will send it
+ * @hdr: its header fields
+ * @body: where the data block begins
+ *
+ * Return: an skb with header, zeroed data block and TAIL, or NULL.
+ */
+struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body)
+{
+	unsigned int len = PW_OVERHEAD + 8 * pw_eep_dl(hdr->data_len);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(LL_RESERVED_SPACE(st->dev) + len, GFP_ATOMIC);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, LL_RESERVED_SPACE(st->dev));
+	skb->dev = st->dev;
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	skb_put_zero(skb, len);
+	pw_eep_build_header(hdr, skb->data, PW_EEP_HDR_LEN);
+	*body = skb->data + PW_EEP_HDR_LEN;
+	return skb;
+}

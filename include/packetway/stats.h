@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The one list of drop reasons and model counters. It makes the enums, the
+ * `ethtool -S` strings and the symbolic names of the drop tracepoint.
+ */
+#ifndef PACKETWAY_STATS_H
+#define PACKETWAY_STATS_H
+
+#include <linux/types.h>
+#include <linux/u64_stats_sync.h>
+
+/*
+ * Why a frame was dropped: X(SYMBOL, name, side). The counter is drop_<name>;
+ * it also adds to the standard errors or drops of the side (see pw_stats.c).
+ */
+#define PW_DROP_REASONS(X)				\
+	X(UNKNOWN_DST,	"unknown_dst",	TX_ERR)		\
+	X(NO_ROUTE,	"no_route",	TX_ERR)		\
+	X(BAD_DST,	"bad_dst",	TX_ERR)		\
+	X(BAD_L2RH,	"bad_l2rh",	TX_ERR)		\
+	X(TOO_BIG,	"too_big",	TX_ERR)		\
+	X(TX_MALFORMED,	"tx_malformed",	TX_ERR)		\
+	X(TX_NOMEM,	"tx_nomem",	TX_DROP)	\
+	X(HOP_LIMIT,	"hop_limit",	TX_ERR)		\
+	X(BAD_VERSION,	"bad_version",	RX_ERR)		\
+	X(BAD_PREFIX,	"bad_prefix",	RX_ERR)		\
+	X(RX_BAD_DST,	"rx_bad_dst",	RX_ERR)		\
+	X(BAD_SRC,	"bad_src",	RX_ERR)		\
+	X(BAD_ENDIAN,	"bad_endian",	RX_ERR)		\
+	X(BAD_LENGTH,	"bad_length",	RX_ERR)		\
+	X(BAD_OPTION,	"bad_option",	RX_ERR)		\
+	X(UNK_OPTION,	"unknown_mandatory", RX_ERR)	\
+	X(RX_TOO_BIG,	"rx_too_big",	RX_ERR)		\
+	X(NOT_FOR_US,	"not_for_us",	RX_DROP)	\
+	X(RX_DOWN,	"rx_down",	RX_DROP)	\
+	X(RX_NOMEM,	"rx_nomem",	RX_DROP)	\
+	X(BAD_PAYLOAD,	"bad_payload",	RX_ERR)
+
+/* Everything else worth counting at a station: X(SYMBOL, name) */
+#define PW_COUNTERS(X)					\
+	X(TX_UNICAST,	"eep_tx_unicast")		\
+	X(TX_GROUP,	"eep_tx_group")			\
+	X(TX_STOPPED,	"eep_tx_stopped")		\
+	X(RX_EEP,	"eep_rx_messages")		\
+	X(RX_IP,	"eep_rx_ip")			\
+	X(RX_OTHERHOST,	"eep_rx_otherhost")		\
+	X(RX_SWAPPED,	"eep_rx_swapped")		\
+	X(RX_EI,	"eep_rx_ei_set")		\
+	X(CRC32_BAD,	"eep_crc32_bad")		\
+	X(CRC64_BAD,	"eep_crc64_bad")		\
+	X(ERR_SENT,	"err_sent")			\
+	X(ERR_LIMITED,	"err_rate_limited")		\
+	X(ERR_RECEIVED,	"err_received")			\
+	X(ECHO_REQUEST,	"echo_requests")		\
+	X(ECHO_REPLY,	"echo_replies_sent")		\
+	X(ECHO_LIMITED,	"echo_rate_limited")
+
+#define PW_X_DROP(sym, name, side) PW_DROP_##sym,
+#define PW_X_STAT(sym, name) PW_STAT_##sym,
+enum pw_drop {
+	PW_DROP_REASONS(PW_X_DROP)
+	PW_DROP_NUM
+};
+
+/* counters 0..PW_DROP_NUM-1 are the drop reasons */
+enum pw_stat {
+	PW_STAT_FIRST = PW_DROP_NUM - 1,
+	PW_COUNTERS(PW_X_STAT)
+	PW_STAT_NUM
+};
+
+#undef PW_X_DROP
+#undef PW_X_STAT
+
+struct pw_pcpu_stats {
+	u64_stats_t v[PW_STAT_NUM];
+	struct u64_stats_sync syncp;
+};
+
+#endif
