@@ -294,8 +294,13 @@ static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 	return why;
 }
 
-/* IP leaves its header, padding and TAIL behind, so that GRO can work */
-static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+/*
+ * IP leaves its header, padding and TAIL behind. There is no GRO: it takes
+ * hard_header_len bytes for the link header that the packets of a flow share,
+ * and ours makes room for TAIL as well.
+ */
+static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+		    struct list_head *up)
 {
 	u8 first;
 
@@ -319,7 +324,7 @@ static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_
 	skb_reset_network_header(skb);
 	skb_reset_mac_len(skb);
 	pw_count(st, PW_STAT_RX_IP);
-	napi_gro_receive(&st->napi, skb);
+	list_add_tail(&skb->list, up);
 	return PW_OK;
 }
 
@@ -357,7 +362,8 @@ static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v
 }
 
 /* everything but IP arrives whole, from the EEP header to TAIL */
-static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+			  struct list_head *up)
 {
 	struct sk_buff *copy;
 
@@ -370,19 +376,19 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 	if (v->pt == PW_PT_ERR)
 		pw_count(st, PW_STAT_ERR_RECEIVED);
 	if (!pw_rx_is_echo(skb, v)) {
-		netif_receive_skb(skb);
+		list_add_tail(&skb->list, up);
 		return;
 	}
 	/* a capture sees it all the same */
 	if (dev_nit_active(st->dev)) {
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (copy)
-			netif_receive_skb(copy);
+			list_add_tail(&copy->list, up);
 	}
 	pw_echo_reply(st, skb);
 }
 
-static void pw_rx_one(struct pw_station *st, struct sk_buff *skb)
+static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_head *up)
 {
 	bool group = pw_cb(skb)->dst_port == PW_PORT_GROUP;
 	struct net_device *dev = st->dev;
@@ -407,12 +413,12 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb)
 	dev_sw_netstats_rx_add(dev, skb->len);
 	pw_count(st, PW_STAT_RX_EEP);
 	if (v.pt == PW_PT_IP) {
-		why = pw_rx_ip(st, skb, &v);
+		why = pw_rx_ip(st, skb, &v, up);
 		if (unlikely(why != PW_OK))
 			goto drop;
 		return;
 	}
-	pw_rx_message(st, skb, &v);
+	pw_rx_message(st, skb, &v, up);
 	return;
 
 drop:
@@ -427,6 +433,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	struct pw_station *st = container_of(napi, struct pw_station, napi);
 	struct sk_buff_head batch;
 	struct sk_buff *skb;
+	LIST_HEAD(up);
 	int work = 0;
 
 	__skb_queue_head_init(&batch);
@@ -440,9 +447,10 @@ int pw_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
-		pw_rx_one(st, skb);
+		pw_rx_one(st, skb, &up);
 	}
 	rcu_read_unlock();
+	netif_receive_skb_list(&up);
 
 	if (work < budget)
 		napi_complete_done(napi, work);

@@ -48,21 +48,31 @@ static int pw_append_zeros(struct sk_buff *skb, unsigned int n)
 }
 
 /*
- * pw_header_create() left a frame that ends with its data. A whole message is
- * longer by a TAIL at least, so the two cannot be confused.
+ * pw_header_create() left a frame that ends with its data; if GSO has cut it
+ * since, every piece has the header of the whole. A whole message is longer by a
+ * TAIL at least, so the two cannot be confused.
  */
 static int pw_finish(struct sk_buff *skb)
 {
-	u32 field, words, data;
+	u32 field, words, data, len;
 
 	if (skb->protocol == htons(ETH_P_PACKETWAY) || skb_headlen(skb) < PW_EEP_HDR_LEN)
 		return 0;
 	field = get_unaligned_be32(skb->data + PW_EEP_OFF_EPLDL);
 	words = field & PW_EEP_DL_MASK;
 	data = words * 8 - ((field & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT);
-	if (skb->len != PW_EEP_HDR_LEN + data)
+	len = skb->len - PW_EEP_HDR_LEN;
+	if (len > data)
 		return 0;
-	return pw_append_zeros(skb, words * 8 - data + PW_EEP_TAIL_LEN);
+	if (len < data) {
+		if (skb_cow_head(skb, 0))
+			return -ENOMEM;
+		words = pw_eep_dl(len);
+		field &= ~(PW_EEP_DL_MASK | PW_EEP_PL_MASK);
+		field |= words | pw_eep_pl(len) << PW_EEP_PL_SHIFT;
+		put_unaligned_be32(field, skb->data + PW_EEP_OFF_EPLDL);
+	}
+	return pw_append_zeros(skb, words * 8 - len + PW_EEP_TAIL_LEN);
 }
 
 static int pw_to_port(const struct pw_san *san, struct pw_skb_cb *cb, unsigned int port)
