@@ -47,8 +47,14 @@
 #define PACKETWAY_KIND		"packetway"
 #define PACKETWAY_DEVICE	"packetway"
 
-/* dev->type of a station. No number is assigned to PacketWay; this one is free. */
-#define ARPHRD_PACKETWAY	0x5057
+/*
+ * dev->type of a station. No number is assigned to PacketWay. This one
+ * (ARPHRD_TUNNEL6) is borrowed because with it everything that people use works:
+ * libpcap captures cooked, so that IP shows as IP and other messages come whole,
+ * and IPv6 routes are set up in whatever order addresses and links come. An
+ * unassigned number loses the latter, ARPHRD_NONE the former.
+ */
+#define ARPHRD_PACKETWAY	769
 /* skb protocol of an EEP message that is not IP (local experimental type 1) */
 #define ETH_P_PACKETWAY		0x88B5
 

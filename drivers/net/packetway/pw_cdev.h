@@ -17,7 +17,7 @@ struct pw_station;
  * @was_bound: tells "never bound" (ENOTCONN) from "gone" (ENODEV)
  */
 struct pw_file {
-	struct mutex lock;
+	struct mutex lock;	/* commands that change this file */
 	struct pw_station __rcu *station;
 	struct list_head entry;
 	bool was_bound;

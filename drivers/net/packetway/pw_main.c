@@ -49,9 +49,13 @@ static int __init pw_init(void)
 	if (err)
 		return err;
 
-	err = rtnl_link_register(&pw_link_ops);
+	err = register_netdevice_notifier(&pw_netdev_notifier);
 	if (err)
 		goto err_pernet;
+
+	err = rtnl_link_register(&pw_link_ops);
+	if (err)
+		goto err_notifier;
 
 	err = pw_cdev_register();
 	if (err)
@@ -69,6 +73,8 @@ err_cdev:
 	pw_cdev_unregister();
 err_link:
 	rtnl_link_unregister(&pw_link_ops);
+err_notifier:
+	unregister_netdevice_notifier(&pw_netdev_notifier);
 err_pernet:
 	unregister_pernet_device(&pw_net_ops);
 	rcu_barrier();
@@ -79,6 +85,7 @@ static void __exit pw_exit(void)
 {
 	pw_cdev_unregister();
 	rtnl_link_unregister(&pw_link_ops);
+	unregister_netdevice_notifier(&pw_netdev_notifier);
 	unregister_pernet_device(&pw_net_ops);
 	/* SANs are freed by RCU callbacks that live in this module's text */
 	rcu_barrier();

@@ -6,6 +6,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
 
 #include "pw_priv.h"
 
@@ -218,10 +220,6 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->priv_destructor = pw_dev_free;
 	dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 
-	/*
-	 * An unassigned type makes libpcap capture cooked: IP shows as IP, other
-	 * messages come whole. It also keeps IPv6 from configuring itself.
-	 */
 	dev->type = ARPHRD_PACKETWAY;
 	dev->flags = IFF_BROADCAST | IFF_MULTICAST;
 	dev->addr_len = PW_ADDR_LEN;
@@ -236,6 +234,30 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
 	netif_carrier_off(dev);
 }
+
+/*
+ * No IPv6 chatter on a link that nobody configured: stations start without a
+ * link-local address (`ip link set ... addrgenmode eui64` asks for one). The
+ * setting belongs to the namespace's inet6_dev, which is made anew with each move.
+ */
+static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct inet6_dev *idev;
+
+	if (event != NETDEV_REGISTER || !pw_netdev_is(dev))
+		return NOTIFY_DONE;
+	idev = __in6_dev_get(dev);
+	if (idev)
+		WRITE_ONCE(idev->cnf.addr_gen_mode, IN6_ADDR_GEN_MODE_NONE);
+	return NOTIFY_DONE;
+}
+
+/* behind addrconf, which makes the inet6_dev */
+struct notifier_block pw_netdev_notifier = {
+	.notifier_call = pw_netdev_event,
+	.priority = -10,
+};
 
 /**
  * pw_netdev_is - is this device one of ours?

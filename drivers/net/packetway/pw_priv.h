@@ -98,7 +98,7 @@ struct pw_san {
  * ones, so that the highest priority leaves first in O(1).
  */
 struct pw_rxq {
-	spinlock_t lock;
+	spinlock_t lock;	/* everything below */
 	bool open;
 	u64 nonempty;
 	struct sk_buff_head list[PW_PRIO_NUM];
@@ -192,6 +192,7 @@ extern struct rtnl_link_ops pw_link_ops;
 struct net_device *pw_link_create_default(struct net *net);
 
 /* pw_netdev.c APIs */
+extern struct notifier_block pw_netdev_notifier;
 void pw_netdev_setup(struct net_device *dev);
 bool pw_netdev_is(const struct net_device *dev);
 
