@@ -23,7 +23,8 @@ static void snapshot(struct pw_esp_store *st, u64 now, struct snap *s)
 	u64 left;
 
 	memset(s, 0, sizeof(*s));
-	while (s->n < CAP && pw_esp_store_peek(st, now, s->n, &s->row[s->n][0], &s->row[s->n][1], &left)) {
+	while (s->n < CAP &&
+	       pw_esp_store_peek(st, now, s->n, &s->row[s->n][0], &s->row[s->n][1], &left)) {
 		s->row[s->n][2] = left;
 		check(left && left <= st->lifetime);
 		s->n++;

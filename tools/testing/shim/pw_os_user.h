@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <linux/types.h>
 
@@ -232,6 +233,13 @@ static inline u64 siphash_2u64(u64 a, u64 b, const siphash_key_t *k)
 {
 	return __pw_siphash((const u64[]){ a, b }, 2, k);
 }
+
+/* what was written, not what would have been */
+#define scnprintf(buf, size, ...) ({						\
+	size_t _s = (size);							\
+	int _n = snprintf(buf, _s, __VA_ARGS__);				\
+										\
+	_n < (int)_s ? _n : _s ? (int)_s - 1 : 0; })
 
 #ifndef WARN_ON_ONCE
 #define WARN_ON_ONCE(c) ({ bool _w = (c); if (_w) __builtin_trap(); _w; })

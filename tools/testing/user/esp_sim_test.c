@@ -319,7 +319,8 @@ int main(void)
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += bottleneck(&got, &want);
 	ok(good < trials || trials < 20,
-	   "COLLECT with 30%% duplicates is not exact (%lu of %lu): RCOLLECT is needed", good, trials);
+	   "COLLECT with 30%% duplicates is not exact (%lu of %lu): RCOLLECT is needed", good,
+	   trials);
 	dup_percent = 0;
 	for (unsigned long i = good = 0; i < trials; i++)
 		good += bottleneck(&got, &want);

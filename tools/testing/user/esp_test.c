@@ -138,7 +138,8 @@ static void test_store(void)
 	ok(pw_esp_store_next_expiry(&st) == 100 + LIFE, "the next expiry is known");
 	ok(!pw_esp_store_put(&st, 9000, 7, 71) && have(9000, 7) == 71, "put replaces");
 	ok(have(100 + LIFE - 1, 7) == 71, "there one unit before its lifetime is over");
-	ok(have(100 + LIFE, 7) == NONE, "gone at exactly its lifetime; replacing did not extend it");
+	ok(have(100 + LIFE, 7) == NONE,
+	   "gone at exactly its lifetime; replacing did not extend it");
 	ok(pw_esp_store_next_expiry(&st) == U64_MAX, "and given back");
 	ok(!pw_esp_store_put(&st, 100 + LIFE, 7, 72) && have(100 + LIFE, 7) == 72,
 	   "the same tag may be put again at once");
@@ -245,11 +246,13 @@ static void test_count(void)
 	fresh(2);
 	ok(count(0, 1, 2) == PW_ESP_V_FORWARD && have(0, 1) == 1, "COUNT: first of 2, value 1");
 	ok(count(1, 1, 2) == PW_ESP_V_FORWARD && have(1, 1) == 2, "COUNT: second of 2");
-	ok(count(2, 1, 2) == PW_ESP_V_DISCARD && have(2, 1) == 3, "COUNT: third is counted, discarded");
+	ok(count(2, 1, 2) == PW_ESP_V_DISCARD && have(2, 1) == 3,
+	   "COUNT: third is counted, discarded");
 	ok(count(LIFE - 1, 1, 2) == PW_ESP_V_DISCARD, "COUNT: still counted at lifetime - 1");
 	ok(count(LIFE, 1, 2) == PW_ESP_V_FORWARD && have(LIFE, 1) == 1,
 	   "COUNT: starts again at exactly the lifetime");
-	ok(count(LIFE, 2, 0) == PW_ESP_V_DISCARD && have(LIFE, 2) == 1, "COUNT: threshold 0 forwards none");
+	ok(count(LIFE, 2, 0) == PW_ESP_V_DISCARD && have(LIFE, 2) == 1,
+	   "COUNT: threshold 0 forwards none");
 	ok(!res.changed, "COUNT changes no operand");
 	ok(count(LIFE, 3, 9) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_FULL && untouched(LIFE),
 	   "COUNT: a full store aborts and is left alone");
@@ -257,7 +260,8 @@ static void test_count(void)
 	pw_esp_store_put(&st, LIFE, 1, U64_MAX - 1);
 	ok(count(LIFE, 1, U64_MAX) == PW_ESP_V_FORWARD && have(LIFE, 1) == U64_MAX,
 	   "COUNT: the largest threshold is reached");
-	ok(count(LIFE, 1, 0) == PW_ESP_V_FORWARD && have(LIFE, 1) == 0, "COUNT: the counter wraps to 0");
+	ok(count(LIFE, 1, 0) == PW_ESP_V_FORWARD && have(LIFE, 1) == 0,
+	   "COUNT: the counter wraps to 0");
 }
 
 static void test_compare(void)
@@ -379,7 +383,8 @@ static void test_rchld(void)
 	   "RCHLD: a duplicate below the threshold is forwarded, not counted");
 	ok(rchld(0, 11, 12, 1, 100) == PW_ESP_V_FORWARD && have(0, 11) == 1,
 	   "RCHLD: another computation with the same pktId does not interfere");
-	ok(rchld(1, 21, 22, 1, 5) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_FULL && untouched(1) &&
+	ok(rchld(1, 21, 22, 1, 5) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_FULL &&
+	   untouched(1) &&
 	   in.f[PW_ESP_F_PKT_ID] == 5, "RCHLD: 1 place for 3 bindings: abort without a trace");
 	ok(rchld(LIFE, 1, 2, 1, 100) == PW_ESP_V_FORWARD && have(LIFE, 1) == 1,
 	   "RCHLD: all is new at exactly the lifetime");
@@ -556,7 +561,8 @@ static void test_node(void)
 	ok(pw_esp_node_input(&router, 0, pkt, pkt_len, &res) == PW_ESP_V_PASS && have(0, 1) == NONE,
 	   "without Execute a packet passes");
 	make_count(PW_ESP_EXECUTE | PW_ESP_ERROR, 1, 1);
-	ok(pw_esp_node_input(&router, 0, pkt, pkt_len, &res) == PW_ESP_V_PASS && have(0, 1) == NONE &&
+	ok(pw_esp_node_input(&router, 0, pkt, pkt_len, &res) == PW_ESP_V_PASS &&
+	   have(0, 1) == NONE &&
 	   pkt[0] == (PW_ESP_EXECUTE | PW_ESP_ERROR), "with Error it is executed nowhere");
 	make_count(0, 1, 1);
 	pkt[1] = 200;
@@ -574,9 +580,11 @@ static void test_node(void)
 	make_count(PW_ESP_EXECUTE, 1, 1);
 	pkt[0] |= 0x50;
 	ok(pw_esp_node_input(&end, 0, pkt, pkt_len, &res) == PW_ESP_V_ABORT &&
-	   res.reason == PW_ESP_R_LOCATION && pkt[0] == (0x50 | PW_ESP_ERROR), "unknown location: abort");
+	   res.reason == PW_ESP_R_LOCATION && pkt[0] == (0x50 | PW_ESP_ERROR),
+	   "unknown location: abort");
 	make_count(PW_ESP_EXECUTE, 1, 1);
-	ok(pw_esp_node_input(&router, 0, pkt, 3, &res) == PW_ESP_V_DROP, "3 bytes are no ESP packet");
+	ok(pw_esp_node_input(&router, 0, pkt, 3, &res) == PW_ESP_V_DROP,
+	   "3 bytes are no ESP packet");
 	ok(pw_esp_node_input(&router, 0, pkt, pkt_len - 1, &res) == PW_ESP_V_ABORT &&
 	   res.reason == PW_ESP_R_LENGTH && have(0, 1) == NONE && pkt[0] == PW_ESP_ERROR,
 	   "operands cut off: abort, store untouched");
