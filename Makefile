@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+# For people; the objects of the module are listed in Kbuild.
+
+TOP   := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+O     ?= $(TOP)/build
+KDIR  ?=
+S     := $(TOP)/scripts
+R     := $(O)/results
+export O
+
+# what a soak multiplies: percent of the counts of "make test"
+SOAK_SCALE ?= 1000
+# on the debug kernel everything is 13 to 30 times slower
+DEBUG_SCALE ?= 10
+FUZZ_SECONDS ?= 20
+# selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
+T ?=
+K ?= 6.1 6.12
+
+.DEFAULT_GOAL := module
+.PHONY: module tools selftests demo setup test test-user test-host test-vm test-debug check summary \
+	bench soak install dkms-install help clean
+
+module:
+	@$(S)/build-module $(KDIR)
+
+tools:
+	@$(MAKE) -s -j2 -C tools O=$(O) all
+
+selftests:
+	@$(MAKE) -s -j2 -C selftests O=$(O) all
+
+setup:
+	@$(S)/setup
+
+demo: setup
+	@$(MAKE) -s tools selftests
+	@$(S)/vm --kernel 6.12 -- $(TOP)/selftests/demo.sh
+
+check:
+	@$(S)/check
+
+test-user:
+	@$(MAKE) -s tools
+	@$(MAKE) -s -C tools O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) test-user fuzz
+
+test-vm:
+	@$(MAKE) -s tools selftests
+	@$(S)/test-guests vm "$(K)" $(T)
+
+test-debug:
+	@$(MAKE) -s tools selftests
+	@DEBUG_SCALE=$(DEBUG_SCALE) $(S)/test-guests debug debug $(T)
+
+test: setup
+	@$(S)/test-all
+
+bench:
+	@$(MAKE) -s tools selftests
+	@$(MAKE) -s -C tools O=$(O) bench
+	@$(S)/bench
+
+soak: setup
+	@$(MAKE) -s tools selftests
+	@SOAK_SCALE=$(SOAK_SCALE) $(S)/soak
+
+install:
+	@$(S)/install-module $(KDIR)
+	@$(MAKE) -s -C tools O=$(O) install
+
+dkms-install:
+	@$(S)/dkms-install
+
+help:
+	@echo 'make               module for the running kernel (or KDIR=DIRECTORY)'
+	@echo 'make tools         user-space tools into build/'
+	@echo 'make demo          a guest with the module: see it work'
+	@echo 'make test          check, test-user, test-vm and test-debug with a summary'
+	@echo 'make test-user     unit tests and fuzzers of the pure cores'
+	@echo 'make test-vm       selftests on the packaged kernels (T="name ..." K="6.1 6.12")'
+	@echo 'make test-debug    KUnit, selftests and kmemleak on the debug kernel (T="name ...")'
+	@echo 'make check         checkpatch, sparse, W=1, shellcheck, kernel-doc, licences'
+	@echo 'make bench         measurements (instruction-counting guests)'
+	@echo 'make soak          stress tests with full counts, and KCSAN'
+	@echo 'make install       module and tools into this system (DESTDIR=)'
+	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
+	@echo 'make clean         remove build/ (kernels stay in the cache)'
+	@echo 'scripts/vm --help  the guest runner; scripts/setup installs what all this needs'
+
+clean:
+	rm -rf $(O)
