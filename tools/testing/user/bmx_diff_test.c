@@ -26,7 +26,7 @@ static u64 compare_logs(struct tr_rtl *a, struct tr_fast *b)
 			    x->rec[i].flags == y->rec[i].flags)
 				continue;
 			if (!bad++)
-				diag("port %u: rtl %08x at %llu flags %u, fast %08x at %llu flags %u",
+				diag("port %u: rtl %08x at %llu (%u), fast %08x at %llu (%u)",
 				     p, x->rec[i].cookie, (unsigned long long)x->rec[i].t,
 				     x->rec[i].flags, y->rec[i].cookie,
 				     (unsigned long long)y->rec[i].t, y->rec[i].flags);
@@ -119,7 +119,7 @@ static void scenario(const struct tr_cfg *c, u64 cycles)
 	   c->k, c->depth, c->load / 1000.0, c->bcast, c->hot, c->rx_refuse, c->rx_window,
 	   c->rx_block ? " blocking" : "", c->drop + c->corrupt, (unsigned long long)now);
 	if (!good)
-		diag("logs %llu sizes %llu counts %llu mangled %llu errors %llu fill %llu %llu>%llu",
+		diag("logs %llu sizes %llu counts %llu mangled %llu err %llu fill %llu %llu>%llu",
 		     (unsigned long long)logs, (unsigned long long)sizes,
 		     (unsigned long long)counts, (unsigned long long)a->mangled,
 		     (unsigned long long)b->errors, (unsigned long long)fill,
@@ -185,7 +185,7 @@ int main(void)
 			scenario(&c, each * 2 / (c.k * c.k) + 3000);
 		}
 	}
-	diag("%llu cycles, %llu deliveries, %llu refusals, %llu queue sizes, faults %llu+%llu, %llu events",
+	diag("%llu cycles, %llu deliveries, %llu refusals, %llu sizes, faults %llu+%llu, %llu events",
 	     (unsigned long long)sum.cycles, (unsigned long long)sum.delivered,
 	     (unsigned long long)sum.refused, (unsigned long long)sum.sizes,
 	     (unsigned long long)sum.dropped, (unsigned long long)sum.corrupted,

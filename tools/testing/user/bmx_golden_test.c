@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "tap.h"
 #include "bmx_net.h"
 
@@ -257,6 +259,112 @@ static void by_binary(const char *pwmodel, const char *dir, const char *unit)
 	free(out.r);
 }
 
+/* runs the binary on @text; returns its exit status, its output in @out */
+static int run(const char *pwmodel, const char *args, const char *text, struct rows *out,
+	       char *err, size_t size)
+{
+	char path[] = "/tmp/bmxXXXXXX", cmd[1024], line[200];
+	int fd = mkstemp(path), status;
+	size_t n;
+	FILE *p;
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return -1;
+	close(fd);
+	snprintf(cmd, sizeof(cmd), "%s replay %s < %s 2> %s.err", pwmodel, args, path, path);
+	p = popen(cmd, "r");
+	*out = load(p);
+	status = p ? pclose(p) : -1;
+	snprintf(cmd, sizeof(cmd), "%s.err", path);
+	p = fopen(cmd, "r");
+	n = 0;
+	*err = 0;
+	while (p && fgets(line, sizeof(line), p) && n < size)
+		n += snprintf(err + n, size - n, "%s", line);
+	if (p)
+		fclose(p);
+	unlink(cmd);
+	unlink(path);
+	return status;
+}
+
+#define HDR "cycle,signal,value\n"
+
+static void test_binary(const char *pwmodel)
+{
+	static const struct {
+		const char *args, *text, *names;
+	} wrong[] = {
+		{ "", HDR "1,byte,1\n", "UNIT" },
+		{ "ppd", HDR "1,byte,1\n", "STIMULI" },
+		{ "xyz -", HDR "1,byte,1\n", "xyz" },
+		{ "ppd - --what", HDR "1,byte,1\n", "--what" },
+		{ "ppd - --until", HDR "1,byte,1\n", "--until" },
+		{ "ppd - --until x", HDR "1,byte,1\n", "--until" },
+		{ "ppd /nonexistent/file", HDR "1,byte,1\n", "/nonexistent/file" },
+		{ "ppd - --signals /nonexistent/file", HDR "1,byte,1\n", "/nonexistent/file" },
+		{ "ppd -", "cycle,value\n1,2\n", "header" },
+		{ "ppd -", HDR, "no stimuli" },
+		{ "ppd -", HDR "1,byte\n", "line 2" },
+		{ "ppd -", HDR "x,byte,1\n", "cycle" },
+		{ "ppd -", HDR "1,byte,zz\n", "value" },
+		{ "ppd -", HDR "1,byte,256\n", "byte" },
+		{ "ppd -", HDR "1,byteind,2\n", "byteind" },
+		{ "ppd -", HDR "1,suspend,1\n", "suspend" },
+		{ "ppd -", HDR "1,fifo0,1\n", "fifo0" },
+		{ "ppd -", HDR "1,xpm4.size,1\n", "xpm4.size" },
+		{ "ppd -", HDR "1,xpm3.size,425\n", "xpm3.size" },
+		{ "ppd -", HDR "1,trsltab.wadr,256\n", "trsltab.wadr" },
+		{ "spd -", HDR "1,fifo4,1\n", "fifo4" },
+		{ "bmx -", HDR "1,byte4,1\n", "byte4" },
+		{ "bmx -", HDR "1,trsltab4.wadr,1\n", "trsltab4.wadr" },
+		{ "tandem -", HDR "1,byte,1\n", "byte" },
+	};
+	char err[400], text[16384];
+	size_t i, n, max = 0, odd = 0;
+	unsigned long refused = 0;
+	struct rows out;
+	int status;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		status = run(pwmodel, wrong[i].args, wrong[i].text, &out, err, sizeof(err));
+		ok(WIFEXITED(status) && WEXITSTATUS(status) == 2 && !out.n &&
+		   strstr(err, wrong[i].names) && strchr(err, '\n') == err + strlen(err) - 1,
+		   "replay %s: exit 2, one line that names %s", wrong[i].args, wrong[i].names);
+		free(out.r);
+	}
+
+	/* tandem: queue 2 becomes full by a cell from queue 2, then a broadcast waits */
+	n = sprintf(text, HDR "1,xpm2.size,371\n1,xpm2.tail,371\n"
+		    "1,trsltab.wadr,1\n1,trsltab.datain,0x00003630000004\n1,trsltab.wcmd,1\n"
+		    "2,trsltab.wadr,2\n2,trsltab.datain,0x0708506304102f\n2,trsltab.wcmd,1\n");
+	for (i = 0; i < 53; i++)
+		n += sprintf(text + n, "%zu,fifo2,%zu\n%zu,fifo3,%zu\n", 2 + i, i == 1 ? 16 : i,
+			     30 + i, i == 1 ? 32 : i);
+	status = run(pwmodel, "tandem - --full --until 120", text, &out, err, sizeof(err));
+	is(status, 0, "replay tandem succeeds");
+	for (i = 0; i < out.n; i++) {
+		if (!strcmp(out.r[i].sig, "ppd.suspend") && out.r[i].val) {
+			odd += refused && out.r[i].cycle != refused + 6;
+			refused = out.r[i].cycle;
+		}
+		if (!strcmp(out.r[i].sig, "ppd.xpm2.size") && out.r[i].val > max)
+			max = out.r[i].val;
+		odd += !strcmp(out.r[i].sig, "ppd.xpm0.size") && out.r[i].val;
+	}
+	ok(max == 424 && refused && !odd, "replay tandem: full at 424, refused every 6 cycles");
+	free(out.r);
+
+	/* only what changed, only what was asked for */
+	status = run(pwmodel, "ppd - --until 3", HDR "1,byte,1\n1,byteind,1\n2,byteind,0\n", &out,
+		     err, sizeof(err));
+	is(status, 0, "replay without --full succeeds");
+	for (i = 0, n = 0; i < out.n; i++)
+		n += out.r[i].cycle == 3;
+	ok(out.n == 7 && n == 0, "replay prints changes only (%zu rows)", out.n);
+	free(out.r);
+}
+
 int main(void)
 {
 	static const struct {
@@ -273,7 +381,9 @@ int main(void)
 		golden(set[i].dir, set[i].unit[0], set[i].rows);
 	for (i = 0; pwmodel && i < ARRAY_SIZE(set); i++)
 		by_binary(pwmodel, set[i].dir, set[i].unit);
-	if (!pwmodel)
+	if (pwmodel)
+		test_binary(pwmodel);
+	else
 		diag("PWMODEL is not set: the binary was not run");
 	return tap_done();
 }

@@ -200,7 +200,8 @@ static void test_routes(void)
 				tried++;
 			}
 		}
-		is(bad, 0, "k = %u: %u routes deliver in 18 cycles, VPI 0, low bits kept", k, tried);
+		is(bad, 0, "k = %u: %u routes deliver in 18 cycles, VPI 0, low bits kept", k,
+		   tried);
 		free(net);
 	}
 }
@@ -215,7 +216,7 @@ static void test_threshold(void)
 
 		for (i = 0; i < 48; i++)
 			s->net->ppd[i].full = full;
-		for (top = 0; s->net->cycle < tap_scaled(60000);) {
+		for (top = 0; s->net->cycle < max_t(u64, 60000, tap_scaled(60000));) {
 			tr_rtl_run(s, s->net->cycle + 1);
 			for (i = 0; i < 192; i++)
 				top = max_t(u32, top, s->net->xpm[i].size);
