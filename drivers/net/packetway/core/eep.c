@@ -422,8 +422,8 @@ int pw_eep_parse_trailer(const u8 *trailer, size_t len, struct pw_eep_view *v)
 	while (pos < v->ot_len) {
 		if (v->nots == PW_EEP_MAX_OPTS)
 			return PW_EEP_E_OT_LIMIT;
-		/* a word of zeros where none is announced is TAIL, with more behind it */
-		if (!pos && !v->nann && !get_unaligned_be64(trailer))
+		/* empty, optional, type 0, where none is announced: TAIL, with more behind */
+		if (!pos && !v->nann && !get_unaligned_be16(trailer))
 			return PW_EEP_E_TRAILING;
 		pw_eep_opt_at(trailer, pos, PW_EEP_OT, &el);
 		if (el.len > v->ot_len - pos)
@@ -834,7 +834,7 @@ int pw_eep_back_len(const struct pw_eep_msg *m)
 			return -EINVAL;
 		announced = true;
 	}
-	/* a word of zeros in front would be read as TAIL */
+	/* it would be read as TAIL */
 	if (!announced && m->nots > 1 && !m->ot[0].type && !m->ot[0].len && !m->ot[0].mandatory)
 		return -EINVAL;
 	return pw_eep_pl(m->hdr.data_len) + ots + PW_EEP_TAIL_LEN;

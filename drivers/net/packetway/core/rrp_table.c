@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/* RRP level D: keep, choose, pass on and withdraw routing tables. */
+#include "rrp_table.h"
+
+/**
+ * pw_rrp_db_init - begin with no tables
+ * @db: tables
+ * @me: address of this half-router
+ * @twin: address of the other half, 0 if there is none
+ * @table: memory; @nodes and @nodes_cap of each are set by the caller and kept
+ * @ntables: number of tables there
+ * @per_san: how many one SAN may take, 0 = any number
+ */
+void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table *table,
+		    u32 ntables, u32 per_san)
+{
+	u32 i;
+
+	db->me = me;
+	db->twin = twin;
+	db->table = table;
+	db->ntables = ntables;
+	db->per_san = per_san;
+	db->gen = 0;
+	for (i = 0; i < ntables; i++) {
+		table[i].used = false;
+		table[i].nodes_len = 0;
+	}
+}
+
+/**
+ * pw_rrp_db_own - set or renew the table of this half-router's own SAN
+ * @db: tables
+ * @san: address of the SAN
+ * @serial: serial number, higher than before
+ * @mtu: MTU of the SAN in words, 0 = unlimited
+ * @nodes: ADDR records with an SRQR inside each, routes from here
+ * @len: bytes of them
+ *
+ * Return: 0; -EINVAL for records that do not belong there; -ENOSPC.
+ */
+int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len)
+{
+	struct pw_rrp_table *t = NULL;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	int ret;
+	u32 i;
+
+	if (san > PW_ADDR_MASK || pw_rrp_check(nodes, len))
+		return -EINVAL;
+	pw_rrp_iter_init(&it, nodes, len);
+	while ((ret = pw_rrp_next(&it, &rec)) > 0) {
+		if (rec.type != PW_RRP_ADDR)
+			return -EINVAL;
+	}
+	for (i = 0; i < db->ntables; i++) {
+		if (db->table[i].used && db->table[i].own)
+			t = &db->table[i];
+		else if (!db->table[i].used && !t)
+			t = &db->table[i];
+		if (t && t->used)
+			break;
+	}
+	if (!t || len > t->nodes_cap)
+		return -ENOSPC;
+	t->used = true;
+	t->own = true;
+	t->from_twin = false;
+	t->san = san;
+	t->serial = serial;
+	t->via = PW_ADDR_UNDEF;
+	t->mtu = mtu;
+	t->q = PW_RRP_Q_BEST;
+	t->nrcvf = 1;
+	t->rcvf[0] = db->me;
+	t->csr_len = 0;
+	t->nodes_len = len;
+	if (len)
+		memcpy(t->nodes, nodes, len);
+	db->gen++;
+	return 0;
+}
+
+/* the four records in front of the nodes */
+static bool pw_rrp_split(const u8 *data, size_t len, struct pw_rrp_rec rec[4], const u8 **nodes,
+			 u32 *nodes_len)
+{
+	struct pw_rrp_iter it;
+	u32 i;
+
+	if (pw_rrp_check_msg(PW_PT_RRP, PW_TE_RTBL, data, len))
+		return false;
+	pw_rrp_iter_init(&it, data, len);
+	for (i = 0; i < 4; i++)
+		pw_rrp_next(&it, &rec[i]);
+	*nodes = it.p;
+	*nodes_len = it.len;
+	return true;
+}
+
+/* Is @t the table with RCVF = me + @rcvf? */
+static bool pw_rrp_same_way(const struct pw_rrp_table *t, const struct pw_rrp_rec *rcvf)
+{
+	struct pw_rrp_entry e;
+	u32 i;
+
+	if (t->nrcvf != rcvf->data_len / 4 + 1)
+		return false;
+	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++)
+		if (t->rcvf[i + 1] != e.addr)
+			return false;
+	return true;
+}
+
+/* a worse way has a higher quality number, or goes through more half-routers */
+static bool pw_rrp_worse(const struct pw_rrp_table *t, u16 q, u32 nrcvf)
+{
+	return t->q > q || (t->q == q && t->nrcvf > nrcvf);
+}
+
+/*
+ * Where a table may go: a free place, or that of one worse than it. The share of
+ * its SAN comes first.
+ */
+static struct pw_rrp_table *pw_rrp_place(struct pw_rrp_db *db, u32 san, u16 q, u32 nrcvf)
+{
+	struct pw_rrp_table *worst = NULL, *worst_san = NULL, *free = NULL;
+	u32 i, share = 0;
+
+	for (i = 0; i < db->ntables; i++) {
+		struct pw_rrp_table *t = &db->table[i];
+
+		if (!t->used) {
+			free = free ? free : t;
+			continue;
+		}
+		if (t->own)
+			continue;
+		if (!worst || pw_rrp_worse(t, worst->q, worst->nrcvf))
+			worst = t;
+		if (t->san != san)
+			continue;
+		share++;
+		if (!worst_san || pw_rrp_worse(t, worst_san->q, worst_san->nrcvf))
+			worst_san = t;
+	}
+	if (db->per_san && share >= db->per_san)
+		worst = worst_san;
+	else if (free)
+		return free;
+	return worst && pw_rrp_worse(worst, q, nrcvf) ? worst : NULL;
+}
+
+/**
+ * pw_rrp_db_receive - take a table from a neighbour
+ * @db: tables
+ * @link: the neighbour, and the way there
+ * @data: data block of its RTBL
+ * @len: length of that
+ * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
+ *
+ * Return: what became of it; @kept is set if it was PW_RRP_TAKEN.
+ */
+enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
+{
+	struct pw_rrp_rec rec[4], *rthd = &rec[0], *csr = &rec[1], *mtur = &rec[2], *rcvf = &rec[3];
+	struct pw_rrp_table *t = NULL;
+	struct pw_rrp_entry e;
+	u32 nodes_len, i;
+	const u8 *nodes;
+	u16 q;
+
+	*kept = NULL;
+	if (!pw_rrp_split(data, len, rec, &nodes, &nodes_len))
+		return PW_RRP_MALFORMED;
+	/* a set of single half-routers, and the sender is the newest */
+	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++) {
+		if (e.at != PW_RRP_AT_SINGLE || (!i && e.addr != link->from))
+			return PW_RRP_MALFORMED;
+	}
+	if (!i)
+		return PW_RRP_MALFORMED;
+	if (pw_rrp_entries_match(rcvf, db->me))
+		return PW_RRP_LOOP;
+	if (i >= PW_RRP_MAX_RCVF || csr->data_len > PW_RRP_MAX_CSR ||
+	    link->l2rh_len > PW_RRP_MAX_CSR - csr->data_len)
+		return PW_RRP_TOO_LONG;
+
+	q = pw_rrp_q_add(csr->q, link->q);
+	for (i = 0; i < db->ntables; i++) {
+		if (!db->table[i].used || db->table[i].own || db->table[i].san != rthd->addr ||
+		    !pw_rrp_same_way(&db->table[i], rcvf))
+			continue;
+		t = &db->table[i];
+		if (!pw_rrp_serial_newer(rthd->serial, t->serial))
+			return PW_RRP_OLD;
+		break;
+	}
+	if (!t)
+		t = pw_rrp_place(db, rthd->addr, q, rcvf->data_len / 4 + 1);
+	if (!t)
+		return PW_RRP_WORSE;
+	if (nodes_len > t->nodes_cap)
+		return PW_RRP_TOO_LONG;
+
+	t->used = true;
+	t->own = false;
+	t->from_twin = link->twin;
+	t->san = rthd->addr;
+	t->serial = rthd->serial;
+	t->via = link->from;
+	t->mtu = pw_rrp_mtu_min(mtur->mtu, link->mtu);
+	t->q = q;
+	t->rcvf[0] = db->me;
+	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++)
+		t->rcvf[i + 1] = e.addr;
+	t->nrcvf = i + 1;
+	t->csr_len = link->l2rh_len + csr->data_len;
+	if (link->l2rh_len)
+		memcpy(t->csr, link->l2rh, link->l2rh_len);
+	if (csr->data_len)
+		memcpy(t->csr + link->l2rh_len, csr->data, csr->data_len);
+	t->nodes_len = nodes_len;
+	if (nodes_len)
+		memcpy(t->nodes, nodes, nodes_len);
+	db->gen++;
+	*kept = t;
+	return PW_RRP_TAKEN;
+}
+
+/**
+ * pw_rrp_db_export - write a table as the records of an RTBL
+ * @t: table
+ * @b: builder
+ */
+void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
+{
+	struct pw_rrp_entry e[PW_RRP_MAX_RCVF];
+	u32 i;
+
+	for (i = 0; i < t->nrcvf; i++) {
+		e[i].at = PW_RRP_AT_SINGLE;
+		e[i].addr = t->rcvf[i];
+	}
+	pw_rrp_put_rthd(b, t->san, t->serial);
+	pw_rrp_put_srqr(b, t->q, t->csr, t->csr_len);
+	pw_rrp_put_mtur(b, t->mtu);
+	pw_rrp_put_entries(b, PW_RRP_RCVF, e, t->nrcvf);
+	pw_rrp_put_raw(b, t->nodes, t->nodes_len);
+}
+
+/**
+ * pw_rrp_tell - who is told of a table or an error that came in
+ * @from_twin: it came from the twin, otherwise from a buddy
+ *
+ * Return: all buddies, or only the twin.
+ */
+enum pw_rrp_tell pw_rrp_tell(bool from_twin)
+{
+	return from_twin ? PW_RRP_TELL_BUDDIES : PW_RRP_TELL_TWIN;
+}
+
+static bool pw_rrp_way_has(const struct pw_rrp_table *t, u32 hr)
+{
+	u32 i;
+
+	for (i = 0; i < t->nrcvf; i++)
+		if (t->rcvf[i] == hr)
+			return true;
+	return false;
+}
+
+static u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t)
+{
+	t->used = false;
+	t->nodes_len = 0;
+	db->gen++;
+	return 1;
+}
+
+/**
+ * pw_rrp_db_hrdown - a router is gone
+ * @db: tables
+ * @hr: one half of it
+ * @other: the other half, or 0
+ *
+ * Return: number of tables that went; pass the error on if it is not 0.
+ */
+u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < db->ntables; i++) {
+		struct pw_rrp_table *t = &db->table[i];
+
+		if (t->used && !t->own &&
+		    (pw_rrp_way_has(t, hr) || (other && pw_rrp_way_has(t, other))))
+			n += pw_rrp_drop(db, t);
+	}
+	return n;
+}
+
+/**
+ * pw_rrp_db_linkdown - two half-routers no longer reach each other
+ * @db: tables
+ * @a: one
+ * @b: the other
+ *
+ * Return: number of tables that went; pass the error on if it is not 0.
+ */
+u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 a, u32 b)
+{
+	u32 i, k, n = 0;
+
+	for (i = 0; i < db->ntables; i++) {
+		struct pw_rrp_table *t = &db->table[i];
+
+		for (k = 1; t->used && !t->own && k < t->nrcvf; k++) {
+			if ((t->rcvf[k - 1] == a && t->rcvf[k] == b) ||
+			    (t->rcvf[k - 1] == b && t->rcvf[k] == a))
+				n += pw_rrp_drop(db, t);
+		}
+	}
+	return n;
+}
+
+/* the ADDR of @t that means @addr, and its SRQR */
+static bool pw_rrp_find_node(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_rec *srqr)
+{
+	struct pw_rrp_iter it, in;
+	struct pw_rrp_rec rec;
+
+	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (!pw_rrp_addr_match(&rec, addr))
+			continue;
+		pw_rrp_iter_nested(&in, &rec);
+		while (pw_rrp_next(&in, srqr) > 0)
+			if (srqr->type == PW_RRP_SRQR)
+				return true;
+	}
+	return false;
+}
+
+/**
+ * pw_rrp_db_lookup - the best way to a destination
+ * @db: tables
+ * @addr: destination
+ * @best: the way
+ *
+ * The least quality number wins, of equal ones the way through fewer
+ * half-routers. A way that came from a buddy is that buddy's to offer: the
+ * answer to a node that asks is RDRC to @best->table->via.
+ *
+ * Return: false if there is none.
+ */
+bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route *best)
+{
+	struct pw_rrp_rec srqr;
+	u32 i;
+	u16 q;
+
+	best->table = NULL;
+	for (i = 0; i < db->ntables; i++) {
+		const struct pw_rrp_table *t = &db->table[i];
+
+		if (!t->used || !pw_rrp_find_node(t, addr, &srqr))
+			continue;
+		q = pw_rrp_q_add(t->q, srqr.q);
+		if (best->table && (q > best->q ||
+				    (q == best->q && t->nrcvf >= best->table->nrcvf)))
+			continue;
+		best->table = t;
+		best->q = q;
+		best->mtu = t->mtu;
+		best->own = srqr.data;
+		best->own_len = srqr.data_len;
+	}
+	return best->table;
+}
+
+/**
+ * pw_rrp_put_route - add a way as SRQR and MTUR, as in an L2SR
+ * @b: builder, with the ADDR of the destination open
+ * @r: the way
+ */
+void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_route *r)
+{
+	pw_rrp_put_srqr2(b, r->q, r->table->csr, r->table->csr_len, r->own, r->own_len);
+	pw_rrp_put_mtur(b, r->mtu);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RRP level D: the routing tables that a half-router keeps.
+ *
+ * Every table describes the nodes of one SAN. It starts at a half-router of that
+ * SAN with an empty common route (CSR) and RCVF = that half-router, and travels
+ * twin to twin and buddy to buddy; whoever takes it puts the way to the sender
+ * in front of CSR, adds that way's quality, and puts itself in front of RCVF.
+ * Tables with different RCVFs are different ways to the same SAN and are kept
+ * side by side. The way to a twin is no L2RH at all, the way to a buddy is one.
+ *
+ * Memory comes from the caller: an array of tables, each with room for the
+ * ADDR records of its nodes, which are kept as they came and passed on
+ * unchanged. When there is no free table, or the SAN has its share, the worst
+ * one gives way if the new one is better.
+ */
+#ifndef PW_CORE_RRP_TABLE_H
+#define PW_CORE_RRP_TABLE_H
+
+#include "rrp.h"
+
+#define PW_RRP_MAX_RCVF		16	/* half-routers on a way */
+#define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a way */
+
+/**
+ * struct pw_rrp_table - one table
+ * @used: in use
+ * @own: this half-router's own SAN
+ * @from_twin: came from the twin, otherwise from a buddy
+ * @san: address of the SAN that it describes
+ * @serial: serial number
+ * @via: half-router that it came from, 0 for the own one
+ * @mtu: smallest MTU on the way in words, 0 = unlimited
+ * @q: quality of the way
+ * @nrcvf: entries of @rcvf
+ * @rcvf: half-routers on the way, this one first
+ * @csr_len: bytes of @csr
+ * @csr: L2RHs of the way
+ * @nodes_len: bytes of @nodes
+ * @nodes_cap: room there, set by the caller
+ * @nodes: ADDR records, memory of the caller
+ */
+struct pw_rrp_table {
+	bool used;
+	bool own;
+	bool from_twin;
+	u32 san;
+	u32 serial;
+	u32 via;
+	u32 mtu;
+	u16 q;
+	u16 nrcvf;
+	u32 rcvf[PW_RRP_MAX_RCVF];
+	u32 csr_len;
+	u8 csr[PW_RRP_MAX_CSR];
+	u32 nodes_len;
+	u32 nodes_cap;
+	u8 *nodes;
+};
+
+/**
+ * struct pw_rrp_db - all tables of one half-router
+ * @me: its address
+ * @twin: address of the other half, 0 if there is none
+ * @ntables: number of tables
+ * @per_san: how many of them one SAN may take, 0 = any number
+ * @table: the tables, memory of the caller
+ * @gen: changes whenever a route may have changed
+ */
+struct pw_rrp_db {
+	u32 me;
+	u32 twin;
+	u32 ntables;
+	u32 per_san;
+	struct pw_rrp_table *table;
+	u32 gen;
+};
+
+/**
+ * struct pw_rrp_link - the way to a neighbour
+ * @from: its address
+ * @twin: it is the twin, otherwise a buddy
+ * @q: quality of the way
+ * @mtu: MTU of the way in words, 0 = unlimited
+ * @l2rh: L2RH from here to there as pw_eep_put_l2rh() writes it, none for a twin
+ * @l2rh_len: bytes of it
+ */
+struct pw_rrp_link {
+	u32 from;
+	bool twin;
+	u16 q;
+	u32 mtu;
+	const u8 *l2rh;
+	u32 l2rh_len;
+};
+
+/* Who gets told */
+enum pw_rrp_tell {
+	PW_RRP_TELL_NOBODY,
+	PW_RRP_TELL_BUDDIES,	/* it came from the twin: to all buddies */
+	PW_RRP_TELL_TWIN,	/* it came from a buddy: to the twin only */
+};
+
+/* What became of a table that was received */
+enum pw_rrp_taken {
+	PW_RRP_TAKEN,		/* kept; pass it on */
+	PW_RRP_LOOP,		/* I stand in its RCVF */
+	PW_RRP_OLD,		/* serial not newer */
+	PW_RRP_WORSE,		/* no room for one as bad as this */
+	PW_RRP_TOO_LONG,	/* RCVF, CSR or nodes over the limits */
+	PW_RRP_MALFORMED,
+};
+
+/**
+ * struct pw_rrp_route - the best way to a destination
+ * @table: where it is from
+ * @q: quality of the whole way
+ * @mtu: smallest MTU on the way in words, 0 = unlimited
+ * @own: the node's own route, L2RHs that follow the table's CSR
+ * @own_len: bytes of them
+ */
+struct pw_rrp_route {
+	const struct pw_rrp_table *table;
+	u16 q;
+	u32 mtu;
+	const u8 *own;
+	u32 own_len;
+};
+
+static inline u16 pw_rrp_q_add(u16 a, u16 b)
+{
+	return (u32)a + b > PW_RRP_Q_WORST ? PW_RRP_Q_WORST : a + b;
+}
+
+/* the smaller of two MTUs, of which 0 is the largest */
+static inline u32 pw_rrp_mtu_min(u32 a, u32 b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* serial numbers go round */
+static inline bool pw_rrp_serial_newer(u32 a, u32 b)
+{
+	return (s32)(a - b) > 0;
+}
+
+void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table *table,
+		    u32 ntables, u32 per_san);
+int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len);
+enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				    const u8 *data, size_t len, const struct pw_rrp_table **kept);
+void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b);
+enum pw_rrp_tell pw_rrp_tell(bool from_twin);
+u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other);
+u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 a, u32 b);
+bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route *best);
+void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_route *r);
+
+#endif /* PW_CORE_RRP_TABLE_H */

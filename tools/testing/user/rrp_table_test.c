@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Half-routers of several SANs pass their tables round until nothing moves.
+ * Then every route is walked: each L2RH must be for the SAN that the packet is
+ * on, and the last one must end at the destination.
+ */
+#include "rrp_table.h"
+#include "tap.h"
+
+#define MAX_HR		16
+#define MAX_TABLES	64
+#define NODES		16
+#define SANS		3
+#define NODE_BYTES	1024
+#define QLEN		200000
+
+struct hr {
+	struct pw_rrp_db db;
+	struct pw_rrp_table table[MAX_TABLES];
+	u8 nodes[MAX_TABLES][NODE_BYTES];
+	u32 addr, twin, san, mtu;
+	bool up;
+};
+
+struct msg {
+	int to, from;
+	u16 te;
+	u32 a, b;
+	u32 len;
+	u8 *data;
+};
+
+static struct hr hrs[MAX_HR];
+static int nhr;
+static struct msg *queue;
+static u32 qhead, qtail, qmax, taken[6], told;
+static unsigned long long seed = 99;
+
+static u32 san_bias(u32 san)
+{
+	return (san + 1) << 8;
+}
+
+static int hr_of(u32 addr)
+{
+	for (int i = 0; i < nhr; i++)
+		if (hrs[i].addr == addr)
+			return i;
+	return -1;
+}
+
+/* the simulated SANs route by: SAN, then node or half-router address */
+static u32 native(u32 san, u32 addr, u8 *l2rh)
+{
+	u8 r[4] = { san, addr >> 16, addr >> 8, addr };
+
+	return pw_eep_put_l2rh(l2rh, 8, r, 4);
+}
+
+static void add_router(u32 a, u32 b, u32 port)
+{
+	for (int side = 0; side < 2; side++) {
+		struct hr *h = &hrs[nhr++];
+
+		memset(h, 0, sizeof(*h));
+		h->san = side ? b : a;
+		h->addr = san_bias(h->san) + 0x80 + port;
+		h->twin = san_bias(side ? a : b) + 0x80 + port;
+		h->mtu = 1024 * (h->san + 1);
+		h->up = true;
+	}
+}
+
+static void start(u32 ntables, u32 per_san)
+{
+	for (int i = 0; i < nhr; i++) {
+		for (u32 k = 0; k < ntables; k++) {
+			hrs[i].table[k].nodes = hrs[i].nodes[k];
+			hrs[i].table[k].nodes_cap = NODE_BYTES;
+		}
+		pw_rrp_db_init(&hrs[i].db, hrs[i].addr, hrs[i].twin, hrs[i].table, ntables, per_san);
+	}
+	qhead = qtail = 0;
+	memset(taken, 0, sizeof(taken));
+}
+
+static void send(int to, int from, u16 te, u32 a, u32 b, const u8 *data, u32 len)
+{
+	struct msg *m = &queue[qtail++ % QLEN];
+
+	if (qtail - qhead > qmax)
+		qmax = qtail - qhead;
+	if (qtail - qhead >= QLEN)
+		abort();
+	m->to = to;
+	m->from = from;
+	m->te = te;
+	m->a = a;
+	m->b = b;
+	m->len = len;
+	m->data = malloc(len + 1);
+	if (len)
+		memcpy(m->data, data, len);
+}
+
+/* to the twin, or to everybody else on the same SAN */
+static void tell(int i, enum pw_rrp_tell whom, u16 te, u32 a, u32 b, const u8 *data, u32 len)
+{
+	for (int k = 0; k < nhr; k++) {
+		bool twin = hrs[k].addr == hrs[i].twin;
+		bool buddy = k != i && hrs[k].san == hrs[i].san;
+
+		if (hrs[k].up && ((whom == PW_RRP_TELL_TWIN && twin) ||
+				  (whom == PW_RRP_TELL_BUDDIES && buddy))) {
+			send(k, i, te, a, b, data, len);
+			told++;
+		}
+	}
+}
+
+static void publish(int i, const struct pw_rrp_table *t, enum pw_rrp_tell whom)
+{
+	static u8 out[8192];
+	struct pw_rrp_buf b;
+	int len;
+
+	pw_rrp_buf_init(&b, out, sizeof(out));
+	pw_rrp_db_export(t, &b);
+	len = pw_rrp_buf_done(&b);
+	if (len > 0)
+		tell(i, whom, PW_TE_RTBL, 0, 0, out, len);
+}
+
+static void announce(int i, u32 serial)
+{
+	static u8 nodes[NODE_BYTES];
+	struct hr *h = &hrs[i];
+	struct pw_rrp_buf b;
+	u8 l2rh[8];
+	int len;
+
+	pw_rrp_buf_init(&b, nodes, sizeof(nodes));
+	for (u32 n = 1; n <= NODES; n++) {
+		pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, san_bias(h->san) + n, 0);
+		pw_rrp_put_srqr(&b, 1, l2rh, native(h->san, san_bias(h->san) + n, l2rh));
+	}
+	len = pw_rrp_buf_done(&b);
+	if (len < 0 || pw_rrp_db_own(&h->db, san_bias(h->san), serial, h->mtu, nodes, len))
+		abort();
+	for (u32 k = 0; k < h->db.ntables; k++)
+		if (h->table[k].used && h->table[k].own)
+			publish(i, &h->table[k], PW_RRP_TELL_TWIN);
+}
+
+static void handle(struct msg *m)
+{
+	struct hr *h = &hrs[m->to];
+	const struct pw_rrp_table *kept;
+	enum pw_rrp_taken got;
+	u8 l2rh[8];
+	struct pw_rrp_link link = { .from = hrs[m->from].addr };
+
+	if (!h->up)
+		return;
+	link.twin = link.from == h->twin;
+	link.q = link.twin ? 1 : 10;
+	link.mtu = link.twin ? 0 : h->mtu;
+	if (!link.twin) {
+		link.l2rh = l2rh;
+		link.l2rh_len = native(h->san, link.from, l2rh);
+	}
+	if (m->te == PW_TE_RTBL) {
+		got = pw_rrp_db_receive(&h->db, &link, m->data, m->len, &kept);
+		taken[got]++;
+		if (got == PW_RRP_TAKEN)
+			publish(m->to, kept, pw_rrp_tell(link.twin));
+	} else if (pw_rrp_db_hrdown(&h->db, m->a, m->b)) {
+		tell(m->to, pw_rrp_tell(link.twin), 0, m->a, m->b, NULL, 0);
+	}
+}
+
+/* Return: messages handled. */
+static u32 settle(void)
+{
+	u32 n = 0;
+
+	while (qhead != qtail) {
+		struct msg m = queue[qhead++ % QLEN];
+
+		handle(&m);
+		free(m.data);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * A packet at half-router @i for @dest: by L3 to the half-router that offers the
+ * way, then the route. Return: routers crossed, or -1; @avoid must not be met.
+ */
+static int walk(int i, u32 dest, u32 avoid)
+{
+	struct pw_rrp_route r;
+	u8 route[2 * PW_RRP_MAX_CSR];
+	u32 len, pos = 0;
+	int hops = 0;
+
+	if (!pw_rrp_db_lookup(&hrs[i].db, dest, &r))
+		return -1;
+	if (r.table->own)
+		return 0;
+	len = r.table->csr_len;
+	memcpy(route, r.table->csr, len);
+	memcpy(route + len, r.own, r.own_len);
+	len += r.own_len;
+	/* a way through the twin begins on its SAN, one through a buddy on mine */
+	if (r.table->from_twin) {
+		i = hr_of(hrs[i].twin);
+		hops++;
+	}
+	while (pos < len) {
+		u32 to = get_unaligned_be24(route + pos + 3);
+
+		if (i < 0 || !hrs[i].up || hrs[i].addr == avoid || route[pos + 1] != 0x84 ||
+		    route[pos + 2] != hrs[i].san)
+			return -1;
+		pos += 8;
+		if (to == dest)
+			return pos == len ? hops : -1;
+		i = hr_of(to);
+		if (i < 0 || !hrs[i].up || hrs[i].addr == avoid)
+			return -1;
+		i = hr_of(hrs[i].twin);
+		hops++;
+	}
+	return -1;
+}
+
+/* every live half-router to every node; counts those without a good way */
+static int unreachable(u32 avoid, int *longest, u32 except_san)
+{
+	int bad = 0;
+
+	*longest = 0;
+	for (int i = 0; i < nhr; i++) {
+		if (!hrs[i].up)
+			continue;
+		for (u32 s = 0; s < SANS; s++) {
+			for (u32 n = 1; n <= NODES; n++) {
+				int h = walk(i, san_bias(s) + n, avoid);
+
+				if (except_san < SANS && (s == except_san) != (hrs[i].san == except_san))
+					continue;
+				bad += h < 0;
+				*longest = max(*longest, h);
+			}
+		}
+	}
+	return bad;
+}
+
+static void kill_router(int i)
+{
+	int t = hr_of(hrs[i].twin);
+
+	hrs[i].up = hrs[t].up = false;
+	/* the buddies on both sides notice */
+	for (int k = 0; k < nhr; k++) {
+		if (!hrs[k].up || (hrs[k].san != hrs[i].san && hrs[k].san != hrs[t].san))
+			continue;
+		if (pw_rrp_db_hrdown(&hrs[k].db, hrs[i].addr, hrs[t].addr)) {
+			tell(k, PW_RRP_TELL_TWIN, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
+			tell(k, PW_RRP_TELL_BUDDIES, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
+		}
+	}
+}
+
+static int holds(u32 addr)
+{
+	int n = 0;
+
+	for (int i = 0; i < nhr; i++)
+		for (u32 k = 0; hrs[i].up && k < hrs[i].db.ntables; k++)
+			for (u32 j = 0; hrs[i].table[k].used && j < hrs[i].table[k].nrcvf; j++)
+				n += hrs[i].table[k].rcvf[j] == addr;
+	return n;
+}
+
+static void triangle(u32 ntables, u32 per_san)
+{
+	struct pw_rrp_route r;
+	int longest, bad, n, mtu_bad = 0;
+
+	nhr = 0;
+	for (u32 copy = 0; copy < 2; copy++) {
+		add_router(0, 1, copy);
+		add_router(1, 2, 2 + copy);
+		add_router(2, 0, 4 + copy);
+	}
+	start(ntables, per_san);
+	for (int i = 0; i < nhr; i++)
+		announce(i, 1);
+	n = settle();
+	diag("%u tables, %u for a SAN: %d messages; taken %u, loops %u, old %u, worse %u, long %u",
+	     ntables, per_san, n, taken[PW_RRP_TAKEN], taken[PW_RRP_LOOP], taken[PW_RRP_OLD],
+	     taken[PW_RRP_WORSE], taken[PW_RRP_TOO_LONG]);
+	is(taken[PW_RRP_MALFORMED], 0, "no table was malformed");
+	bad = unreachable(0, &longest, SANS);
+	is(bad, 0, "every half-router knows a good way to all %d nodes", SANS * NODES);
+	is(longest, 1, "and it crosses one router");
+	/* MTU of the way = the smallest SAN on it but the first */
+	for (int i = 0; i < nhr; i++)
+		for (u32 s = 0; s < SANS; s++)
+			if (pw_rrp_db_lookup(&hrs[i].db, san_bias(s) + 1, &r) && r.table->from_twin &&
+			    r.mtu != 1024 * (s + 1))
+				mtu_bad++;
+	is(mtu_bad, 0, "with the MTU of the far SAN");
+
+	for (int i = 0; i < nhr; i++)
+		announce(i, 1);
+	memset(taken, 0, sizeof(taken));
+	settle();
+	is(taken[PW_RRP_TAKEN], 0, "the same serial again changes nothing");
+	for (int i = 0; i < nhr; i++)
+		announce(i, 2);
+	settle();
+	ok(taken[PW_RRP_TAKEN] > 0, "a newer one is taken");
+	is(unreachable(0, &longest, SANS), 0, "and leaves every way good");
+
+	kill_router(0);
+	n = settle();
+	is(holds(hrs[0].addr) + holds(hrs[1].addr), 0, "router lost: no table goes through it (%d messages)", n);
+	is(unreachable(hrs[0].addr, &longest, SANS), 0, "every node is reached by what was kept");
+	for (int i = 0; i < nhr; i++)
+		if (hrs[i].up)
+			announce(i, 3);
+	settle();
+	is(unreachable(hrs[0].addr, &longest, SANS), 0, "every node is reached without it");
+	is(longest, 1, "through the second router of the pair");
+
+	kill_router(6);
+	settle();
+	for (int i = 0; i < nhr; i++)
+		if (hrs[i].up)
+			announce(i, 4);
+	settle();
+	is(unreachable(0, &longest, SANS), 0, "both routers of a pair lost: every node is reached");
+	is(longest, 2, "through the third SAN");
+
+	kill_router(2);
+	kill_router(8);
+	settle();
+	for (int i = 0; i < nhr; i++)
+		if (hrs[i].up)
+			announce(i, 5);
+	settle();
+	is(unreachable(0, &longest, 1), 0, "SAN 1 cut off: the others reach each other");
+	bad = 0;
+	for (int i = 0; i < nhr; i++)
+		for (u32 k = 1; hrs[i].up && k <= NODES; k++)
+			bad += pw_rrp_db_lookup(&hrs[i].db, san_bias(1) + k, &r);
+	is(bad, 0, "and nobody offers a way to it");
+}
+
+/* rules one by one, on one half-router */
+static void rules(void)
+{
+	static struct pw_rrp_table table[3];
+	static u8 nodes[3][256];
+	static u8 l2rh[8] = { 0, 0x81, 7 };
+	struct pw_rrp_link buddy = { .from = 0x110, .q = 5, .mtu = 512, .l2rh = l2rh, .l2rh_len = 8 };
+	struct pw_rrp_link twin = { .from = 0x210, .twin = true, .q = 1 };
+	const struct pw_rrp_table *t;
+	struct pw_rrp_route r;
+	struct pw_rrp_entry e[PW_RRP_MAX_RCVF + 1];
+	struct pw_rrp_buf b;
+	struct pw_rrp_db db;
+	u8 d[1024], back[1024];
+	int n;
+
+	for (int i = 0; i < 3; i++) {
+		table[i].nodes = nodes[i];
+		table[i].nodes_cap = 256;
+	}
+	pw_rrp_db_init(&db, 0x10f, 0x210, table, 3, 2);
+#define TABLE(san, serial, q, mtu, nr) do {						\
+	pw_rrp_buf_init(&b, d, sizeof(d));						\
+	pw_rrp_put_rthd(&b, san, serial);						\
+	pw_rrp_put_srqr(&b, q, (const u8 *)"\0\x81\x0e\0\0\0\0", 8);			\
+	pw_rrp_put_mtur(&b, mtu);							\
+	pw_rrp_put_entries(&b, PW_RRP_RCVF, e, nr);					\
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, (san) + 1, 0);				\
+	pw_rrp_put_srqr(&b, 3, (const u8 *)"\0\x81\x01\0\0\0\0", 8);			\
+	n = pw_rrp_buf_done(&b);							\
+} while (0)
+	for (int i = 0; i <= PW_RRP_MAX_RCVF; i++)
+		e[i] = (struct pw_rrp_entry){ PW_RRP_AT_SINGLE, 0x900 + i };
+	e[0].addr = 0x110;
+	TABLE(0x300, 7, 20, 1024, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a table from a buddy");
+	ok(t && t->q == 25 && t->mtu == 512 && t->csr_len == 16 && !memcmp(t->csr, l2rh, 8) &&
+	   t->csr[10] == 0x0e && t->nrcvf == 3 && t->rcvf[0] == 0x10f && t->rcvf[1] == 0x110 &&
+	   t->rcvf[2] == 0x901 && t->via == 0x110 && !t->from_twin,
+	   "CSR, Q, MTU and RCVF as the rules say");
+	pw_rrp_buf_init(&b, back, sizeof(back));
+	pw_rrp_db_export(t, &b);
+	is(pw_rrp_check_msg(PW_PT_RRP, PW_TE_RTBL, back, pw_rrp_buf_done(&b)), 0, "passed on");
+	is(pw_rrp_tell(false), PW_RRP_TELL_TWIN, "a buddy's table goes to the twin");
+	is(pw_rrp_tell(true), PW_RRP_TELL_BUDDIES, "the twin's to the buddies");
+	ok(pw_rrp_db_lookup(&db, 0x301, &r) && r.q == 28 && r.mtu == 512 && r.own_len == 8 &&
+	   r.table == t, "a way to its node");
+	ok(!pw_rrp_db_lookup(&db, 0x302, &r), "none to another");
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_OLD, "the same again");
+	TABLE(0x300, 6, 20, 1024, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_OLD, "an older serial");
+	TABLE(0x300, 8, 0xfff0, 1024, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a newer serial");
+	ok(t && t->q == 0xfff5, "its quality");
+	TABLE(0x300, 7 + 0x80000000u, 0xffff, 0, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "serials go round");
+	ok(t && t->q == 0xffff && t->mtu == 512, "quality ends at the worst, unlimited is the largest");
+	e[1].addr = 0x10f;
+	TABLE(0x300, 9, 1, 0, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_LOOP, "I stand in its RCVF");
+	e[1].addr = 0x901;
+	e[0].addr = 0x111;
+	TABLE(0x300, 9, 1, 0, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_MALFORMED, "the sender is not the newest");
+	e[0].addr = 0x110;
+	TABLE(0x300, 9, 1, 0, PW_RRP_MAX_RCVF);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TOO_LONG, "too long a way");
+	is(pw_rrp_db_receive(&db, &buddy, d, n - 8, &t), PW_RRP_MALFORMED, "a cut table");
+	e[0].addr = 0x210;
+	TABLE(0x300, 1, 2, 100, 1);
+	is(pw_rrp_db_receive(&db, &twin, d, n, &t), PW_RRP_TAKEN, "another way, from the twin");
+	ok(t && t->csr_len == 8 && t->q == 3 && t->mtu == 100 && t->from_twin, "no L2RH to a twin");
+	ok(pw_rrp_db_lookup(&db, 0x301, &r) && r.table == t && r.q == 6, "least Q wins");
+	e[0].addr = 0x110;
+	e[1].addr = 0x999;
+	TABLE(0x300, 1, 100, 0, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a third way takes the worst one's place");
+	e[1].addr = 0x998;
+	TABLE(0x300, 1, 200, 0, 2);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_WORSE, "a worse one does not");
+	TABLE(0x400, 1, 200, 0, 1);
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "another SAN has its own share");
+	is(pw_rrp_db_linkdown(&db, 0x999, 0x110), 1, "a link lost takes the way over it");
+	is(pw_rrp_db_linkdown(&db, 0x210, 0x110), 0, "two that are not neighbours are no link");
+	is(pw_rrp_db_hrdown(&db, 0x777, 0), 0, "a stranger lost changes nothing");
+	is(pw_rrp_db_hrdown(&db, 0x777, 0x210), 1, "either half of a router counts");
+	is(pw_rrp_db_hrdown(&db, 0x110, 0), 1, "and the last one");
+	ok(!pw_rrp_db_lookup(&db, 0x301, &r) && !pw_rrp_db_lookup(&db, 0x401, &r), "nothing is left");
+	is(pw_rrp_db_own(&db, 0x100, 1, 0, d, n), -EINVAL, "own table with records that do not belong");
+	is(pw_rrp_db_own(&db, 0x100, 1, 0, NULL, 0), 0, "an own table without nodes");
+	is(pw_rrp_db_hrdown(&db, 0x10f, 0), 0, "the own table is not lost to an error");
+	ok(pw_rrp_mtu_min(0, 0) == 0 && pw_rrp_mtu_min(0, 5) == 5 && pw_rrp_mtu_min(5, 0) == 5 &&
+	   pw_rrp_mtu_min(5, 6) == 5 && pw_rrp_mtu_min(6, 5) == 5, "smaller of two MTUs");
+}
+
+/* any bytes as an RTBL: bounded and consistent */
+static void hostile(void)
+{
+	unsigned long n = tap_scaled(200000), i, got[6] = { 0 };
+	static struct pw_rrp_table table[4];
+	static u8 nodes[4][256];
+	struct pw_rrp_link link = { .from = 5, .q = 3 };
+	const struct pw_rrp_table *t;
+	struct pw_rrp_route r;
+	struct pw_rrp_db db;
+	u8 d[256], *exact;
+	int bad = 0;
+
+	for (i = 0; i < 4; i++) {
+		table[i].nodes = nodes[i];
+		table[i].nodes_cap = 256;
+	}
+	pw_rrp_db_init(&db, 9, 10, table, 4, 2);
+	for (i = 0; i < n; i++) {
+		struct pw_rrp_buf b;
+		u32 len, k = tap_rand(&seed) % 4;
+
+		pw_rrp_buf_init(&b, d, sizeof(d));
+		pw_rrp_put_rthd(&b, tap_rand(&seed) % 6, i);
+		pw_rrp_put_srqr(&b, tap_rand(&seed) >> 48, (const u8 *)"\0\x81\x0e\0\0\0\0", 8);
+		pw_rrp_put_mtur(&b, tap_rand(&seed) >> 32);
+		pw_rrp_put_entries(&b, PW_RRP_RCVF, (struct pw_rrp_entry[]){ { 1, 5 },
+				   { 1, tap_rand(&seed) % 12 } }, 1 + (k & 1));
+		pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, tap_rand(&seed) % 6, 0);
+		pw_rrp_put_srqr(&b, 1, NULL, 0);
+		len = pw_rrp_buf_done(&b);
+		while (k--)
+			d[(tap_rand(&seed) >> 20) % len] ^= 1 << tap_rand(&seed) % 8;
+		exact = malloc(len);
+		memcpy(exact, d, len);
+		got[pw_rrp_db_receive(&db, &link, exact, len, &t)]++;
+		free(exact);
+		if (i % 50 == 0)
+			pw_rrp_db_hrdown(&db, tap_rand(&seed) % 12, 0);
+		for (u32 j = 0; j < 4; j++)
+			bad += table[j].used && (table[j].nrcvf > PW_RRP_MAX_RCVF ||
+			       table[j].csr_len > PW_RRP_MAX_CSR || table[j].nodes_len > 256 ||
+			       table[j].rcvf[0] != 9 || pw_rrp_check(nodes[j], table[j].nodes_len));
+		pw_rrp_db_lookup(&db, i % 6, &r);
+	}
+	diag("%lu tables: %lu taken, %lu loops, %lu old, %lu worse, %lu long, %lu malformed", n,
+	     got[0], got[1], got[2], got[3], got[4], got[5]);
+	is(bad, 0, "hostile tables leave the kept ones bounded and well formed");
+	ok(got[0] && got[1] && got[3] && got[5], "they reach most verdicts");
+}
+
+int main(void)
+{
+	queue = calloc(QLEN, sizeof(*queue));
+	rules();
+	triangle(64, 0);
+	triangle(32, 8);
+	triangle(12, 4);
+	diag("at most %u messages under way", qmax);
+	hostile();
+	free(queue);
+	return tap_done();
+}
