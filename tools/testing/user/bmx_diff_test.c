@@ -185,7 +185,7 @@ int main(void)
 			scenario(&c, each * 2 / (c.k * c.k) + 3000);
 		}
 	}
-	diag("%llu cycles, %llu deliveries, %llu refusals, %llu sizes, faults %llu+%llu, %llu events",
+	diag("%llu cycles, %llu cells, %llu refusals, %llu sizes, %llu+%llu faults, %llu tries",
 	     (unsigned long long)sum.cycles, (unsigned long long)sum.delivered,
 	     (unsigned long long)sum.refused, (unsigned long long)sum.sizes,
 	     (unsigned long long)sum.dropped, (unsigned long long)sum.corrupted,
