@@ -104,9 +104,9 @@ enum {
 #define PACKETWAY_IOC_TYPE	0xE9
 
 enum {
-	PACKETWAY_CMD_GET_INFO = 0x00,
-	PACKETWAY_CMD_BIND = 0x01,
-	PACKETWAY_CMD_UNBIND = 0x02,
+	PACKETWAY_IOCNR_GET_INFO = 0x00,
+	PACKETWAY_IOCNR_BIND = 0x01,
+	PACKETWAY_IOCNR_UNBIND = 0x02,
 };
 
 /* features, out_features of struct packetway_info */
@@ -142,7 +142,7 @@ struct packetway_info {
 	__u32 out_addr;
 	__u32 __reserved;
 };
-#define PACKETWAY_IOC_GET_INFO	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_GET_INFO)
+#define PACKETWAY_IOC_GET_INFO	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO)
 
 /**
  * struct packetway_bind - ioctl(PACKETWAY_IOC_BIND)
@@ -162,7 +162,7 @@ struct packetway_bind {
 	__u32 ifindex;
 	__u32 __reserved;
 };
-#define PACKETWAY_IOC_BIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_BIND)
+#define PACKETWAY_IOC_BIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_BIND)
 
 /**
  * struct packetway_unbind - ioctl(PACKETWAY_IOC_UNBIND)
@@ -173,6 +173,6 @@ struct packetway_unbind {
 	__u32 size;
 	__u32 flags;
 };
-#define PACKETWAY_IOC_UNBIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_UNBIND)
+#define PACKETWAY_IOC_UNBIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_UNBIND)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

@@ -188,9 +188,9 @@ void pw_cdev_station_gone(struct pw_station *st)
 		 .handler = fn }
 
 static const struct pw_ioctl_op pw_ioctl_ops[] = {
-	PW_IOCTL_OP(PACKETWAY_CMD_GET_INFO, pw_ioc_get_info, packetway_info, __reserved),
-	PW_IOCTL_OP(PACKETWAY_CMD_BIND, pw_ioc_bind, packetway_bind, __reserved),
-	PW_IOCTL_OP(PACKETWAY_CMD_UNBIND, pw_ioc_unbind, packetway_unbind, flags),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_GET_INFO, pw_ioc_get_info, packetway_info, __reserved),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_BIND, pw_ioc_bind, packetway_bind, __reserved),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_UNBIND, pw_ioc_unbind, packetway_unbind, flags),
 };
 
 /* every structure, on the stack of the dispatcher */

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The untimed engine: a frame is at its destination as soon as it is sent. */
+#include <linux/slab.h>
+
 #include "pw_priv.h"
 
-static void pw_none_xmit(struct pw_san *san, struct sk_buff *skb)
+static struct pw_engine *pw_none_create(struct pw_san *san, struct netlink_ext_ack *extack)
+{
+	struct pw_engine *eng = kzalloc(sizeof(*eng), GFP_KERNEL_ACCOUNT);
+
+	if (!eng)
+		return ERR_PTR(-ENOMEM);
+	eng->ops = &pw_engine_none;
+	eng->san = san;
+	return eng;
+}
+
+static void pw_none_destroy(struct pw_engine *eng)
+{
+	kfree(eng);
+}
+
+static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_san *san = eng->san;
 	struct pw_station *st;
 	struct sk_buff *copy;
 	u32 i;
@@ -32,6 +51,7 @@ static void pw_none_xmit(struct pw_san *san, struct sk_buff *skb)
 }
 
 const struct pw_engine_ops pw_engine_none = {
-	.name = "none",
+	.create = pw_none_create,
+	.destroy = pw_none_destroy,
 	.xmit = pw_none_xmit,
 };

@@ -57,9 +57,13 @@ static int __init pw_init(void)
 	if (err)
 		goto err_notifier;
 
-	err = pw_cdev_register();
+	err = pw_genl_register();
 	if (err)
 		goto err_link;
+
+	err = pw_cdev_register();
+	if (err)
+		goto err_genl;
 
 	dev = pw_link_create_default(&init_net);
 	if (IS_ERR(dev)) {
@@ -71,6 +75,8 @@ static int __init pw_init(void)
 
 err_cdev:
 	pw_cdev_unregister();
+err_genl:
+	pw_genl_unregister();
 err_link:
 	rtnl_link_unregister(&pw_link_ops);
 err_notifier:
@@ -84,6 +90,7 @@ err_pernet:
 static void __exit pw_exit(void)
 {
 	pw_cdev_unregister();
+	pw_genl_unregister();
 	rtnl_link_unregister(&pw_link_ops);
 	unregister_netdevice_notifier(&pw_netdev_notifier);
 	unregister_pernet_device(&pw_net_ops);

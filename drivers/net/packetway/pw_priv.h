@@ -50,7 +50,6 @@
 #include "eep.h"
 
 struct netlink_ext_ack;
-struct pw_engine_ops;
 
 #define PW_ADDR_LEN		3
 /*
@@ -79,7 +78,7 @@ struct pw_port {
 
 struct pw_san {
 	/* fast path */
-	const struct pw_engine_ops *engine;
+	struct pw_engine __rcu *engine;	/* replaced under RTNL */
 	u32 bias;
 	u32 nports;
 	u32 radix;		/* k: nports = k * k */
@@ -88,6 +87,7 @@ struct pw_san {
 	u32 id;
 	struct net *net;	/* home; the SAN never outlives it */
 	unsigned int users;	/* RTNL */
+	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	struct rcu_head rcu;
 
 	struct pw_port port[];
@@ -149,14 +149,31 @@ static inline struct pw_skb_cb *pw_cb(const struct sk_buff *skb)
 	return (struct pw_skb_cb *)skb->cb;
 }
 
+/* what a SAN is made with */
+struct pw_san_config {
+	u32 id;
+	u32 nports;
+	u32 bias;
+	u32 engine;		/* enum packetway_engine */
+};
+
+/* a running engine; its own state lies around this */
+struct pw_engine {
+	const struct pw_engine_ops *ops;
+	struct pw_san *san;
+};
+
 /**
  * struct pw_engine_ops - how frames get from port to port of a SAN
- * @name: as users name it
+ * @create: make one for a SAN; under RTNL
+ * @destroy: free it; nobody sends any more (an RCU grace period has passed), what
+ *	is still inside is handed to pw_deliver(); under RTNL
  * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
  */
 struct pw_engine_ops {
-	const char *name;
-	void (*xmit)(struct pw_san *san, struct sk_buff *skb);
+	struct pw_engine *(*create)(struct pw_san *san, struct netlink_ext_ack *extack);
+	void (*destroy)(struct pw_engine *eng);
+	void (*xmit)(struct pw_engine *eng, struct sk_buff *skb);
 };
 
 extern const struct pw_engine_ops pw_engine_none;
@@ -165,6 +182,13 @@ extern const struct pw_engine_ops pw_engine_none;
 extern unsigned int pw_net_id;
 
 /* pw_san.c APIs */
+void pw_san_config_default(struct pw_san_config *conf, u32 id);
+struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
+			     struct netlink_ext_ack *extack);
+struct pw_san *pw_san_find(struct net *net, u32 id);
+struct pw_san *pw_san_next(struct net *net, unsigned long *id);
+u32 pw_san_engine(const struct pw_san *san);
+int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 void pw_san_put(struct pw_san *san);
 int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
@@ -221,6 +245,10 @@ extern const char pw_stat_names[PW_STAT_NUM][ETH_GSTRING_LEN];
 
 /* pw_ethtool.c APIs */
 extern const struct ethtool_ops pw_ethtool_ops;
+
+/* pw_genl.c APIs */
+int pw_genl_register(void);
+void pw_genl_unregister(void);
 
 /* pw_cdev.c APIs */
 int pw_cdev_register(void);

@@ -4,6 +4,8 @@
 #include <linux/slab.h>
 #include <net/netns/generic.h>
 
+#include <linux/packetway_netlink.h>
+
 #include "pw_priv.h"
 
 static struct xarray *pw_sans(struct net *net)
@@ -13,34 +15,165 @@ static struct xarray *pw_sans(struct net *net)
 	return &pn->sans;
 }
 
-static struct pw_san *pw_san_create(struct net *net, u32 id, struct netlink_ext_ack *extack)
+static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
+	[PACKETWAY_ENGINE_NONE] = &pw_engine_none,
+};
+
+static struct pw_engine *pw_engine_create(struct pw_san *san, u32 engine,
+					  struct netlink_ext_ack *extack)
 {
-	u32 nports = PACKETWAY_PORTS_DEFAULT;
+	if (!pw_engines[engine]) {
+		NL_SET_ERR_MSG(extack, "This engine is not part of the module");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	return pw_engines[engine]->create(san, extack);
+}
+
+/* which engine a SAN has, for people; under RTNL */
+u32 pw_san_engine(const struct pw_san *san)
+{
+	const struct pw_engine *eng = rtnl_dereference(san->engine);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pw_engines); i++)
+		if (pw_engines[i] == eng->ops)
+			return i;
+	return PACKETWAY_ENGINE_NONE;
+}
+
+/**
+ * pw_san_set_engine - run a SAN's fabric by another engine from now on
+ * @san: the SAN; under RTNL
+ * @engine: enum packetway_engine
+ * @extack: where a refusal is explained
+ *
+ * Frames under way in the old engine are delivered at once.
+ *
+ * Return: 0 or a negative errno; then nothing has changed.
+ */
+int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
+{
+	struct pw_engine *new, *old;
+
+	if (engine == pw_san_engine(san))
+		return 0;
+	new = pw_engine_create(san, engine, extack);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	old = rtnl_dereference(san->engine);
+	rcu_assign_pointer(san->engine, new);
+	synchronize_net();
+	old->ops->destroy(old);
+	return 0;
+}
+
+/* what a SAN is like if nobody says otherwise */
+void pw_san_config_default(struct pw_san_config *conf, u32 id)
+{
+	*conf = (struct pw_san_config) {
+		.id = id,
+		.nports = PACKETWAY_PORTS_DEFAULT,
+		/*
+		 * A SAN numbers its nodes 1..n and adds a bias, so that an
+		 * address tells its SAN. 256 apart is room for the largest.
+		 */
+		.bias = id * PACKETWAY_PORTS_MAX,
+		.engine = PACKETWAY_ENGINE_NONE,
+	};
+}
+
+static int pw_san_check(struct net *net, const struct pw_san_config *conf,
+			struct netlink_ext_ack *extack)
+{
+	u32 radix = int_sqrt(conf->nports);
+	struct pw_san *other;
+	unsigned long id;
+
+	if (radix < 2 || radix * radix != conf->nports) {
+		NL_SET_ERR_MSG(extack, "A SAN has k * k ports, k = 2 to 16");
+		return -EINVAL;
+	}
+	if (conf->bias > PW_ADDR_PHYS_MAX - conf->nports) {
+		NL_SET_ERR_MSG(extack, "The bias leaves no addresses for the last ports");
+		return -ERANGE;
+	}
+	xa_for_each(pw_sans(net), id, other) {
+		if (other->id == conf->id) {
+			NL_SET_ERR_MSG(extack, "A SAN with this number exists already");
+			return -EEXIST;
+		}
+		if (conf->bias < other->bias + other->nports &&
+		    other->bias < conf->bias + conf->nports) {
+			NL_SET_ERR_MSG(extack, "Another SAN has some of these addresses");
+			return -EADDRINUSE;
+		}
+	}
+	return 0;
+}
+
+/**
+ * pw_san_create - make a SAN and take a share of it
+ * @net: home namespace
+ * @conf: what it is like
+ * @extack: where a refusal is explained
+ *
+ * Return: the SAN, or an ERR_PTR. Under RTNL; pw_san_put() gives the share back.
+ */
+struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
+			     struct netlink_ext_ack *extack)
+{
+	struct pw_engine *eng;
 	struct pw_san *san;
 	int err;
 
-	san = kzalloc(struct_size(san, port, nports), GFP_KERNEL_ACCOUNT);
+	ASSERT_RTNL();
+	err = pw_san_check(net, conf, extack);
+	if (err)
+		return ERR_PTR(err);
+
+	san = kzalloc(struct_size(san, port, conf->nports), GFP_KERNEL_ACCOUNT);
 	if (!san)
 		return ERR_PTR(-ENOMEM);
-
-	san->engine = &pw_engine_none;
-	san->id = id;
+	san->id = conf->id;
 	san->net = net;
-	san->nports = nports;
-	san->radix = int_sqrt(nports);
-	/*
-	 * A SAN numbers its nodes 1..n and adds a bias, so that an address tells
-	 * its SAN. 256 apart leaves room for the largest SAN.
-	 */
-	san->bias = id * PACKETWAY_PORTS_MAX;
+	san->nports = conf->nports;
+	san->radix = int_sqrt(conf->nports);
+	san->bias = conf->bias;
+	san->users = 1;
 
-	err = xa_insert(pw_sans(net), id, san, GFP_KERNEL_ACCOUNT);
+	eng = pw_engine_create(san, conf->engine, extack);
+	if (IS_ERR(eng)) {
+		err = PTR_ERR(eng);
+		goto err_free;
+	}
+	rcu_assign_pointer(san->engine, eng);
+
+	err = xa_insert(pw_sans(net), san->id, san, GFP_KERNEL_ACCOUNT);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
-		kfree(san);
-		return ERR_PTR(err);
+		goto err_engine;
 	}
 	return san;
+
+err_engine:
+	eng->ops->destroy(eng);
+err_free:
+	kfree(san);
+	return ERR_PTR(err);
+}
+
+/* SAN @id of a namespace, or NULL; under RTNL */
+struct pw_san *pw_san_find(struct net *net, u32 id)
+{
+	ASSERT_RTNL();
+	return xa_load(pw_sans(net), id);
+}
+
+/* first SAN of a namespace with a number of at least *@id, or NULL; under RTNL */
+struct pw_san *pw_san_next(struct net *net, unsigned long *id)
+{
+	ASSERT_RTNL();
+	return xa_find(pw_sans(net), id, ULONG_MAX, XA_PRESENT);
 }
 
 /**
@@ -53,17 +186,15 @@ static struct pw_san *pw_san_create(struct net *net, u32 id, struct netlink_ext_
  */
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack)
 {
-	struct pw_san *san;
+	struct pw_san *san = pw_san_find(net, id);
+	struct pw_san_config conf;
 
-	ASSERT_RTNL();
-	san = xa_load(pw_sans(net), id);
-	if (!san) {
-		san = pw_san_create(net, id, extack);
-		if (IS_ERR(san))
-			return san;
+	if (san) {
+		san->users++;
+		return san;
 	}
-	san->users++;
-	return san;
+	pw_san_config_default(&conf, id);
+	return pw_san_create(net, &conf, extack);
 }
 
 /**
@@ -72,10 +203,16 @@ struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extac
  */
 void pw_san_put(struct pw_san *san)
 {
+	struct pw_engine *eng;
+
 	ASSERT_RTNL();
 	if (--san->users)
 		return;
 	xa_erase(pw_sans(san->net), san->id);
+	eng = rtnl_dereference(san->engine);
+	/* nobody is left to send; a last receiver may still be looking */
+	synchronize_net();
+	eng->ops->destroy(eng);
 	kfree_rcu(san, rcu);
 }
 
@@ -148,6 +285,10 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 			st = rtnl_dereference(san->port[i].station);
 			if (st)
 				unregister_netdevice_queue(st->dev, kill);
+		}
+		if (san->pinned) {
+			san->pinned = false;
+			pw_san_put(san);
 		}
 	}
 }

@@ -234,6 +234,7 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_san *san = st->san;
+	struct pw_engine *eng;
 	int why;
 
 	*cb = (struct pw_skb_cb) {
@@ -248,7 +249,8 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
 	pw_count(st, cb->dst_port == PW_PORT_GROUP ? PW_STAT_TX_GROUP : PW_STAT_TX_UNICAST);
 	pw_port_charge(st);
-	san->engine->xmit(san, skb);
+	eng = rcu_dereference(san->engine);
+	eng->ops->xmit(eng, skb);
 }
 
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Generic netlink family "packetway": the table of commands. */
+#include <linux/module.h>
+
+#include "pw_genl.h"
+#include "pw_priv.h"
+
+static const struct nla_policy pw_genl_policy[PACKETWAY_A_MAX + 1] = {
+	[PACKETWAY_A_SAN] = NLA_POLICY_NESTED(pw_san_policy),
+};
+
+static const struct genl_small_ops pw_genl_ops[] = {
+	{
+		.cmd = PACKETWAY_CMD_SAN_GET,
+		.doit = pw_genl_san_get,
+		.dumpit = pw_genl_san_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_SAN_NEW,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_san_new,
+	},
+	{
+		.cmd = PACKETWAY_CMD_SAN_SET,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_san_set,
+	},
+	{
+		.cmd = PACKETWAY_CMD_SAN_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_san_del,
+	},
+};
+
+static const struct genl_multicast_group pw_genl_groups[] = {
+	{ .name = PACKETWAY_MCGRP_EVENTS },
+};
+
+struct genl_family pw_genl_family __ro_after_init = {
+	.name = PACKETWAY_GENL_NAME,
+	.version = PACKETWAY_GENL_VERSION,
+	.maxattr = PACKETWAY_A_MAX,
+	.policy = pw_genl_policy,
+	.netnsok = true,
+	.module = THIS_MODULE,
+	.small_ops = pw_genl_ops,
+	.n_small_ops = ARRAY_SIZE(pw_genl_ops),
+	.resv_start_op = PACKETWAY_CMD_UNSPEC + 1,
+	.mcgrps = pw_genl_groups,
+	.n_mcgrps = ARRAY_SIZE(pw_genl_groups),
+};
+
+void pw_genl_notify(struct net *net, struct sk_buff *msg)
+{
+	if (msg)
+		genlmsg_multicast_netns(&pw_genl_family, net, msg, 0, 0, GFP_KERNEL);
+}
+
+int __init pw_genl_register(void)
+{
+	return genl_register_family(&pw_genl_family);
+}
+
+void pw_genl_unregister(void)
+{
+	genl_unregister_family(&pw_genl_family);
+}

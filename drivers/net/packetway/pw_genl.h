@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Generic netlink: what the files that carry out commands share. */
+#ifndef PW_GENL_H
+#define PW_GENL_H
+
+#include <net/genetlink.h>
+
+#include <linux/packetway_netlink.h>
+
+extern struct genl_family pw_genl_family;
+
+/**
+ * pw_genl_notify - tell the listeners of a namespace
+ * @net: the namespace
+ * @msg: a whole message, consumed; NULL (no memory for it) is not an error
+ */
+void pw_genl_notify(struct net *net, struct sk_buff *msg);
+
+/* pw_genl_san.c APIs */
+extern const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1];
+int pw_genl_san_get(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info);
+
+#endif

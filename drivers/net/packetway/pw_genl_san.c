@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Generic netlink: SANs. */
+#include <linux/rtnetlink.h>
+#include <net/sock.h>
+
+#include "pw_genl.h"
+#include "pw_priv.h"
+
+const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
+	[PACKETWAY_A_SAN_ID] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
+	[PACKETWAY_A_SAN_PORTS] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_PORTS_MAX),
+	[PACKETWAY_A_SAN_BIAS] = { .type = NLA_U32 },
+	[PACKETWAY_A_SAN_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
+	[PACKETWAY_A_SAN_STATIONS] = { .type = NLA_REJECT,
+				       .reject_message = "The number of stations is reply only" },
+	[PACKETWAY_A_SAN_PINNED] = { .type = NLA_REJECT,
+				     .reject_message = "The pinned flag is reply only" },
+};
+
+static int pw_san_fill(struct sk_buff *msg, const struct pw_san *san, u32 portid, u32 seq,
+		       int flags, u8 cmd)
+{
+	struct nlattr *nest;
+	u32 stations = 0;
+	void *hdr;
+	u32 i;
+
+	for (i = 0; i < san->nports; i++)
+		if (rtnl_dereference(san->port[i].station))
+			stations++;
+
+	hdr = genlmsg_put(msg, portid, seq, &pw_genl_family, flags, cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(msg, PACKETWAY_A_SAN);
+	if (!nest ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_ID, san->id) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_PORTS, san->nports) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_BIAS, san->bias) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_ENGINE, pw_san_engine(san)) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_STATIONS, stations) ||
+	    (san->pinned && nla_put_flag(msg, PACKETWAY_A_SAN_PINNED))) {
+		genlmsg_cancel(msg, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, nest);
+	genlmsg_end(msg, hdr);
+	return 0;
+}
+
+static struct sk_buff *pw_san_message(const struct pw_san *san, u32 portid, u32 seq, u8 cmd)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (msg && pw_san_fill(msg, san, portid, seq, 0, cmd)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return msg;
+}
+
+/* the nest of a request, and the SAN number that must be in it */
+static int pw_san_parse(struct genl_info *info, struct nlattr **tb)
+{
+	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_SAN))
+		return -EINVAL;
+	/* the nest was validated with the family's policy */
+	nla_parse_nested(tb, PACKETWAY_A_SAN_MAX, info->attrs[PACKETWAY_A_SAN], pw_san_policy,
+			 info->extack);
+	if (!tb[PACKETWAY_A_SAN_ID]) {
+		NL_SET_ERR_MSG(info->extack, "The SAN number is missing");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct pw_san *pw_san_of(struct genl_info *info, struct nlattr **tb)
+{
+	struct pw_san *san;
+
+	san = pw_san_find(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_SAN_ID]));
+	if (san)
+		return san;
+	NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_SAN_ID],
+			    "There is no SAN with this number in this namespace");
+	return ERR_PTR(-ENOENT);
+}
+
+int pw_genl_san_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct sk_buff *msg = NULL;
+	struct pw_san *san;
+	int err;
+
+	err = pw_san_parse(info, tb);
+	if (err)
+		return err;
+	rtnl_lock();
+	san = pw_san_of(info, tb);
+	if (IS_ERR(san))
+		err = PTR_ERR(san);
+	else
+		msg = pw_san_message(san, info->snd_portid, info->snd_seq, PACKETWAY_CMD_SAN_GET);
+	rtnl_unlock();
+	if (err)
+		return err;
+	return msg ? genlmsg_reply(msg, info) : -ENOMEM;
+}
+
+int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct net *net = sock_net(skb->sk);
+	struct pw_san *san;
+
+	rtnl_lock();
+	while ((san = pw_san_next(net, &cb->args[0]))) {
+		if (pw_san_fill(skb, san, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				NLM_F_MULTI, PACKETWAY_CMD_SAN_GET))
+			break;
+		cb->args[0] = san->id + 1;
+	}
+	rtnl_unlock();
+	return skb->len;
+}
+
+int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct pw_san_config conf;
+	struct pw_san *san;
+	int err;
+
+	err = pw_san_parse(info, tb);
+	if (err)
+		return err;
+
+	pw_san_config_default(&conf, nla_get_u32(tb[PACKETWAY_A_SAN_ID]));
+	if (tb[PACKETWAY_A_SAN_PORTS])
+		conf.nports = nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]);
+	if (tb[PACKETWAY_A_SAN_BIAS])
+		conf.bias = nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]);
+	if (tb[PACKETWAY_A_SAN_ENGINE])
+		conf.engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
+
+	rtnl_lock();
+	san = pw_san_create(genl_info_net(info), &conf, info->extack);
+	if (IS_ERR(san)) {
+		err = PTR_ERR(san);
+	} else {
+		san->pinned = true;
+		pw_genl_notify(genl_info_net(info),
+			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_NEW));
+	}
+	rtnl_unlock();
+	return err;
+}
+
+int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct pw_san *san;
+	int err;
+
+	err = pw_san_parse(info, tb);
+	if (err)
+		return err;
+
+	rtnl_lock();
+	san = pw_san_of(info, tb);
+	if (IS_ERR(san)) {
+		err = PTR_ERR(san);
+		goto out;
+	}
+	if ((tb[PACKETWAY_A_SAN_PORTS] &&
+	     nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]) != san->nports) ||
+	    (tb[PACKETWAY_A_SAN_BIAS] && nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]) != san->bias)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "Ports and bias are fixed; delete the SAN and make another");
+		err = -EOPNOTSUPP;
+		goto out;
+	}
+	if (tb[PACKETWAY_A_SAN_ENGINE])
+		err = pw_san_set_engine(san, nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]),
+					info->extack);
+	if (!err)
+		pw_genl_notify(genl_info_net(info),
+			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));
+out:
+	rtnl_unlock();
+	return err;
+}
+
+int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct sk_buff *msg;
+	struct pw_san *san;
+	int err;
+
+	err = pw_san_parse(info, tb);
+	if (err)
+		return err;
+
+	rtnl_lock();
+	san = pw_san_of(info, tb);
+	if (IS_ERR(san)) {
+		err = PTR_ERR(san);
+	} else if (!san->pinned || san->users > 1) {
+		NL_SET_ERR_MSG(info->extack,
+			       "The SAN is in use; delete its stations and routers first");
+		err = -EBUSY;
+	} else {
+		msg = pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_DEL);
+		san->pinned = false;
+		pw_san_put(san);
+		pw_genl_notify(genl_info_net(info), msg);
+	}
+	rtnl_unlock();
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Generic netlink family "packetway": SANs, routers, routes, names, and the
+ * tables of ESP and POETS. Documentation/netlink/specs/packetway.yaml is the
+ * specification; scripts/check-netlink-spec holds this header to it.
+ *
+ * Each object has one nested attribute at the top level (PACKETWAY_A_SAN, ...)
+ * with an attribute set of its own, used alike in requests, replies, dumps and
+ * notifications. Every change of an object is notified on the group "events"
+ * with the command that made it and the object as a get would show it.
+ * Changing anything needs CAP_NET_ADMIN in the user namespace that owns the
+ * network namespace of the socket.
+ */
+#ifndef _UAPI_LINUX_PACKETWAY_NETLINK_H
+#define _UAPI_LINUX_PACKETWAY_NETLINK_H
+
+#define PACKETWAY_GENL_NAME	"packetway"
+#define PACKETWAY_GENL_VERSION	1
+#define PACKETWAY_MCGRP_EVENTS	"events"
+
+enum {
+	PACKETWAY_CMD_UNSPEC,
+	PACKETWAY_CMD_SAN_GET,
+	PACKETWAY_CMD_SAN_NEW,
+	PACKETWAY_CMD_SAN_SET,
+	PACKETWAY_CMD_SAN_DEL,
+
+	__PACKETWAY_GENL_CMD_MAX
+};
+
+#define PACKETWAY_GENL_CMD_MAX (__PACKETWAY_GENL_CMD_MAX - 1)
+
+/* top level: one nest per kind of object */
+enum {
+	PACKETWAY_A_UNSPEC,
+	PACKETWAY_A_SAN,		/* nest, PACKETWAY_A_SAN_* */
+
+	__PACKETWAY_A_MAX
+};
+
+#define PACKETWAY_A_MAX (__PACKETWAY_A_MAX - 1)
+
+/**
+ * enum packetway_engine - how a model is run
+ * @PACKETWAY_ENGINE_NONE: untimed: frames arrive as soon as they are sent
+ * @PACKETWAY_ENGINE_FAST: same results and cycles as rtl, computed
+ * @PACKETWAY_ENGINE_RTL: register by register
+ * @__PACKETWAY_ENGINE_MAX: number of engines
+ */
+enum packetway_engine {
+	PACKETWAY_ENGINE_NONE,
+	PACKETWAY_ENGINE_FAST,
+	PACKETWAY_ENGINE_RTL,
+	__PACKETWAY_ENGINE_MAX
+};
+
+/*
+ * A SAN. ID names it; PORTS and BIAS are fixed when it is made.
+ *
+ * PACKETWAY_A_SAN_ID		u32	0..PACKETWAY_SAN_MAX
+ * PACKETWAY_A_SAN_PORTS	u32	k * k with k = 2..16; default 16
+ * PACKETWAY_A_SAN_BIAS		u32	address of port p is bias + p + 1; default 256 * id
+ * PACKETWAY_A_SAN_ENGINE	u32	fabric: enum packetway_engine
+ * PACKETWAY_A_SAN_STATIONS	u32	reply only: stations on it
+ * PACKETWAY_A_SAN_PINNED	flag	reply only: made by request, stays without stations
+ */
+enum {
+	PACKETWAY_A_SAN_UNSPEC,
+	PACKETWAY_A_SAN_ID,
+	PACKETWAY_A_SAN_PORTS,
+	PACKETWAY_A_SAN_BIAS,
+	PACKETWAY_A_SAN_ENGINE,
+	PACKETWAY_A_SAN_STATIONS,
+	PACKETWAY_A_SAN_PINNED,
+
+	__PACKETWAY_A_SAN_MAX
+};
+
+#define PACKETWAY_A_SAN_MAX (__PACKETWAY_A_SAN_MAX - 1)
+
+#endif /* _UAPI_LINUX_PACKETWAY_NETLINK_H */
