@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ATM adaptation unit of one port of the BMX fabric: segmentation, sequence
+ * numbers, acknowledgments, retransmission, reassembly.
+ *
+ * Eleven controllers work on two buffers of cell blocks. pw_aal_step() runs one
+ * cycle of all of them, register by register. pw_aal_fast_*() compute the same
+ * by events: a controller runs only in cycles in which it does something that
+ * another unit can see.
+ *
+ * Where the published state tables leave a case open that can occur (they were
+ * rebuilt from traces of two short messages), the choices made here are:
+ *  - a message counts as released when its last remaining block is;
+ *  - controller 5 steps over a block that is not ready while a put waits for
+ *    memory (else acknowledged blocks would never be released);
+ *  - a block that controller 5 releases under the search of controller 7 moves
+ *    the search to the next block;
+ *  - no message becomes obsolete while a receive request is searched for, nor
+ *    the one being read;
+ *  - a first cell for which no descriptor is free is kept like one that came
+ *    too early.
+ */
+#ifndef PW_CORE_AAL_H
+#define PW_CORE_AAL_H
+
+#include "pw_os.h"
+#include "bmx_cell.h"
+
+#define PW_AAL_CTLS		11
+#define PW_AAL_BLOCKS		1887
+#define PW_AAL_RESEND		400000	/* cycles until a cell is sent again */
+#define PW_AAL_KEEP		40000	/* cycles a complete message is kept */
+#define PW_AAL_DESCS		32	/* message descriptors per source */
+#define PW_AAL_SERVED		10	/* instances remembered per message */
+#define PW_AAL_ACK_CYCLES	35	/* cycles in state 16 of controller 7 */
+#define PW_AAL_HDR_WORDS	5
+#define PW_AAL_NONE		0xffff
+#define PW_AAL_COM_NONE		0xff	/* a block without header yet */
+#define PW_AAL_NEVER		U64_MAX
+
+/* commands of the host */
+enum pw_aal_cmd {
+	PW_AAL_INITSEND,
+	PW_AAL_PUTINT,
+	PW_AAL_PUTSHORT,
+	PW_AAL_PUTLONG,
+	PW_AAL_PUTFLOAT,
+	PW_AAL_PUTDFLOAT,
+	PW_AAL_PUTCPLX,
+	PW_AAL_PUTDCPLX,
+	PW_AAL_PUTBYTES,
+	PW_AAL_PUTSTRING,
+	PW_AAL_GETINT,
+	PW_AAL_GETSHORT,
+	PW_AAL_GETLONG,
+	PW_AAL_GETFLOAT,
+	PW_AAL_GETDFLOAT,
+	PW_AAL_GETCPLX,
+	PW_AAL_GETDCPLX,
+	PW_AAL_GETBYTES,
+	PW_AAL_GETSTRING,
+	PW_AAL_SND,
+	PW_AAL_RCV,
+	PW_AAL_SETDST,
+};
+
+/* departures from the published machine, for use as a network device */
+#define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* a message that nobody read never times out */
+#define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete as soon as it was read */
+
+/**
+ * struct pw_aal_cfg - sizes and times of a unit; 0 takes the published value
+ * @port: own port number
+ * @ports: ports of the fabric
+ * @routes: routes per destination
+ * @shift: bits of the header word below the VPI
+ * @og_blocks: blocks of the send buffer
+ * @ic_blocks: blocks of the receive buffer
+ * @resend: retransmission timer in cycles
+ * @keep: lifetime of a complete message in cycles
+ * @descs: message descriptors per source
+ * @window: acknowledgments a unit may have outstanding before it holds back
+ *	broadcast cells that were never sent; 0: no limit
+ * @flags: PW_AAL_F_*
+ * @fast: event driven; blocks hold no bytes
+ */
+struct pw_aal_cfg {
+	u16 port;
+	u16 ports;
+	u16 routes;
+	u16 shift;
+	u32 og_blocks;
+	u32 ic_blocks;
+	u32 resend;
+	u32 keep;
+	u32 descs;
+	u32 window;
+	u32 flags;
+	bool fast;
+};
+
+/* the record a port shares with its host */
+struct pw_aal_dev {
+	u32 bus;
+	u8 nbytes;
+	u8 cmd;
+	bool busi, busy;
+	bool read, readi;
+	bool rlcked, wlcked;
+	bool nomem, exit, msgtoolong;
+	s8 route;	/* with SETDST: route to take, -1 for the route counter */
+};
+
+/* a cell as the fast engine sees it */
+struct pw_aal_cell {
+	u32 id;		/* message identifier, last header word */
+	u16 sqn;
+	u16 src;
+	u16 dst;
+	u8 type;
+	u8 flag;
+};
+
+/* a block of the send buffer */
+struct pw_aal_og {
+	u64 due;	/* timer running: cycle in which it reaches 0 */
+	u16 next, prev;
+	u16 dst, sqn;
+	u16 msg;	/* slot of the message */
+	u16 acknum;
+	u16 vpi;
+	u8 flag;
+	u8 comtype;
+	s8 ready;	/* -1 not ready, 0 to be sent, 1 timer running */
+	bool tofr;
+	bool sent;
+};
+
+/* a block of the receive buffer */
+struct pw_aal_ic {
+	u32 id;
+	u16 next, prev;
+	u16 chain;	/* next block of the message */
+	u16 type, flag, sqn, src, dst;
+	bool inmsg, tofr, acked, kept;
+};
+
+/* a message being or having been reassembled */
+struct pw_aal_msg {
+	u64 due;
+	u32 hdr[PW_AAL_HDR_WORDS];
+	u32 served[PW_AAL_SERVED];
+	u16 src, dst;
+	u16 first, last;
+	u16 next;	/* of the same source, oldest first */
+	u16 cells;
+	u8 nserved;
+	bool complete;
+};
+
+/* a message in the send buffer */
+struct pw_aal_txm {
+	u32 id;
+	u16 left;	/* blocks not yet released */
+	u16 next;	/* free list */
+};
+
+/**
+ * struct pw_aal_send - a message for the fast engine
+ * @id: identifier, last header word
+ * @len: data bytes
+ * @dst: destination port
+ * @com: PW_CELL_COM_*
+ * @route: route, -1 for the route counter
+ * @gap_lock: idle cycles before init-send
+ * @gap_init: idle cycles after init-send
+ */
+struct pw_aal_send {
+	u32 id;
+	u32 len;
+	u16 dst;
+	u8 com;
+	s8 route;
+	u32 gap_lock;
+	u32 gap_init;
+};
+
+struct pw_aal;
+
+/**
+ * struct pw_aal_ops - what a unit tells its owner; every member may be NULL
+ * @ready: message segmented, write lock released
+ * @cell_out: byte 0 of a cell is on its way to the output register
+ * @cell_in: last byte of a good cell was taken in
+ * @bad_cell: last byte of a cell with a wrong CRC or destination was taken in
+ * @refused: a cell on its way out or in was refused
+ * @acked: an acknowledgment met its cell
+ * @complete: message complete
+ * @granted: a receive request was answered
+ * @got: fast engine: the last get is done
+ * @room: a receive block became free while there was none
+ * @obsolete: message dropped from the receive buffer
+ * @freed: a receive block that belonged to a message was released
+ * @released: all cells of a sent message are acknowledged and released
+ * @tx: fast engine: offer a cell, byte 0 on the link in cycle @t; the owner
+ *	calls pw_aal_fast_accepted() when it is in
+ */
+struct pw_aal_ops {
+	void (*ready)(void *ctx, struct pw_aal *u, u32 id);
+	void (*cell_out)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, bool again);
+	void (*cell_in)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c);
+	void (*bad_cell)(void *ctx, struct pw_aal *u);
+	void (*refused)(void *ctx, struct pw_aal *u, bool in);
+	void (*acked)(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from);
+	void (*complete)(void *ctx, struct pw_aal *u, u16 desc);
+	void (*granted)(void *ctx, struct pw_aal *u, bool read);
+	void (*got)(void *ctx, struct pw_aal *u);
+	void (*room)(void *ctx, struct pw_aal *u);
+	void (*obsolete)(void *ctx, struct pw_aal *u, u16 desc);
+	void (*freed)(void *ctx, struct pw_aal *u);
+	void (*released)(void *ctx, struct pw_aal *u, u32 id);
+	void (*tx)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t);
+};
+
+/* counters of a unit */
+struct pw_aal_stats {
+	u64 cells_out, cells_in;	/* data */
+	u64 acks_out, acks_in;
+	u64 resent, refused_out, refused_in;
+	u64 bad_crc, bad_dst;
+	u64 ahead, duplicate;
+	u64 msgs_out, msgs_in, obsolete, nomem;
+	u64 stray_ack;
+};
+
+/**
+ * struct pw_aal - the unit
+ *
+ * Names are those of the published register lists where there is one; lists are
+ * empty when their count is 0, pointers then keep their last value. st[] and
+ * wake[] are the states of the controllers and, in the fast engine, the cycle in
+ * which each runs next.
+ */
+struct pw_aal {
+	struct pw_aal_cfg cfg;
+	const struct pw_aal_ops *ops;
+	void *ctx;
+	u64 now;
+	u8 st[PW_AAL_CTLS];
+	struct pw_aal_dev dev;
+	struct pw_aal_stats stats;
+
+	/* links */
+	u8 ogbyte, icbyte, buf;
+	bool ogbytei, ogsuspend, icbytei, icsuspend, bufi;
+
+	/* send buffer */
+	struct pw_aal_og *og;
+	u8 *og_cell;
+	u32 *ackdesc;		/* ackw words per block */
+	u32 ackw;
+	u16 ogbblknum, ogfinum;
+	u16 ogfb, oglb, ogfi, ogli;
+	u16 ogcurmsg, cursnd;
+	u16 ogoffset, ogmsgnum;
+	u16 *lastotosqnto;
+	u16 lastotasqn;
+	struct pw_aal_txm *txm;
+	u16 txm_free, txm_cur;
+	u32 outstanding;	/* acknowledgments missing of cells sent */
+
+	/* controller 0 */
+	u8 t, run24, last24;
+	u32 d, e, f, g, j;
+	u16 dstreg, comtype;
+	s8 route;
+	/* controllers 1 to 4 */
+	u16 c1blk, c2blk;
+	u16 rcount;		/* route counter k */
+	u16 vp4, vp7;
+	u16 h;
+	bool sync12, sync23, sync73, sync75;
+	bool vp4i, vp7d, vp7i, hd, hi;
+	/* controllers 5 and 6 */
+	u8 idx, count;
+	u16 ogcrc, iccrc;
+	u8 ackbuf[PW_BMX_CELL], ackbld[PW_BMX_CELL];
+	struct pw_aal_cell ackcell, ackbldcell;
+	u16 ackvpi, ackbldvpi;
+	/* receive buffer */
+	struct pw_aal_ic *ic;
+	u8 *ic_cell;
+	u16 icbblknum, icfinum;
+	u16 icfb, iclb, icfi, icli;
+	u16 iccurb, icblkinmsgnum, ictofrnum;
+	u16 icoffset, currcv;
+	u16 *msgnumfrm;
+	u16 *lastotosqnfrm, *lastotasqnfrm;
+	struct pw_aal_msg *msg;
+	u16 *msg_head, *msg_tail;	/* per source */
+	u16 *msg_num;
+	u16 msg_free;
+	u16 curmsg;		/* message being read */
+	/* controller 7 */
+	u16 type, flag, sqn, srcpn, dstpn;
+	u16 srch, c7cnt;
+	u16 c7msg;
+	/* controllers 8 and 10 */
+	u16 c8src, c8msg;
+	u32 want[PW_AAL_HDR_WORDS];
+	bool asking;		/* from the receive lock to the answer */
+	u16 c10src, c10msg, c10left;
+
+	/*
+	 * Fast engine. wake[]: cycle in which a controller runs next. Controllers
+	 * 5, 7, 8 and 10 also stand still lazily: their registers are those of
+	 * the cycle before cNat and are brought forward when someone looks.
+	 */
+	u64 wake[PW_AAL_CTLS];
+	u64 c0plan, c0base;
+	u32 c0len, c0word, c0cells;
+	u32 c0gap;
+	u16 c0dst, c0com;
+	s8 c0route;
+	u32 c0id;
+	u64 c5at, c7at, c8at, c10at;
+	u8 c5mode, c7mode;
+	u32 nmsgs;
+	u64 srcmap[4];		/* sources with complete messages */
+	struct pw_aal_cell rxcell;
+	bool rxbad;
+};
+
+size_t pw_aal_size(const struct pw_aal_cfg *cfg);
+int pw_aal_cfg_check(const struct pw_aal_cfg *cfg);
+struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct pw_aal_ops *ops,
+			   void *ctx);
+void pw_aal_step(struct pw_aal *u);
+void pw_aal_read_done(struct pw_aal *u);
+void pw_aal_discard(struct pw_aal *u, u16 desc);
+s64 pw_aal_blktime(const struct pw_aal *u, u16 blk);
+
+/* shared by the two engines */
+u16 pw_aal_og_alloc(struct pw_aal *u);
+void pw_aal_og_release(struct pw_aal *u, u16 b);
+bool pw_aal_put_block(struct pw_aal *u, bool first);
+void pw_aal_header(struct pw_aal *u, u16 b);
+void pw_aal_og_cell(const struct pw_aal *u, u16 b, struct pw_aal_cell *c);
+void pw_aal_take_ack(struct pw_aal *u, u16 b);
+u16 pw_aal_route(struct pw_aal *u, bool ack);
+bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b);
+void pw_aal_sent(struct pw_aal *u, u16 b);
+void pw_aal_ic_append(struct pw_aal *u, u16 b);
+void pw_aal_ic_release(struct pw_aal *u, u16 b);
+void pw_aal_build_ack(struct pw_aal *u);
+int pw_aal_order(const struct pw_aal *u);
+void pw_aal_reassemble(struct pw_aal *u);
+bool pw_aal_commit(struct pw_aal *u);
+bool pw_aal_match(const struct pw_aal *u, u16 b);
+bool pw_aal_expired(const struct pw_aal *u, u16 m);
+void pw_aal_obsolete(struct pw_aal *u, u16 m);
+void pw_aal_ctl8(struct pw_aal *u);
+void pw_aal_ctl10(struct pw_aal *u);
+
+/* event-driven engine */
+void pw_aal_fast_init(struct pw_aal *u);
+void pw_aal_fast_run(struct pw_aal *u, u64 now);
+u64 pw_aal_fast_next(const struct pw_aal *u);
+void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s);
+void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap);
+void pw_aal_fast_read_done(struct pw_aal *u);
+void pw_aal_fast_discard(struct pw_aal *u, u16 desc);
+void pw_aal_fast_accepted(struct pw_aal *u, u64 t);
+bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad);
+
+static inline u16 pw_aal_og_next(const struct pw_aal *u, u16 b)
+{
+	return b == u->oglb ? u->ogfb : u->og[b].next;
+}
+
+static inline u16 pw_aal_ic_next(const struct pw_aal *u, u16 b)
+{
+	return b == u->iclb ? u->icfb : u->ic[b].next;
+}
+
+static inline bool pw_aal_ackdesc(const struct pw_aal *u, u16 b, u16 port)
+{
+	return u->ackdesc[(size_t)b * u->ackw + port / 32] >> port % 32 & 1;
+}
+
+/* timer of a block, as controller 5 sees it in cycle u->now */
+static inline bool pw_aal_due(const struct pw_aal *u, const struct pw_aal_og *b)
+{
+	return !b->ready || (b->ready > 0 && u->now > b->due);
+}
+
+/* first complete message of a source from @m on */
+static inline u16 pw_aal_complete_from(const struct pw_aal *u, u16 m)
+{
+	while (m != PW_AAL_NONE && !u->msg[m].complete)
+		m = u->msg[m].next;
+	return m;
+}
+
+#endif /* PW_CORE_AAL_H */

@@ -1,0 +1,1177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ATM adaptation unit by events.
+ *
+ * The same machine as pw_aal_step(), cycle for cycle. What takes a known number
+ * of cycles and is private to a controller is computed at once (a run of puts, a
+ * search through a list, the 35 cycles of an acknowledgment). Controllers that
+ * circle while they wait (5 over the send buffer, 7 over the receive buffer, 8
+ * and 10 over the messages) are lazy: predict() finds the cycle in which they
+ * will do something if nothing else changes; before anything changes under them
+ * sync() brings them forward to that cycle, afterwards predict() runs again.
+ *
+ * Order within a cycle: 5, 3, 2, 1, 10, 8, 7, 6, 0. A change made in cycle x by
+ * a controller is preceded by a sync up to and with x for those that run before
+ * it, up to x - 1 for those after it.
+ */
+#include "aal.h"
+
+#define NEVER PW_AAL_NEVER
+
+enum { C5_STAY, C5_WALK, C5_BUSY };
+enum { C7_STAY, C7_WALK, C7_SEARCH, C7_BUSY };
+
+/* cycles for n bytes in words of four and a rest */
+static u64 word_cycles(u32 n)
+{
+	u32 r = n % 4;
+
+	return 19 * (u64)(n / 4) + (r ? 3 + 4 * r : 0);
+}
+
+/* ---- controller 5 ---- */
+
+/* bring the walk forward: registers as of the end of cycle @last */
+static void c5_sync(struct pw_aal *u, u64 last)
+{
+	u32 turn = 2 * u->ogbblknum, skip;
+	u64 left;
+
+	if (u->c5mode != C5_WALK || u->c5at > last)
+		return;
+	left = last - u->c5at + 1;
+	if (turn && left > turn) {
+		div_u64_rem(left, turn, &skip);
+		u->c5at += left - skip;
+		left = skip;
+	}
+	while (left--) {
+		if (u->st[5]) {
+			u->cursnd = pw_aal_og_next(u, u->cursnd);
+			u->st[5] = 0;
+		} else {
+			u->st[5] = 10;
+		}
+		u->c5at++;
+	}
+}
+
+/* would state 0 leave the walk at block @b in cycle @t? */
+static bool c5_hit(const struct pw_aal *u, const struct pw_aal_og *b, u64 t)
+{
+	if (b->tofr)
+		return true;
+	if (b->ready < 0)
+		return !u->dev.nomem;
+	if (b->ready > 0)
+		return t > b->due;
+	return pw_aal_sendable(u, b);
+}
+
+static void c5_predict(struct pw_aal *u)
+{
+	u32 n = u->ogbblknum, turn = 2 * n, i, rem;
+	u64 t = u->c5at, best = NEVER, v;
+	u16 b = u->cursnd;
+
+	if (u->c5mode == C5_BUSY)
+		return;
+	u->c5mode = C5_WALK;
+	if (u->st[5]) {
+		b = pw_aal_og_next(u, b);
+		t++;
+	}
+	if (u->sync75 || !u->ogmsgnum) {
+		u->wake[5] = t;
+		return;
+	}
+	for (i = 0; i < n; i++, t += 2, b = pw_aal_og_next(u, b)) {
+		const struct pw_aal_og *p = &u->og[b];
+
+		if (c5_hit(u, p, t)) {
+			u->wake[5] = min(best, t);
+			return;
+		}
+		if (p->ready <= 0 || p->due + 1 >= best)
+			continue;
+		/* first visit after the timer ran out */
+		v = p->due + 1 - t;
+		div_u64_rem(v, turn, &rem);
+		v = t + v + (rem ? turn - rem : 0);
+		best = min(best, v);
+	}
+	u->wake[5] = best;
+}
+
+/* something controller 5 looks at changed in cycle now, after it ran */
+static void c5_signal(struct pw_aal *u)
+{
+	if (u->c5mode == C5_BUSY)
+		return;
+	if (u->c5mode == C5_STAY) {
+		u->c5at = u->now + 1;
+		u->st[5] = 0;
+	} else {
+		c5_sync(u, u->now);
+	}
+	c5_predict(u);
+}
+
+static void c5_resume(struct pw_aal *u)
+{
+	u->c5mode = C5_WALK;
+	u->st[5] = 0;
+	u->c5at = u->now + 1;
+	c5_predict(u);
+}
+
+static void c7_release_og(struct pw_aal *u, u16 b);
+
+static void c5_offer(struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u8 st, bool again)
+{
+	u->c5mode = C5_BUSY;
+	u->st[5] = st;
+	u->wake[5] = NEVER;
+	if (u->ops->cell_out)
+		u->ops->cell_out(u->ctx, u, c, again);
+	u->ops->tx(u->ctx, u, c, vpi, u->now + 3);
+}
+
+static void c5_choose(struct pw_aal *u)
+{
+	struct pw_aal_og *b = &u->og[u->cursnd];
+	struct pw_aal_cell c;
+
+	if (u->sync75) {
+		u->sync75 = false;
+		c5_offer(u, &u->ackcell, u->ackvpi, 2, false);
+		return;
+	}
+	if (!u->ogmsgnum || (b->ready < 0 && !b->tofr && !u->dev.nomem)) {
+		u->c5mode = C5_STAY;
+		u->wake[5] = NEVER;
+		return;
+	}
+	if (b->tofr) {
+		u->c5mode = C5_BUSY;
+		u->st[5] = 16;
+		u->wake[5] = u->now + 1;
+	} else if (b->ready >= 0 && pw_aal_sendable(u, b)) {
+		pw_aal_og_cell(u, u->cursnd, &c);
+		c5_offer(u, &c, b->vpi, 5, b->sent);
+	} else {
+		u->st[5] = 10;
+		u->c5at = u->now + 1;
+		c5_predict(u);
+	}
+}
+
+static void run5(struct pw_aal *u)
+{
+	u16 b;
+
+	u->wake[5] = NEVER;
+	switch (u->st[5]) {
+	case 2:
+		/* byte 52 of an acknowledgment fetched; controller 7 sees it in this cycle */
+		u->st[5] = 3;
+		u->wake[5] = u->now + 1;
+		if (u->st[7] == 26 && u->wake[7] == NEVER)
+			u->wake[7] = u->now;
+		return;
+	case 3:
+		u->stats.acks_out++;
+		c5_resume(u);
+		return;
+	case 5:
+		b = u->cursnd;
+		u->cursnd = pw_aal_og_next(u, b);
+		pw_aal_sent(u, b);
+		c5_resume(u);
+		return;
+	case 16:
+		c7_release_og(u, u->cursnd);
+		u->wake[0] = u->dev.nomem ? u->now : u->wake[0];
+		c5_resume(u);
+		return;
+	default:
+		c5_sync(u, u->now - 1);
+		c5_choose(u);
+		return;
+	}
+}
+
+/**
+ * pw_aal_fast_accepted() - the cell offered last is in
+ * @u: unit
+ * @t: cycle that had its byte 0 on the link
+ */
+void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
+{
+	u->wake[5] = u->st[5] == 2 ? t + 51 : t + 52;
+}
+
+/* ---- controllers 1 to 4 ---- */
+
+static void c3_signal(struct pw_aal *u)
+{
+	if (!u->st[3] && u->wake[3] == NEVER)
+		u->wake[3] = u->now + 1;
+}
+
+static void run3(struct pw_aal *u)
+{
+	u8 *st = &u->st[3];
+
+	switch (*st) {
+	case 0:
+		*st = u->sync73 && u->sync23 ? 3 : u->sync73 ? 1 : u->sync23 ? 2 : 0;
+		break;
+	case 1:
+		u->vp7 = pw_aal_route(u, true);
+		u->sync73 = false;
+		u->wake[7] = u->now + 1;
+		*st = 0;
+		break;
+	case 2:
+		u->og[u->c2blk].vpi = pw_aal_route(u, false);
+		u->sync23 = false;
+		u->st[2] = 5;
+		u->wake[2] = u->now + 3;
+		*st = 0;
+		break;
+	default:
+		*st = 1;
+		break;
+	}
+	u->wake[3] = *st || u->sync73 || u->sync23 ? u->now + 1 : NEVER;
+}
+
+static void run2(struct pw_aal *u)
+{
+	struct pw_aal_og *p;
+
+	u->wake[2] = NEVER;
+	switch (u->st[2]) {
+	case 5:
+		p = &u->og[u->c2blk];
+		c5_sync(u, u->now);
+		p->ready = 0;
+		if (u->c2blk != u->oglb) {
+			u->st[2] = 2;
+			u->wake[2] = u->now + 1;
+			c5_signal(u);
+			return;
+		}
+		u->ogmsgnum++;
+		u->stats.msgs_out++;
+		u->dev.wlcked = false;
+		u->st[2] = 0;
+		c5_signal(u);
+		if (u->ops->ready)
+			u->ops->ready(u->ctx, u, u->txm[p->msg].id);
+		return;
+	case 2:
+		u->c2blk = u->og[u->c2blk].next;
+		break;
+	default:
+		u->sync12 = false;
+		u->c2blk = u->ogcurmsg;
+		break;
+	}
+	u->st[2] = 1;
+	u->sync23 = true;
+	c3_signal(u);
+}
+
+/* all headers of a message at once, in the cycle of the last one */
+static void run1(struct pw_aal *u)
+{
+	u16 b = u->ogcurmsg;
+
+	u->wake[1] = NEVER;
+	u->txm[u->txm_cur].id = u->c0id;
+	u->dstreg = u->c0dst;
+	u->comtype = u->c0com;
+	u->route = u->c0route;
+	for (;;) {
+		pw_aal_header(u, b);
+		if (b == u->oglb)
+			break;
+		b = u->og[b].next;
+	}
+	u->sync12 = true;
+	u->wake[2] = u->now + 1;
+}
+
+/* ---- controller 10 ---- */
+
+/* first source from @s on with complete messages, or the number of ports */
+static u32 next_source(const struct pw_aal *u, u32 s)
+{
+	u32 w = s / 64;
+	u64 m;
+
+	if (s >= u->cfg.ports)
+		return u->cfg.ports;
+	m = u->srcmap[w] & (~0ULL << s % 64);
+	while (!m) {
+		if (++w * 64 >= u->cfg.ports)
+			return u->cfg.ports;
+		m = u->srcmap[w];
+	}
+	return w * 64 + __ffs64(m);
+}
+
+static void c10_sync(struct pw_aal *u, u64 last)
+{
+	u64 now = u->now, left;
+	u32 turn, n, rem;
+
+	if (u->c10at > last)
+		return;
+	turn = 4 * u->cfg.ports + 2 + 2 * u->nmsgs;
+	left = last - u->c10at + 1;
+	/* a turn that began before the last change may be of another length */
+	while (left && left > turn) {
+		if (!u->st[10]) {
+			div_u64_rem(left, turn, &rem);
+			u->c10at += left - rem;
+			left = rem;
+			break;
+		}
+		u->now = u->c10at++;
+		left--;
+		pw_aal_ctl10(u);
+	}
+	while (u->c10at <= last) {
+		n = 0;
+		if (u->st[10] == 1)
+			n = min_t(u64, next_source(u, u->c10src) - u->c10src,
+				  (last - u->c10at + 1) >> 2);
+		if (n) {
+			u->c10src += n;
+			u->c10at += 4 * n;
+			continue;
+		}
+		u->now = u->c10at++;
+		pw_aal_ctl10(u);
+	}
+	u->now = now;
+}
+
+/* cycle of the first state 3 that finds an obsolete message */
+static u64 c10_find(struct pw_aal *u)
+{
+	u64 at = u->c10at, now = u->now;
+	u32 src = u->c10src, left = u->c10left, n;
+	u16 m = u->c10msg;
+	u8 st = u->st[10];
+
+	for (;; at++) {
+		switch (st) {
+		case 0:
+			src = 0;
+			st = 1;
+			break;
+		case 1:
+			n = next_source(u, src) - src;
+			if (n) {
+				src += n;
+				at += 4 * n;
+			}
+			st = src == u->cfg.ports ? 0 : 2;
+			break;
+		case 2:
+			left = u->msgnumfrm[src];
+			m = pw_aal_complete_from(u, u->msg_head[src]);
+			st = 3;
+			break;
+		case 3:
+			st = 19;
+			if (!left || m == PW_AAL_NONE)
+				break;
+			u->now = at;
+			if (pw_aal_expired(u, m)) {
+				u->now = now;
+				return at;
+			}
+			st = 18;
+			break;
+		case 18:
+			m = pw_aal_complete_from(u, u->msg[m].next);
+			left--;
+			st = 3;
+			break;
+		default:
+			src++;
+			st = 1;
+			break;
+		}
+	}
+}
+
+static void c10_predict(struct pw_aal *u)
+{
+	u64 due = NEVER;
+	u32 s;
+	u16 m;
+
+	u->wake[10] = NEVER;
+	if (u->st[10] == 4) {
+		u->wake[10] = u->c10at;
+		return;
+	}
+	if (u->asking || !u->nmsgs)
+		return;
+	for (s = next_source(u, 0); s < u->cfg.ports; s = next_source(u, s + 1)) {
+		m = pw_aal_complete_from(u, u->msg_head[s]);
+		for (; m != PW_AAL_NONE; m = pw_aal_complete_from(u, u->msg[m].next)) {
+			const struct pw_aal_msg *p = &u->msg[m];
+
+			if (u->curmsg == m && u->dev.rlcked)
+				continue;
+			if (p->nserved || !(u->cfg.flags & PW_AAL_F_KEEP_UNREAD))
+				due = min(due, p->due);
+		}
+	}
+	if (due == NEVER)
+		return;
+	u->wake[10] = due >= u->c10at ? due + 1 : c10_find(u) + 1;
+}
+
+/* ---- controller 8 ---- */
+
+static void c8_sync(struct pw_aal *u, u64 last)
+{
+	u32 n;
+
+	while (u->st[8] && u->c8at <= last) {
+		n = 0;
+		if (u->st[8] == 2)
+			n = min_t(u64, next_source(u, u->c8src) - u->c8src,
+				  (last - u->c8at + 1) >> 2);
+		if (n && u->c8src + n < u->cfg.ports) {
+			u->c8src += n;
+			u->c8at += 4 * n;
+			continue;
+		}
+		u->c8at++;
+		pw_aal_ctl8(u);
+	}
+}
+
+/* cycle of the answer if nothing changes */
+static void c8_predict(struct pw_aal *u)
+{
+	u32 src = u->c8src, n;
+	u64 at = u->c8at;
+	u16 m = u->c8msg;
+	u8 st = u->st[8];
+
+	u->wake[8] = NEVER;
+	for (; st; at++) {
+		switch (st) {
+		case 1:
+			src = 0;
+			st = 2;
+			break;
+		case 2:
+			n = next_source(u, src) - src;
+			if (n && src + n < u->cfg.ports) {
+				src += n;
+				at += 4 * n;
+			}
+			st = 3;
+			break;
+		case 3:
+			m = pw_aal_complete_from(u, u->msg_head[src]);
+			st = m == PW_AAL_NONE ? 13 : 4;
+			break;
+		case 4:
+			st = u->msg[m].hdr[4] == u->want[4] ? 5 : 12;
+			break;
+		case 5:
+			st = u->msg[m].nserved ? 12 : 6;
+			break;
+		case 6:
+			st = 7;
+			break;
+		case 12:
+			m = pw_aal_complete_from(u, u->msg[m].next);
+			st = m == PW_AAL_NONE ? 13 : 4;
+			break;
+		case 13:
+			src++;
+			st = 14;
+			break;
+		case 14:
+			st = src == u->cfg.ports ? 15 : 2;
+			break;
+		default:
+			u->wake[8] = at;
+			return;
+		}
+	}
+}
+
+static void c7_before(struct pw_aal *u, u64 last);
+static void c7_after(struct pw_aal *u, u64 from);
+
+static void run10(struct pw_aal *u)
+{
+	u32 before = u->nmsgs;
+
+	c10_sync(u, u->now - 1);
+	if (u->st[10] == 4) {
+		c7_before(u, u->now - 1);
+		c8_sync(u, u->now - 1);
+	}
+	if (u->c10at == u->now) {
+		u->c10at++;
+		pw_aal_ctl10(u);
+	}
+	if (u->nmsgs != before) {
+		c7_after(u, u->now);
+		c8_predict(u);
+	}
+	c10_predict(u);
+}
+
+static void run8(struct pw_aal *u)
+{
+	u8 last;
+
+	c8_sync(u, u->now - 1);
+	last = u->st[8];
+	if (last != 7 && last != 15) {
+		c8_predict(u);
+		return;
+	}
+	u->wake[8] = NEVER;
+	c10_sync(u, u->now);
+	u->c8at++;
+	pw_aal_ctl8(u);
+	if (u->dev.read) {
+		u->st[0] = 17;
+		u->wake[0] = u->now + u->c0gap + word_cycles(u->c0len);
+	} else {
+		u->dev.rlcked = false;
+		u->dev.readi = false;
+	}
+	c10_predict(u);
+}
+
+/* ---- controller 7 ---- */
+
+/* facts of block @b into the registers of controller 7 */
+static void c7_load(struct pw_aal *u, u16 b)
+{
+	const struct pw_aal_ic *p = &u->ic[b];
+
+	u->type = p->type;
+	u->flag = p->flag;
+	u->sqn = p->sqn;
+	u->srcpn = p->src;
+	u->dstpn = p->dst;
+}
+
+/* does state 0 leave the walk at block @b? */
+static bool c7_hit(struct pw_aal *u, u16 b)
+{
+	const struct pw_aal_ic *p = &u->ic[b];
+
+	if (p->tofr)
+		return true;
+	if (p->inmsg)
+		return false;
+	if (!p->acked || p->type == PW_CELL_T_ACK)
+		return true;
+	c7_load(u, b);
+	return pw_aal_order(u) <= 0;
+}
+
+static bool c7_nothing(const struct pw_aal *u)
+{
+	return u->icbblknum == u->icblkinmsgnum && !u->ictofrnum;
+}
+
+/* one cycle of a walk past blocks in messages and blocks kept for later */
+static void c7_walk_step(struct pw_aal *u)
+{
+	u8 *st = &u->st[7];
+
+	switch (*st) {
+	case 0:
+		*st = u->ic[u->iccurb].inmsg ? 46 : 1;
+		break;
+	case 1:
+		*st = 2;
+		break;
+	case 2:
+		*st = 27;
+		break;
+	case 27:
+		*st = 28;
+		break;
+	default:
+		u->iccurb = pw_aal_ic_next(u, u->iccurb);
+		*st = 0;
+		break;
+	}
+}
+
+static void c7_walk_sync(struct pw_aal *u, u64 last)
+{
+	u64 left = last - u->c7at + 1;
+	u32 kept, turn, rem;
+
+	kept = u->icbblknum - u->icblkinmsgnum;
+	turn = 2 * u->icblkinmsgnum + 5 * kept;
+	if (u->wake[7] == NEVER && left > turn && turn) {
+		div_u64_rem(left, turn, &rem);
+		u->c7at += left - rem;
+	}
+	while (u->c7at <= last) {
+		u->c7at++;
+		c7_walk_step(u);
+	}
+}
+
+static void c7_search_sync(struct pw_aal *u, u64 last)
+{
+	while (u->c7at <= last) {
+		u->c7at++;
+		if (u->st[7] == 4) {
+			u->st[7] = 5;
+		} else {
+			u->srch = u->og[u->srch].next;
+			u->st[7] = 4;
+		}
+	}
+}
+
+static void c7_sync(struct pw_aal *u, u64 last)
+{
+	if (u->c7at > last)
+		return;
+	if (u->c7mode == C7_WALK)
+		c7_walk_sync(u, last);
+	else if (u->c7mode == C7_SEARCH)
+		c7_search_sync(u, last);
+}
+
+static void c7_walk_predict(struct pw_aal *u)
+{
+	u16 b = u->iccurb;
+	u64 t = u->c7at;
+	u32 i;
+
+	u->wake[7] = NEVER;
+	switch (u->st[7]) {
+	case 0:
+		break;
+	case 46:
+	case 28:
+		t++;
+		b = pw_aal_ic_next(u, b);
+		break;
+	default:
+		/* examining a kept block: what matters is the order check */
+		t += u->st[7] == 1 ? 2 : u->st[7] == 2 ? 1 : 0;
+		c7_load(u, b);
+		if (pw_aal_order(u) <= 0) {
+			u->c7mode = C7_BUSY;
+			u->st[7] = 27;
+			u->wake[7] = t;
+			return;
+		}
+		t += 2;
+		b = pw_aal_ic_next(u, b);
+		break;
+	}
+	u->c7mode = C7_WALK;
+	if (c7_nothing(u)) {
+		u->wake[7] = t;
+		return;
+	}
+	for (i = 0; i < u->icbblknum; i++, b = pw_aal_ic_next(u, b)) {
+		if (c7_hit(u, b)) {
+			u->wake[7] = t;
+			return;
+		}
+		t += u->ic[b].inmsg ? 2 : 5;
+	}
+}
+
+static void c7_search_predict(struct pw_aal *u)
+{
+	u64 t = u->c7at;
+	u16 b = u->srch;
+
+	if (u->st[7] == 5) {
+		b = u->og[b].next;
+		t++;
+	}
+	while (b != PW_AAL_NONE && !pw_aal_match(u, b) && b != u->oglb) {
+		b = u->og[b].next;
+		t += 2;
+	}
+	u->wake[7] = t;
+}
+
+/* the receive buffer is about to change: controller 7 has run up to @last */
+static void c7_before(struct pw_aal *u, u64 last)
+{
+	if (u->c7mode == C7_WALK)
+		c7_sync(u, last);
+}
+
+/* it has changed: controller 7 sees it from cycle @from on */
+static void c7_after(struct pw_aal *u, u64 from)
+{
+	if (u->c7mode == C7_STAY) {
+		u->c7mode = C7_WALK;
+		u->st[7] = 0;
+		u->c7at = from;
+	}
+	if (u->c7mode == C7_WALK)
+		c7_walk_predict(u);
+}
+
+/* controller 5 releases a send block, perhaps under the search */
+static void c7_release_og(struct pw_aal *u, u16 b)
+{
+	if (u->c7mode == C7_SEARCH)
+		c7_sync(u, u->now - 1);
+	pw_aal_og_release(u, b);
+	if (u->c7mode == C7_SEARCH)
+		c7_search_predict(u);
+}
+
+/* state 0 in the next cycle */
+static void c7_resume(struct pw_aal *u)
+{
+	u->st[7] = 0;
+	u->c7at = u->now + 1;
+	if (c7_nothing(u)) {
+		u->c7mode = C7_STAY;
+		u->wake[7] = NEVER;
+		return;
+	}
+	u->c7mode = C7_WALK;
+	c7_walk_predict(u);
+}
+
+static void c7_go(struct pw_aal *u, u8 st, u32 in)
+{
+	u->c7mode = C7_BUSY;
+	u->st[7] = st;
+	u->wake[7] = u->now + in;
+}
+
+static void c7_zero(struct pw_aal *u)
+{
+	struct pw_aal_ic *p;
+	u16 next;
+
+	c7_sync(u, u->now - 1);
+	if (c7_nothing(u)) {
+		u->c7mode = C7_STAY;
+		u->wake[7] = NEVER;
+		return;
+	}
+	p = &u->ic[u->iccurb];
+	if (p->tofr) {
+		next = pw_aal_ic_next(u, u->iccurb);
+		pw_aal_ic_release(u, u->iccurb);
+		u->iccurb = next;
+		c7_resume(u);
+		return;
+	}
+	c7_load(u, u->iccurb);
+	if (p->type == PW_CELL_T_ACK)
+		c7_go(u, 3, 3);
+	else if (p->acked)
+		c7_go(u, 27, 3);
+	else
+		c7_go(u, 19, 5);
+}
+
+static void c7_found(struct pw_aal *u)
+{
+	c7_sync(u, u->now - 1);
+	if (u->srch != PW_AAL_NONE && pw_aal_match(u, u->srch)) {
+		c7_go(u, 6, 1);
+		return;
+	}
+	u->stats.stray_ack++;
+	c7_go(u, 16, PW_AAL_ACK_CYCLES);
+}
+
+static void c7_ordered(struct pw_aal *u)
+{
+	int diff = pw_aal_order(u);
+
+	if (diff) {
+		c7_go(u, diff > 0 ? 28 : 43, 1);
+		return;
+	}
+	if (u->dstpn == PW_CELL_DST_ALL)
+		u->lastotasqnfrm[u->srcpn]++;
+	else
+		u->lastotosqnfrm[u->srcpn]++;
+	pw_aal_reassemble(u);
+	c7_go(u, 42, 9);
+}
+
+static void run7(struct pw_aal *u)
+{
+	struct pw_aal_ic *p = &u->ic[u->iccurb];
+
+	if (u->c7mode == C7_WALK) {
+		c7_zero(u);
+		return;
+	}
+	if (u->c7mode == C7_SEARCH) {
+		c7_found(u);
+		return;
+	}
+	u->wake[7] = NEVER;
+	switch (u->st[7]) {
+	case 3:
+		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
+		u->st[7] = 4;
+		u->c7mode = C7_SEARCH;
+		u->c7at = u->now + 1;
+		c7_search_predict(u);
+		break;
+	case 6:
+		if (pw_aal_ackdesc(u, u->srch, u->srcpn)) {
+			c7_go(u, 7, 1);
+			break;
+		}
+		u->stats.stray_ack++;
+		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		break;
+	case 7:
+		if (u->cfg.window)
+			c5_sync(u, u->now);
+		pw_aal_take_ack(u, u->srch);
+		if (u->cfg.window)
+			c5_signal(u);
+		if (u->og[u->srch].acknum)
+			c7_go(u, 16, 1 + PW_AAL_ACK_CYCLES);
+		else
+			c7_go(u, 9, 2);
+		break;
+	case 9:
+		c5_sync(u, u->now);
+		u->og[u->srch].tofr = true;
+		c5_signal(u);
+		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		break;
+	case 16:
+		if (u->type == PW_CELL_T_ACK) {
+			pw_aal_ic_release(u, u->iccurb);
+			u->iccurb = u->icfb;
+		}
+		c7_resume(u);
+		break;
+	case 19:
+		pw_aal_build_ack(u);
+		u->sync73 = true;
+		u->st[7] = 20;
+		c3_signal(u);
+		break;
+	case 20:
+		u->ackbldvpi = u->vp7;
+		c7_go(u, 26, 4);
+		break;
+	case 26:
+		if (u->sync75 || u->st[5] == 2)
+			break;
+		u->ackcell = u->ackbldcell;
+		u->ackvpi = u->ackbldvpi;
+		u->sync75 = true;
+		p->acked = true;
+		c5_signal(u);
+		c7_go(u, 27, 1);
+		break;
+	case 27:
+		c7_ordered(u);
+		break;
+	case 28:
+		if (!p->kept)
+			u->stats.ahead++;
+		p->kept = true;
+		u->iccurb = pw_aal_ic_next(u, u->iccurb);
+		c7_resume(u);
+		break;
+	case 43:
+		u->stats.duplicate++;
+		pw_aal_ic_release(u, u->iccurb);
+		u->iccurb = u->icfb;
+		c7_resume(u);
+		break;
+	case 42:
+		c10_sync(u, u->now);
+		c8_sync(u, u->now);
+		pw_aal_commit(u);
+		c10_predict(u);
+		c8_predict(u);
+		c7_go(u, 45, 1);
+		break;
+	default:
+		if (u->flag & PW_CELL_F_LAST)
+			u->iccurb = u->icfb;
+		if (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST))
+			c7_resume(u);
+		else
+			c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		break;
+	}
+}
+
+/* ---- controller 6 ---- */
+
+/**
+ * pw_aal_fast_rx() - a cell arrives: is there a block for it?
+ * @u: unit
+ * @t: cycle with byte 0 on the link; the call is made in cycle @t + 3
+ * @c: cell
+ * @bad: its CRC does not fit
+ *
+ * Return: false to refuse it.
+ */
+bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad)
+{
+	if (!u->icfinum)
+		return false;
+	u->rxcell = *c;
+	u->rxbad = bad;
+	u->wake[6] = t + PW_BMX_CELL - 1;
+	return true;
+}
+
+static void run6(struct pw_aal *u)
+{
+	const struct pw_aal_cell *c = &u->rxcell;
+	struct pw_aal_ic *p = &u->ic[u->icfi];
+
+	u->wake[6] = NEVER;
+	if (u->rxbad) {
+		u->stats.bad_crc++;
+		if (u->ops->bad_cell)
+			u->ops->bad_cell(u->ctx, u);
+		return;
+	}
+	if (c->dst != u->cfg.port && c->dst != PW_CELL_DST_ALL) {
+		u->stats.bad_dst++;
+		if (u->ops->bad_cell)
+			u->ops->bad_cell(u->ctx, u);
+		return;
+	}
+	c7_before(u, u->now);
+	p->id = c->id;
+	p->type = c->type;
+	p->flag = c->flag;
+	p->sqn = c->sqn;
+	p->src = c->src;
+	p->dst = c->dst;
+	pw_aal_ic_append(u, u->icfi);
+	c7_after(u, u->now + 1);
+	if (u->ops->cell_in)
+		u->ops->cell_in(u->ctx, u, c);
+}
+
+/* ---- controller 0 and the process ---- */
+
+/* when the next block is needed, or when the last header is written */
+static void c0_next(struct pw_aal *u)
+{
+	u32 words = DIV_ROUND_UP(u->c0len, 4);
+
+	if (u->c0word < words) {
+		u->st[0] = 5;
+		u->c0plan = u->c0base + 19 * (u64)u->c0word + 3;
+		u->wake[0] = u->c0plan;
+		return;
+	}
+	u->st[0] = 0;
+	u->wake[0] = NEVER;
+	/* last put, 3 + 15 cycles of commands, 5 + 4 per cell of controller 1 */
+	u->wake[1] = u->c0base + word_cycles(u->c0len) - 1 + 18 + 5 + 4 * (u64)u->c0cells;
+}
+
+static bool c0_block(struct pw_aal *u, bool first)
+{
+	bool got, was = u->dev.nomem;
+
+	c5_sync(u, u->now);
+	if (u->c7mode == C7_SEARCH)
+		c7_sync(u, u->now);
+	got = pw_aal_put_block(u, first);
+	if (got || !was)
+		c5_signal(u);
+	if (u->c7mode == C7_SEARCH)
+		c7_search_predict(u);
+	return got;
+}
+
+static void run0(struct pw_aal *u)
+{
+	u->wake[0] = NEVER;
+	switch (u->st[0]) {
+	case 2:
+		if (!c0_block(u, true))
+			return;
+		u->c0base = u->now + u->c0gap + 1;
+		u->c0word = (PW_CELL_DATA_LEN - PW_CELL_MSG_HDR) / 4;
+		c0_next(u);
+		break;
+	case 5:
+		if (!c0_block(u, false))
+			return;
+		u->c0base += u->now - u->c0plan;
+		u->c0word += PW_CELL_DATA_LEN / 4;
+		c0_next(u);
+		break;
+	case 17:
+		u->st[0] = 0;
+		if (u->ops->got)
+			u->ops->got(u->ctx, u);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * pw_aal_fast_send() - a process with the lock sends a message
+ * @u: unit; neither lock is set
+ * @now: cycle that has just ended
+ * @s: message
+ */
+void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
+{
+	u->now = now;
+	u->dev.wlcked = true;
+	u->c0id = s->id;
+	u->c0len = s->len;
+	u->c0cells = pw_cell_count(s->len);
+	u->c0dst = s->dst;
+	u->c0com = s->com;
+	u->c0route = s->route;
+	u->c0gap = s->gap_init;
+	u->st[0] = 2;
+	u->wake[0] = now + s->gap_lock + 3;
+}
+
+/**
+ * pw_aal_fast_recv() - a process asks for a message
+ * @u: unit; neither lock is set
+ * @now: cycle that has just ended
+ * @id: identifier of the message
+ * @len: bytes it is going to get
+ * @gap: idle cycles before the first get
+ */
+void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap)
+{
+	u->now = now;
+	c10_sync(u, now);
+	u->dev.rlcked = true;
+	u->asking = true;
+	c10_predict(u);
+	u->want[4] = id;
+	u->c0len = len;
+	u->c0gap = gap;
+	u->st[8] = 1;
+	u->c8at = now + 16;
+	c8_predict(u);
+}
+
+/**
+ * pw_aal_fast_read_done() - the process releases the receive lock
+ * @u: unit
+ */
+void pw_aal_fast_read_done(struct pw_aal *u)
+{
+	c10_sync(u, u->now);
+	pw_aal_read_done(u);
+	c10_predict(u);
+}
+
+/**
+ * pw_aal_fast_discard() - nobody will read this complete message
+ * @u: unit
+ * @desc: message
+ */
+void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
+{
+	c10_sync(u, u->now);
+	pw_aal_discard(u, desc);
+	c10_predict(u);
+}
+
+/**
+ * pw_aal_fast_init() - no event is due
+ * @u: unit after reset
+ */
+void pw_aal_fast_init(struct pw_aal *u)
+{
+	u32 i;
+
+	for (i = 0; i < PW_AAL_CTLS; i++)
+		u->wake[i] = NEVER;
+	u->c5at = 1;
+	u->c7at = 1;
+	u->c8at = 1;
+	u->c10at = 1;
+	u->c5mode = C5_STAY;
+	u->c7mode = C7_STAY;
+}
+
+/**
+ * pw_aal_fast_next() - when something happens next
+ * @u: unit
+ *
+ * Return: the cycle, PW_AAL_NEVER if nothing does by itself.
+ */
+u64 pw_aal_fast_next(const struct pw_aal *u)
+{
+	u64 t = u->wake[0];
+	u32 i;
+
+	for (i = 1; i < PW_AAL_CTLS; i++)
+		t = min(t, u->wake[i]);
+	return t;
+}
+
+/**
+ * pw_aal_fast_run() - one cycle in which something happens
+ * @u: unit
+ * @now: that cycle
+ */
+void pw_aal_fast_run(struct pw_aal *u, u64 now)
+{
+	u->now = now;
+	if (u->wake[5] == now)
+		run5(u);
+	if (u->wake[3] == now)
+		run3(u);
+	if (u->wake[2] == now)
+		run2(u);
+	if (u->wake[1] == now)
+		run1(u);
+	if (u->wake[10] == now)
+		run10(u);
+	if (u->wake[8] == now)
+		run8(u);
+	if (u->wake[7] == now)
+		run7(u);
+	if (u->wake[6] == now)
+		run6(u);
+	if (u->wake[0] == now)
+		run0(u);
+}
