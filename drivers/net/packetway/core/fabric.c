@@ -1,0 +1,1437 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whole BMX fabric: units, network, processes and the messages between them. */
+#include "fabric.h"
+
+#define NONE PW_AAL_NONE
+#define NEVER PW_FABRIC_NEVER
+#define MAP_WORDS 8	/* bits for 256 ports */
+
+/* a message from pw_fabric_send() to ops->done() */
+struct fmsg {
+	u64 cookie;
+	const u8 *data;
+	struct pw_fabric_times t;
+	u32 len;
+	u32 id;
+	u32 cells;
+	u32 acks;		/* receive blocks set aside at the sender */
+	u16 src, dst;
+	u16 next, prev;
+	u16 need;		/* deliveries outstanding */
+	u16 gen;
+	s8 route;
+	bool used, acked, ended;
+	u32 got[MAP_WORDS];	/* read by the process of that port */
+	u32 done[MAP_WORDS];	/* handed to the owner */
+};
+
+/* a cell in the network of the fast engine */
+struct fcell {
+	struct pw_aal_cell c;
+	u32 next;
+	u16 copies;
+};
+
+struct fport {
+	struct pw_aal *u;
+	struct pw_aal_host host;
+	u16 *ready;		/* complete messages, oldest first */
+	u16 r_head, r_num, r_cap;
+	u16 q_head, q_tail;	/* messages of this sender */
+	u16 q_wait;		/* first one not started */
+	u16 q_num;
+	u16 tx, rx;		/* message being packed, read */
+	u32 reserved;
+	bool attached;
+	bool sent_last;
+	bool full;		/* a send was refused */
+	bool waiting;		/* its message may not be let in yet */
+	u64 ticket;
+	/* fast engine */
+	u16 heap;		/* place in the heap */
+	u64 next;
+};
+
+struct pw_fabric {
+	struct pw_fabric_params p;
+	const struct pw_fabric_ops *ops;
+	void *ctx;
+	u64 now;
+	u32 ports;
+	u32 cap;		/* receive blocks that may be set aside */
+	u32 window;
+	u64 tickets;
+	struct pw_bmx_net *net;
+	struct pw_bmx_fast *fnet;
+	struct pw_bmx_fast_ops fnet_ops;
+	struct fport *port;
+	struct fmsg *msg;
+	u16 msg_free;
+	struct fcell *cell;
+	u32 cell_free;
+	u16 *heap;
+	u32 heap_n;
+	u32 look[MAP_WORDS];	/* processes that have something to do */
+	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
+	struct pw_fabric_stats stats;
+};
+
+struct arena {
+	u8 *base;
+	size_t used;
+};
+
+static void *take(struct arena *a, size_t size)
+{
+	void *p = a->base ? a->base + a->used : NULL;
+
+	a->used += round_up(size, 8);
+	return p;
+}
+
+static bool fast(const struct pw_fabric *f)
+{
+	return f->p.flags & PW_FABRIC_F_FAST;
+}
+
+static bool device(const struct pw_fabric *f)
+{
+	return f->p.flags & PW_FABRIC_F_DEVICE;
+}
+
+static void map_set(u32 *map, u32 i)
+{
+	map[i / 32] |= 1U << i % 32;
+}
+
+static void map_clear(u32 *map, u32 i)
+{
+	map[i / 32] &= ~(1U << i % 32);
+}
+
+static bool map_get(const u32 *map, u32 i)
+{
+	return map[i / 32] >> i % 32 & 1;
+}
+
+static bool map_any(const u32 *map)
+{
+	u32 i;
+
+	for (i = 0; i < MAP_WORDS; i++)
+		if (map[i])
+			return true;
+	return false;
+}
+
+/* ---- set-up ---- */
+
+static void fill_params(struct pw_fabric_params *p)
+{
+	if (!p->k)
+		p->k = PW_BMX_K;
+	if (!p->depth)
+		p->depth = PW_BMX_DEPTH;
+	if (!p->og_blocks)
+		p->og_blocks = PW_AAL_BLOCKS;
+	if (!p->ic_blocks)
+		p->ic_blocks = p->flags & PW_FABRIC_F_DEVICE ? PW_FABRIC_IC_BLOCKS : PW_AAL_BLOCKS;
+	if (!p->descs)
+		p->descs = PW_AAL_DESCS;
+	if (!p->queue)
+		p->queue = PW_FABRIC_QUEUE;
+}
+
+static void net_cfg(const struct pw_fabric_params *p, struct pw_bmx_cfg *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->k = p->k;
+	c->depth = p->depth;
+}
+
+static void unit_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cfg *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->port = port;
+	c->ports = p->k * p->k;
+	c->routes = p->k;
+	c->shift = pw_bmx_vpi_shift(p->k);
+	c->og_blocks = p->og_blocks;
+	c->ic_blocks = p->ic_blocks;
+	c->resend = p->resend;
+	c->keep = p->keep;
+	c->descs = p->descs;
+	c->fast = p->flags & PW_FABRIC_F_FAST;
+	if (p->flags & PW_FABRIC_F_DEVICE) {
+		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ;
+		c->window = p->ic_blocks / 4;
+	}
+}
+
+/**
+ * pw_fabric_check() - are the sizes possible?
+ * @p: sizes
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_fabric_check(const struct pw_fabric_params *p)
+{
+	struct pw_fabric_params q = *p;
+	struct pw_bmx_cfg nc;
+	struct pw_aal_cfg ac;
+
+	fill_params(&q);
+	if (q.k < PW_BMX_KMIN || q.k > PW_BMX_KMAX)
+		return -EINVAL;
+	net_cfg(&q, &nc);
+	if (pw_bmx_cfg_check(&nc))
+		return -EINVAL;
+	unit_cfg(&q, 0, &ac);
+	if (pw_aal_cfg_check(&ac))
+		return -EINVAL;
+	if ((u64)q.queue * q.k * q.k >= NONE)
+		return -EINVAL;
+	if (q.flags & PW_FABRIC_F_DEVICE && q.ic_blocks < 2 * PW_FABRIC_SLACK)
+		return -EINVAL;
+	if (q.flags & PW_FABRIC_F_POLL && q.flags & PW_FABRIC_F_FAST)
+		return -EINVAL;
+	return 0;
+}
+
+static u32 cell_pool(const struct pw_fabric_params *p)
+{
+	return p->k * p->k * (PW_BMX_STAGES * p->k * p->depth + 4);
+}
+
+static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
+				const struct pw_fabric_params *p)
+{
+	struct pw_fabric *f = take(a, sizeof(*f));
+	struct pw_fabric *v = f ? f : tmp;
+	struct pw_fabric_params q = *p;
+	struct pw_bmx_cfg nc;
+	struct pw_aal_cfg ac;
+	u32 i;
+	u8 *m;
+
+	fill_params(&q);
+	if (f)
+		memset(f, 0, sizeof(*f));
+	v->p = q;
+	v->ports = q.k * q.k;
+	net_cfg(&q, &nc);
+	v->port = take(a, sizeof(*v->port) * v->ports);
+	v->msg = take(a, sizeof(*v->msg) * q.queue * v->ports);
+	m = take(a, q.flags & PW_FABRIC_F_FAST ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
+	v->cell = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->cell) * cell_pool(&q) : 0);
+	v->heap = take(a, sizeof(*v->heap) * v->ports);
+	if (f && q.flags & PW_FABRIC_F_FAST)
+		f->fnet = (void *)m;
+	else
+		v->net = (void *)m;
+	for (i = 0; i < v->ports; i++) {
+		u32 cap = min_t(u32, v->ports * q.descs, q.ic_blocks);
+		u16 *ready = take(a, sizeof(u16) * cap);
+
+		unit_cfg(&q, i, &ac);
+		m = take(a, pw_aal_size(&ac));
+		if (!f)
+			continue;
+		memset(&f->port[i], 0, sizeof(f->port[i]));
+		f->port[i].ready = ready;
+		f->port[i].r_cap = cap;
+		f->port[i].u = (void *)m;
+	}
+	return f;
+}
+
+/**
+ * pw_fabric_size() - memory a fabric needs
+ * @p: sizes, checked
+ *
+ * Return: bytes to hand to pw_fabric_init().
+ */
+size_t pw_fabric_size(const struct pw_fabric_params *p)
+{
+	struct pw_fabric tmp = {};
+	struct arena a = {};
+
+	layout(&a, &tmp, p);
+	return a.used;
+}
+
+/* ---- tracing ---- */
+
+static void trace(struct pw_fabric *f, enum pw_fabric_ev ev, u32 unit, u32 n, u64 cycle,
+		  const struct pw_aal_cell *c)
+{
+	struct pw_fabric_trace t;
+
+	if (!f->ops->trace)
+		return;
+	t.cycle = cycle;
+	t.ev = ev;
+	t.unit = unit;
+	t.n = n;
+	t.src = c ? c->src : NONE;
+	t.dst = c ? c->dst : NONE;
+	t.sqn = c ? c->sqn : 0;
+	f->ops->trace(f->ctx, &t);
+}
+
+/* ---- messages ---- */
+
+static struct fmsg *find(struct pw_fabric *f, u32 id)
+{
+	u32 i = id & 0xffff;
+
+	if (i >= f->p.queue * f->ports || !f->msg[i].used || f->msg[i].id != id)
+		return NULL;
+	return &f->msg[i];
+}
+
+static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+{
+	return m->dst == PW_FABRIC_ALL || m->dst == port;
+}
+
+static void end_message(struct pw_fabric *f, struct fmsg *m)
+{
+	struct fport *p = &f->port[m->src];
+	u16 i = m - f->msg;
+
+	if (!m->acked || m->need || m->ended)
+		return;
+	m->ended = true;
+	if (m->prev == NONE)
+		p->q_head = m->next;
+	else
+		f->msg[m->prev].next = m->next;
+	if (m->next == NONE)
+		p->q_tail = m->prev;
+	else
+		f->msg[m->next].prev = m->prev;
+	p->q_num--;
+	if (f->ops->done)
+		f->ops->done(f->ctx, m->src, m->cookie, f->now, &m->t);
+	m->used = false;
+	m->next = f->msg_free;
+	f->msg_free = i;
+	if (p->full) {
+		p->full = false;
+		if (f->ops->room)
+			f->ops->room(f->ctx, m->src, f->now);
+	}
+}
+
+/* message @m was read (or thrown away) at @port: hand over what is in order */
+static void arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
+{
+	struct fport *p = &f->port[m->src];
+	u16 i, next;
+
+	map_set(m->got, port);
+	if (!read) {
+		map_set(m->done, port);
+		m->need--;
+	}
+	for (i = p->q_head; i != NONE; i = next) {
+		struct fmsg *e = &f->msg[i];
+
+		next = e->next;
+		if (!goes_to(f, e, port) || map_get(e->done, port))
+			continue;
+		if (!map_get(e->got, port))
+			break;
+		map_set(e->done, port);
+		e->t.delivered = f->now;
+		e->need--;
+		f->stats.delivered++;
+		f->ops->deliver(f->ctx, port, e->src, e->cookie, e->len, f->now, &e->t);
+		next = e->next;
+		end_message(f, e);
+	}
+	if (m->used && !read)
+		end_message(f, m);
+}
+
+/* ---- what may be let in ---- */
+
+/* receive blocks message @m needs at @port */
+static u32 demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+{
+	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
+}
+
+static bool fits(const struct pw_fabric *f, const struct fmsg *m)
+{
+	u32 i;
+
+	for (i = 0; i < f->ports; i++)
+		if (demand(f, m, i) && f->port[i].reserved + demand(f, m, i) > f->cap)
+			return false;
+	return true;
+}
+
+static bool overlap(const struct pw_fabric *f, const struct fmsg *a, const struct fmsg *b)
+{
+	if (a->dst == PW_FABRIC_ALL || b->dst == PW_FABRIC_ALL)
+		return true;
+	return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
+}
+
+/* nobody who waits longer for the same port is overtaken */
+static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
+{
+	const struct fmsg *m = &f->msg[p->q_wait];
+	u32 i;
+
+	for (i = 0; i < f->ports; i++) {
+		const struct fport *o = &f->port[i];
+
+		if (o != p && o->waiting && (!p->waiting || o->ticket < p->ticket) &&
+		    overlap(f, m, &f->msg[o->q_wait]))
+			return false;
+	}
+	return true;
+}
+
+static bool admit(struct pw_fabric *f, struct fport *p)
+{
+	struct fmsg *m = &f->msg[p->q_wait];
+	u32 i;
+
+	if (!device(f))
+		return true;
+	if (!fits(f, m) || !first_in_line(f, p)) {
+		if (!p->waiting)
+			p->ticket = f->tickets++;
+		p->waiting = true;
+		return false;
+	}
+	p->waiting = false;
+	for (i = 0; i < f->ports; i++)
+		f->port[i].reserved += demand(f, m, i);
+	/* somebody may have waited behind this one only */
+	for (i = 0; i < f->ports; i++)
+		if (f->port[i].waiting)
+			map_set(f->look, i);
+	return true;
+}
+
+static void give_back(struct pw_fabric *f, u32 port, u32 n)
+{
+	struct fport *p = &f->port[port];
+	u32 i;
+
+	if (!device(f))
+		return;
+	p->reserved -= min(p->reserved, n);
+	for (i = 0; i < f->ports; i++)
+		if (f->port[i].waiting)
+			map_set(f->look, i);
+}
+
+/* ---- what the units tell ---- */
+
+static void on_ready(void *ctx, struct pw_aal *u, u32 id)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m = find(f, id);
+
+	if (m)
+		m->t.segmented = u->now;
+	map_set(f->look, u->cfg.port);
+}
+
+static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, bool again)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m;
+	u64 at = fast(f) ? u->now + 2 : u->now;
+
+	if (c->type == PW_CELL_T_ACK) {
+		trace(f, PW_FABRIC_EV_ACK, u->cfg.port, 1, at, c);
+		return;
+	}
+	trace(f, again ? PW_FABRIC_EV_RESEND : PW_FABRIC_EV_CELL, u->cfg.port, 1, at, c);
+	m = c->flag & PW_CELL_F_FIRST ? find(f, c->id) : NULL;
+	if (m && !m->t.first_out)
+		m->t.first_out = at;
+}
+
+static void on_cell_in(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m;
+	u32 id = c->id;
+
+	if (c->type == PW_CELL_T_ACK || !(c->flag & PW_CELL_F_FIRST))
+		return;
+	if (!fast(f))
+		id = get_unaligned_be32(u->ic_cell + (size_t)u->iclb * PW_BMX_CELL + PW_CELL_DATA +
+					16);
+	m = find(f, id);
+	if (m && !map_get(m->got, u->cfg.port) && m->t.reassembled <= u->now)
+		m->t.first_in = u->now;
+}
+
+static void on_bad_cell(void *ctx, struct pw_aal *u)
+{
+	trace(ctx, PW_FABRIC_EV_BAD, u->cfg.port, 1, u->now, NULL);
+}
+
+static void on_refused(void *ctx, struct pw_aal *u, bool in)
+{
+	struct pw_fabric *f = ctx;
+
+	trace(f, PW_FABRIC_EV_SUSPEND, in ? 3 * f->ports + u->cfg.port : u->cfg.port, 1,
+	      u->now - (in ? 3 : 4), NULL);
+}
+
+static void on_acked(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from)
+{
+	struct pw_aal_cell c = { .sqn = sqn, .src = from, .dst = u->cfg.port };
+
+	trace(ctx, PW_FABRIC_EV_ACKED, u->cfg.port, 1, u->now, &c);
+}
+
+static void on_complete(void *ctx, struct pw_aal *u, u16 desc)
+{
+	struct fport *p = &((struct pw_fabric *)ctx)->port[u->cfg.port];
+	struct fmsg *m = find(ctx, u->msg[desc].hdr[4]);
+	struct pw_fabric *f = ctx;
+	u32 i;
+
+	if (m)
+		m->t.reassembled = u->now;
+	i = p->r_head + p->r_num++;
+	p->ready[i < p->r_cap ? i : i - p->r_cap] = desc;
+	map_set(f->look, u->cfg.port);
+}
+
+static void on_obsolete(void *ctx, struct pw_aal *u, u16 desc)
+{
+	struct pw_fabric *f = ctx;
+	struct fport *p = &f->port[u->cfg.port];
+	struct fmsg *m;
+	u32 i, j, n = 0;
+
+	/* still waiting for its process: it timed out unread */
+	for (i = 0; i < p->r_num; i++) {
+		j = p->r_head + i;
+		j = j < p->r_cap ? j : j - p->r_cap;
+		if (p->ready[j] == desc) {
+			f->stats.lost++;
+			m = find(f, u->msg[desc].hdr[4]);
+			if (m && !map_get(m->got, u->cfg.port))
+				arrived(f, m, u->cfg.port, false);
+			continue;
+		}
+		j = p->r_head + n++;
+		p->ready[j < p->r_cap ? j : j - p->r_cap] =
+			p->ready[p->r_head + i < p->r_cap ? p->r_head + i :
+							    p->r_head + i - p->r_cap];
+	}
+	p->r_num = n;
+}
+
+static void on_freed(void *ctx, struct pw_aal *u)
+{
+	give_back(ctx, u->cfg.port, 1);
+}
+
+static void on_released(void *ctx, struct pw_aal *u, u32 id)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m = find(f, id);
+
+	if (!m)
+		return;
+	m->acked = true;
+	m->t.acked = u->now;
+	give_back(f, m->src, m->acks);
+	end_message(f, m);
+}
+
+static void on_room(void *ctx, struct pw_aal *u)
+{
+	struct pw_fabric *f = ctx;
+
+	if (fast(f))
+		pw_bmx_fast_wake(f->fnet, u->cfg.port, f->now);
+}
+
+static void on_got(void *ctx, struct pw_aal *u)
+{
+	struct pw_fabric *f = ctx;
+
+	map_set(f->end, u->cfg.port);
+}
+
+static void on_granted(void *ctx, struct pw_aal *u, bool read)
+{
+	struct pw_fabric *f = ctx;
+
+	if (fast(f) && !read) {
+		f->port[u->cfg.port].rx = NONE;
+		map_set(f->look, u->cfg.port);
+	}
+}
+
+/* ---- cells of the fast engine ---- */
+
+static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t)
+{
+	struct pw_fabric *f = ctx;
+	u32 i = f->cell_free;
+
+	f->cell_free = f->cell[i].next;
+	f->cell[i].c = *c;
+	f->cell[i].copies = c->dst == PW_CELL_DST_ALL ? f->ports : 1;
+	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
+}
+
+static void cell_put(struct pw_fabric *f, u32 i, u32 copies)
+{
+	f->cell[i].copies -= copies;
+	if (f->cell[i].copies)
+		return;
+	f->cell[i].next = f->cell_free;
+	f->cell_free = i;
+}
+
+static void heap_fix(struct pw_fabric *f, u32 port);
+
+static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
+{
+	struct pw_fabric *f = ctx;
+	bool bad = flags & PW_BMX_CELL_CORRUPT;
+
+	if (!pw_aal_fast_rx(f->port[port].u, t, &f->cell[cookie].c, bad))
+		return PW_BMX_RX_BLOCK;
+	cell_put(f, cookie, 1);
+	heap_fix(f, port);
+	return PW_BMX_RX_ACCEPT;
+}
+
+static void net_accepted(void *ctx, u32 port, u32 cookie, u64 t)
+{
+	struct pw_fabric *f = ctx;
+
+	pw_aal_fast_accepted(f->port[port].u, t);
+	heap_fix(f, port);
+}
+
+static void net_dropped(void *ctx, u32 ppd, u32 cookie, u32 copies)
+{
+	struct pw_fabric *f = ctx;
+
+	trace(f, PW_FABRIC_EV_DROP, ppd, copies, f->now, &f->cell[cookie].c);
+	cell_put(f, cookie, copies);
+}
+
+static void net_hop(void *ctx, u32 ppd, u32 cookie, u64 t)
+{
+	struct pw_fabric *f = ctx;
+
+	trace(f, PW_FABRIC_EV_HOP, ppd, 1, t, &f->cell[cookie].c);
+}
+
+static void net_suspended(void *ctx, u32 ppd, u64 tries, u64 t)
+{
+	trace(ctx, PW_FABRIC_EV_SUSPEND, ppd, tries, t, NULL);
+}
+
+static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
+{
+	struct pw_fabric *f = ctx;
+	enum pw_bmx_fault what = PW_BMX_FAULT_NONE;
+
+	if (f->ops->fault)
+		what = f->ops->fault(f->ctx, ppd, t);
+	if (!fast(f)) {
+		if (what == PW_BMX_FAULT_DROP)
+			trace(f, PW_FABRIC_EV_DROP, ppd, 1, f->now, NULL);
+		trace(f, PW_FABRIC_EV_HOP, ppd, 1, t, NULL);
+	}
+	return what;
+}
+
+static const struct pw_aal_ops unit_ops = {
+	.ready = on_ready,
+	.cell_out = on_cell_out,
+	.cell_in = on_cell_in,
+	.bad_cell = on_bad_cell,
+	.refused = on_refused,
+	.acked = on_acked,
+	.complete = on_complete,
+	.granted = on_granted,
+	.got = on_got,
+	.room = on_room,
+	.obsolete = on_obsolete,
+	.freed = on_freed,
+	.released = on_released,
+	.tx = on_tx,
+};
+
+/* ---- processes ---- */
+
+static void host_fetch(void *ctx, struct pw_aal_host *h, u32 off, u8 *buf, u32 n)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m = &f->msg[f->port[h->u->cfg.port].tx];
+
+	if (m->data)
+		memcpy(buf, m->data + off, n);
+	else if (f->ops->fetch)
+		f->ops->fetch(f->ctx, m->src, m->cookie, off, buf, n);
+}
+
+static void host_store(void *ctx, struct pw_aal_host *h, u32 off, const u8 *buf, u32 n)
+{
+	struct pw_fabric *f = ctx;
+	struct fmsg *m = &f->msg[f->port[h->u->cfg.port].rx];
+	u8 want[4] = {};
+	u32 i;
+
+	if (m->data)
+		memcpy(want, m->data + off, n);
+	else if (f->ops->fetch)
+		f->ops->fetch(f->ctx, m->src, m->cookie, off, want, n);
+	for (i = 0; i < n; i++)
+		f->stats.mismatch += buf[i] != want[i];
+}
+
+static void host_started(void *ctx, struct pw_aal_host *h)
+{
+	struct pw_fabric *f = ctx;
+
+	f->msg[f->port[h->u->cfg.port].tx].t.start = f->now;
+}
+
+static void host_received(void *ctx, struct pw_aal_host *h)
+{
+	struct pw_fabric *f = ctx;
+	struct fport *p = &f->port[h->u->cfg.port];
+	struct fmsg *m = &f->msg[p->rx];
+
+	p->rx = NONE;
+	arrived(f, m, h->u->cfg.port, true);
+}
+
+/* a receiver that polls gives way to a message it has to send */
+static bool host_denied(void *ctx, struct pw_aal_host *h)
+{
+	struct pw_fabric *f = ctx;
+	struct fport *p = &f->port[h->u->cfg.port];
+
+	if (f->p.flags & PW_FABRIC_F_POLL && p->q_wait == NONE)
+		return true;
+	p->rx = NONE;
+	return false;
+}
+
+static const struct pw_aal_host_ops host_ops = {
+	.fetch = host_fetch,
+	.store = host_store,
+	.started = host_started,
+	.received = host_received,
+	.denied = host_denied,
+};
+
+static void host_hdr(const struct pw_fabric *f, const struct fmsg *m, u32 *hdr)
+{
+	hdr[0] = 'p';
+	hdr[1] = 'w';
+	hdr[2] = 'f';
+	hdr[3] = m->dst == PW_FABRIC_ALL ? U32_MAX : m->dst;
+	hdr[4] = m->id;
+}
+
+static void start_tx(struct pw_fabric *f, u32 port)
+{
+	struct fport *p = &f->port[port];
+	struct fmsg *m = &f->msg[p->q_wait];
+	struct pw_aal_job job = {};
+	struct pw_aal_send s = {};
+
+	p->tx = p->q_wait;
+	p->q_wait = m->next;
+	p->sent_last = true;
+	if (fast(f)) {
+		m->t.start = f->now + f->p.gap_lock;
+		s.id = m->id;
+		s.len = m->len;
+		s.dst = m->dst;
+		s.com = m->dst == PW_FABRIC_ALL ? PW_CELL_COM_ALL : PW_CELL_COM_ONE;
+		s.route = m->route;
+		s.gap_lock = f->p.gap_lock;
+		s.gap_init = f->p.gap_init;
+		pw_aal_fast_send(p->u, f->now, &s);
+		heap_fix(f, port);
+		return;
+	}
+	host_hdr(f, m, job.hdr);
+	job.len = m->len;
+	job.dst = m->dst;
+	job.all = m->dst == PW_FABRIC_ALL;
+	job.route = m->route;
+	job.gap_lock = f->p.gap_lock;
+	job.gap_init = f->p.gap_init;
+	pw_aal_host_send(&p->host, &job);
+	pw_aal_host_step(&p->host);
+}
+
+static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
+{
+	struct fport *p = &f->port[port];
+	struct pw_aal_job job = {};
+
+	p->rx = m - f->msg;
+	p->sent_last = false;
+	if (fast(f)) {
+		pw_aal_fast_recv(p->u, f->now, m->id, m->len, f->p.gap_get);
+		heap_fix(f, port);
+		return;
+	}
+	host_hdr(f, m, job.hdr);
+	job.hdr[3] = port;
+	job.len = m->len;
+	job.gap_get = f->p.gap_get;
+	pw_aal_host_recv(&p->host, &job);
+	pw_aal_host_step(&p->host);
+}
+
+/* oldest complete message that somebody wants to read; others go away */
+static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
+{
+	struct fport *p = &f->port[port];
+	struct fmsg *m;
+	u16 desc;
+
+	while (p->r_num) {
+		desc = p->ready[p->r_head];
+		m = find(f, p->u->msg[desc].hdr[4]);
+		if (m && p->attached && (m->src != port || f->p.flags & PW_FABRIC_F_SELF ||
+					 m->dst != PW_FABRIC_ALL))
+			return m;
+		if (++p->r_head == p->r_cap)
+			p->r_head = 0;
+		p->r_num--;
+		if (fast(f)) {
+			p->u->now = f->now;
+			pw_aal_fast_discard(p->u, desc);
+			heap_fix(f, port);
+		} else {
+			pw_aal_discard(p->u, desc);
+		}
+		if (!m)
+			continue;
+		if (m->src != port || m->dst != PW_FABRIC_ALL)
+			f->stats.unclaimed++;
+		arrived(f, m, port, false);
+	}
+	return NULL;
+}
+
+/* polling: the oldest message on its way to this port */
+static struct fmsg *expected(struct pw_fabric *f, u32 port)
+{
+	struct fmsg *m, *best = NULL;
+	u32 i;
+	u16 j;
+
+	if (!f->port[port].attached)
+		return NULL;
+	for (i = 0; i < f->ports; i++) {
+		for (j = f->port[i].q_head; j != NONE; j = f->msg[j].next) {
+			m = &f->msg[j];
+			if (goes_to(f, m, port) && !map_get(m->got, port) &&
+			    (i != port || f->p.flags & PW_FABRIC_F_SELF || m->dst == port) &&
+			    (!best || m->t.start < best->t.start))
+				best = m;
+		}
+	}
+	return best;
+}
+
+/* a process with nothing to do looks for the next thing */
+static void look(struct pw_fabric *f, u32 port)
+{
+	struct fport *p = &f->port[port];
+	struct fmsg *m;
+
+	if (p->u->dev.wlcked || p->u->dev.rlcked || (!fast(f) && !pw_aal_host_idle(&p->host)))
+		return;
+	m = next_ready(f, port);
+	if (m && f->p.flags & PW_FABRIC_F_POLL && p->q_wait == NONE)
+		m = expected(f, port);
+	else if (!m && f->p.flags & PW_FABRIC_F_POLL && p->q_wait == NONE)
+		m = expected(f, port);
+	if (m && (p->sent_last || p->q_wait == NONE)) {
+		if (p->r_num && !(f->p.flags & PW_FABRIC_F_POLL)) {
+			if (++p->r_head == p->r_cap)
+				p->r_head = 0;
+			p->r_num--;
+		}
+		start_rx(f, port, m);
+		return;
+	}
+	if (p->q_wait != NONE && admit(f, p)) {
+		start_tx(f, port);
+		return;
+	}
+	if (m) {
+		if (p->r_num && !(f->p.flags & PW_FABRIC_F_POLL)) {
+			if (++p->r_head == p->r_cap)
+				p->r_head = 0;
+			p->r_num--;
+		}
+		start_rx(f, port, m);
+	}
+}
+
+static void look_all(struct pw_fabric *f)
+{
+	u32 w, bit;
+
+	while (map_any(f->look))
+		for (w = 0; w < MAP_WORDS; w++)
+			while (f->look[w]) {
+				bit = fls(f->look[w] & -f->look[w]) - 1;
+				f->look[w] &= ~(1U << bit);
+				look(f, 32 * w + bit);
+			}
+}
+
+/* ---- heap of units by next event ---- */
+
+static bool earlier(const struct pw_fabric *f, u16 a, u16 b)
+{
+	if (f->port[a].next != f->port[b].next)
+		return f->port[a].next < f->port[b].next;
+	return a < b;
+}
+
+static void heap_place(struct pw_fabric *f, u32 i, u16 port)
+{
+	f->heap[i] = port;
+	f->port[port].heap = i;
+}
+
+static void heap_fix(struct pw_fabric *f, u32 port)
+{
+	u32 i = f->port[port].heap, c;
+	u64 next = pw_aal_fast_next(f->port[port].u);
+
+	if (next == f->port[port].next)
+		return;
+	f->port[port].next = next;
+	while (i && earlier(f, port, f->heap[(i - 1) / 2])) {
+		heap_place(f, i, f->heap[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+	for (;;) {
+		c = 2 * i + 1;
+		if (c >= f->ports)
+			break;
+		if (c + 1 < f->ports && earlier(f, f->heap[c + 1], f->heap[c]))
+			c++;
+		if (!earlier(f, f->heap[c], port))
+			break;
+		heap_place(f, i, f->heap[c]);
+		i = c;
+	}
+	heap_place(f, i, port);
+}
+
+/* ---- running ---- */
+
+static void rtl_cycle(struct pw_fabric *f)
+{
+	struct pw_bmx_net *net = f->net;
+	u32 i;
+
+	f->now++;
+	pw_bmx_net_step_spd(net);
+	for (i = 0; i < f->ports; i++) {
+		struct pw_aal *u = f->port[i].u;
+
+		u->icbyte = net->out_byte[i];
+		u->icbytei = net->out_byteind[i];
+		u->ogsuspend = net->in_suspend[i];
+		pw_aal_step(u);
+		net->in_byte[i] = u->ogbyte;
+		net->in_byteind[i] = u->ogbytei;
+		net->out_suspend[i] = u->icsuspend;
+	}
+	pw_bmx_net_step_ppd(net);
+	if (unlikely(f->ops->trace))
+		for (i = f->ports; i < PW_BMX_STAGES * f->ports; i++)
+			if (net->ppd[i].suspend)
+				trace(f, PW_FABRIC_EV_SUSPEND, i, 1, f->now - 3, NULL);
+	for (i = 0; i < f->ports; i++) {
+		if (!pw_aal_host_idle(&f->port[i].host)) {
+			pw_aal_host_step(&f->port[i].host);
+			if (pw_aal_host_idle(&f->port[i].host))
+				map_set(f->look, i);
+		}
+	}
+	if (f->p.flags & PW_FABRIC_F_POLL)
+		for (i = 0; i < f->ports; i++)
+			map_set(f->look, i);
+	look_all(f);
+}
+
+/* nothing is stored or under way anywhere */
+static bool rtl_idle(const struct pw_fabric *f)
+{
+	const struct pw_bmx_net *net = f->net;
+	u32 i;
+
+	if (map_any(f->look))
+		return false;
+	for (i = 0; i < f->ports; i++) {
+		const struct pw_aal *u = f->port[i].u;
+
+		if (u->ogbblknum || u->icbblknum || u->dev.busy || u->dev.busi || u->st[5] ||
+		    u->st[7] || u->st[8] || u->ogbytei || u->bufi || u->count || u->sync75 ||
+		    !pw_aal_host_idle(&f->port[i].host) || f->port[i].q_num)
+			return false;
+	}
+	for (i = 0; i < PW_BMX_STAGES * f->ports; i++) {
+		const struct pw_bmx_ppd *p = &net->ppd[i];
+		const struct pw_bmx_spd *s = &net->spd[i];
+
+		if (p->aind || p->bind || p->cind || p->dind || p->oind || p->pind || p->qind ||
+		    p->count || p->suspend || s->bufind || s->byteind || s->trsmit)
+			return false;
+	}
+	for (i = 0; i < PW_BMX_STAGES * f->ports * f->p.k; i++)
+		if (net->xpm[i].size)
+			return false;
+	return true;
+}
+
+/* time passes over an idle fabric; only controller 10 keeps circling */
+static void rtl_skip(struct pw_fabric *f, u64 cycles)
+{
+	u32 turn = 4 * f->ports + 2, rem, i, n;
+
+	div_u64_rem(cycles, turn, &rem);
+	for (i = 0; i < f->ports; i++) {
+		struct pw_aal *u = f->port[i].u;
+
+		u->now += cycles;
+		for (n = 0; n < rem; n++)
+			pw_aal_ctl10(u);
+	}
+	f->net->cycle += cycles;
+	f->now += cycles;
+}
+
+static u64 fast_next(const struct pw_fabric *f)
+{
+	return min(f->port[f->heap[0]].next, pw_bmx_fast_next(f->fnet));
+}
+
+static void fast_ends(struct pw_fabric *f)
+{
+	u32 w, i;
+
+	for (w = 0; w < MAP_WORDS; w++) {
+		while (f->end[w]) {
+			struct fport *p;
+			struct fmsg *m;
+
+			i = 32 * w + fls(f->end[w] & -f->end[w]) - 1;
+			map_clear(f->end, i);
+			p = &f->port[i];
+			p->u->now = f->now;
+			pw_aal_fast_read_done(p->u);
+			heap_fix(f, i);
+			m = &f->msg[p->rx];
+			p->rx = NONE;
+			map_set(f->look, i);
+			arrived(f, m, i, true);
+		}
+	}
+}
+
+/* one cycle in which something happens: units, network, processes */
+static u32 fast_cycle(struct pw_fabric *f, u64 now)
+{
+	u32 work = 0;
+	u16 port;
+
+	if (f->fnet->now < now - 1)
+		pw_bmx_fast_run_until(f->fnet, now - 1);
+	f->now = now;
+	while (f->port[f->heap[0]].next == now) {
+		port = f->heap[0];
+		pw_aal_fast_run(f->port[port].u, now);
+		heap_fix(f, port);
+		work++;
+	}
+	f->stats.events += work;
+	work += pw_bmx_fast_run(f->fnet, now, U32_MAX);
+	fast_ends(f);
+	look_all(f);
+	return work;
+}
+
+/**
+ * pw_fabric_run() - let time pass
+ * @f: fabric
+ * @until: up to and with this cycle
+ * @max_work: stop after about this many steps: cycles (rtl), events (fast)
+ *
+ * Callbacks are made from here. Time over which nothing happens costs nothing.
+ *
+ * Return: the cycle reached, less than @until if @max_work was.
+ */
+u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
+{
+	u64 at;
+	u32 work = 0;
+
+	look_all(f);
+	while (f->now < until && work < max_work) {
+		if (fast(f)) {
+			at = fast_next(f);
+			if (at > until) {
+				f->now = until;
+				break;
+			}
+			work += fast_cycle(f, at);
+			continue;
+		}
+		if (!(work % 64) && rtl_idle(f)) {
+			rtl_skip(f, until - f->now);
+			break;
+		}
+		rtl_cycle(f);
+		work++;
+	}
+	return f->now;
+}
+
+/**
+ * pw_fabric_next() - when something happens next
+ * @f: fabric
+ *
+ * Return: the cycle, PW_FABRIC_NEVER if nothing will without a new message.
+ */
+u64 pw_fabric_next(struct pw_fabric *f)
+{
+	look_all(f);
+	if (fast(f))
+		return fast_next(f);
+	return rtl_idle(f) ? NEVER : f->now + 1;
+}
+
+/**
+ * pw_fabric_send() - hand over a message
+ * @f: fabric
+ * @src: sending port
+ * @dst: destination port, PW_FABRIC_ALL for every port
+ * @route: 0..k-1, PW_FABRIC_AUTO for the next in turn
+ * @len: data bytes
+ * @cookie: names the message in the callbacks
+ * @data: its bytes (rtl), may be NULL; must stay until ops->done()
+ *
+ * Return: 0; -EINVAL for a port or route that does not exist; -EMSGSIZE if it
+ * does not fit into the buffers; -EBUSY if the queue of the port is full,
+ * ops->room() tells when it is not any more.
+ */
+int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
+		   const void *data)
+{
+	struct fport *p;
+	struct fmsg *m, probe;
+	u32 i;
+
+	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || route >= (int)f->p.k ||
+	    route < PW_FABRIC_AUTO)
+		return -EINVAL;
+	p = &f->port[src];
+	memset(&probe, 0, sizeof(probe));
+	probe.src = src;
+	probe.dst = dst;
+	if (len > PW_FABRIC_MAX_LEN)
+		return -EMSGSIZE;
+	probe.cells = pw_cell_count(len);
+	probe.acks = probe.cells;
+	if (dst == PW_FABRIC_ALL)
+		probe.acks = min(probe.cells * f->ports, f->window);
+	if (probe.cells > f->p.og_blocks || probe.cells > f->p.ic_blocks)
+		return -EMSGSIZE;
+	for (i = 0; i < f->ports && device(f); i++)
+		if (demand(f, &probe, i) > f->cap)
+			return -EMSGSIZE;
+	if (p->q_num >= f->p.queue || f->msg_free == NONE) {
+		p->full = true;
+		f->stats.busy++;
+		return -EBUSY;
+	}
+	i = f->msg_free;
+	m = &f->msg[i];
+	f->msg_free = m->next;
+	probe.gen = m->gen + 1;
+	*m = probe;
+	m->used = true;
+	m->id = (u32)m->gen << 16 | i;
+	m->cookie = cookie;
+	m->data = data;
+	m->len = len;
+	m->route = route;
+	m->need = dst == PW_FABRIC_ALL ? f->ports : 1;
+	m->next = NONE;
+	m->prev = p->q_tail;
+	if (p->q_tail == NONE)
+		p->q_head = i;
+	else
+		f->msg[p->q_tail].next = i;
+	p->q_tail = i;
+	if (p->q_wait == NONE)
+		p->q_wait = i;
+	p->q_num++;
+	f->stats.sent++;
+	map_set(f->look, src);
+	return 0;
+}
+
+/**
+ * pw_fabric_init() - fabric after reset, a process at every port
+ * @mem: pw_fabric_size() bytes, aligned to 8
+ * @p: sizes, checked
+ * @ops: callbacks
+ * @ctx: their first argument
+ *
+ * Return: the fabric (at @mem).
+ */
+struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
+				 const struct pw_fabric_ops *ops, void *ctx)
+{
+	struct arena a = { .base = mem };
+	struct pw_fabric *f = layout(&a, NULL, p);
+	struct pw_bmx_cfg nc;
+	struct pw_aal_cfg ac;
+	u32 i, n;
+
+	f->ops = ops;
+	f->ctx = ctx;
+	net_cfg(&f->p, &nc);
+	if (fast(f)) {
+		f->fnet_ops.rx = net_rx;
+		f->fnet_ops.accepted = net_accepted;
+		f->fnet_ops.dropped = net_dropped;
+		if (ops->trace) {
+			f->fnet_ops.hop = net_hop;
+			f->fnet_ops.suspended = net_suspended;
+		}
+		if (ops->fault)
+			f->fnet_ops.fault = net_fault;
+		f->fnet = pw_bmx_fast_init(f->fnet, &nc, &f->fnet_ops, f);
+		n = cell_pool(&f->p);
+		for (i = 0; i < n; i++)
+			f->cell[i].next = i + 1;
+	} else {
+		f->net = pw_bmx_net_init(f->net, &nc);
+		if (ops->fault || ops->trace) {
+			f->net->fault = net_fault;
+			f->net->fault_ctx = f;
+		}
+	}
+	for (i = 0; i < f->ports; i++) {
+		struct fport *q = &f->port[i];
+
+		unit_cfg(&f->p, i, &ac);
+		q->u = pw_aal_init(q->u, &ac, &unit_ops, f);
+		pw_aal_host_init(&q->host, q->u, &host_ops, f);
+		q->q_head = NONE;
+		q->q_tail = NONE;
+		q->q_wait = NONE;
+		q->tx = NONE;
+		q->rx = NONE;
+		q->attached = true;
+		q->next = NEVER;
+		q->heap = i;
+		f->heap[i] = i;
+		f->window = ac.window;
+	}
+	f->cap = f->p.ic_blocks - PW_FABRIC_SLACK;
+	n = f->p.queue * f->ports;
+	for (i = 0; i < n; i++) {
+		f->msg[i].used = false;
+		f->msg[i].gen = 0;
+		f->msg[i].next = i + 1 < n ? i + 1 : NONE;
+	}
+	return f;
+}
+
+/**
+ * pw_fabric_attach() - is there a process at a port?
+ * @f: fabric
+ * @port: port
+ * @on: without one, messages for the port are acknowledged and thrown away
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on)
+{
+	if (port >= f->ports)
+		return -EINVAL;
+	f->port[port].attached = on;
+	map_set(f->look, port);
+	return 0;
+}
+
+/**
+ * pw_fabric_now() - virtual time
+ * @f: fabric
+ *
+ * Return: number of the last cycle done.
+ */
+u64 pw_fabric_now(const struct pw_fabric *f)
+{
+	return f->now;
+}
+
+/**
+ * pw_fabric_ports() - size
+ * @f: fabric
+ *
+ * Return: number of ports.
+ */
+u32 pw_fabric_ports(const struct pw_fabric *f)
+{
+	return f->ports;
+}
+
+/**
+ * pw_fabric_room() - how many messages can a port take?
+ * @f: fabric
+ * @port: sending port
+ *
+ * Return: messages until pw_fabric_send() answers -EBUSY.
+ */
+u32 pw_fabric_room(const struct pw_fabric *f, u16 port)
+{
+	return port < f->ports ? f->p.queue - f->port[port].q_num : 0;
+}
+
+/**
+ * pw_fabric_unit() - AAL unit of a port
+ * @f: fabric
+ * @port: port
+ *
+ * Return: the unit.
+ */
+struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port)
+{
+	return f->port[port].u;
+}
+
+/**
+ * pw_fabric_qsize() - bytes in a queue of the network
+ * @f: fabric
+ * @ppd: input unit
+ * @q: its queue
+ *
+ * Return: the size after the last cycle done.
+ */
+u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q)
+{
+	if (!fast(f))
+		return f->net->xpm[(size_t)ppd * f->p.k + q].size;
+	if (f->fnet->now < f->now)
+		pw_bmx_fast_run_until(f->fnet, f->now);
+	return pw_bmx_fast_qsize(f->fnet, ppd, q);
+}
+
+/**
+ * pw_fabric_stage() - counters of a stage
+ * @f: fabric
+ * @stage: 0..2 input units of the stages, 3 output ports
+ * @s: result
+ */
+void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s)
+{
+	u64 cells, refused;
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	if (fast(f) && f->fnet->now < f->now)
+		pw_bmx_fast_run_until(f->fnet, f->now);
+	for (i = 0; i < f->ports; i++) {
+		if (fast(f)) {
+			pw_bmx_fast_count(f->fnet, stage * f->ports + i, &cells, &refused);
+		} else if (stage < PW_BMX_STAGES) {
+			cells = f->net->ppd[stage * f->ports + i].cells;
+			refused = f->net->ppd[stage * f->ports + i].refused;
+		} else {
+			refused = f->port[i].u->stats.refused_in;
+			cells = f->net->spd[2 * f->ports + i].cells;
+		}
+		s->cells += cells;
+		s->refused += refused;
+	}
+	if (stage < PW_BMX_STAGES) {
+		s->dropped = fast(f) ? f->fnet->dropped[stage] : f->net->dropped[stage];
+		s->corrupted = fast(f) ? f->fnet->corrupted[stage] : f->net->corrupted[stage];
+	}
+}
+
+/**
+ * pw_fabric_stats() - counters of the fabric
+ * @f: fabric
+ * @s: result
+ */
+void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s)
+{
+	*s = f->stats;
+}
+
+/**
+ * pw_fabric_port_stats() - counters of a port
+ * @f: fabric
+ * @port: port
+ * @s: result
+ */
+void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
+{
+	u64 cells;
+
+	*s = f->port[port].u->stats;
+	if (!fast(f))
+		return;
+	if (f->fnet->now < f->now)
+		pw_bmx_fast_run_until(f->fnet, f->now);
+	pw_bmx_fast_count(f->fnet, port, &cells, &s->refused_out);
+	pw_bmx_fast_count(f->fnet, PW_BMX_STAGES * f->ports + port, &cells, &s->refused_in);
+}
+
+/**
+ * pw_fabric_delay() - closed form of the one-way delay
+ * @len: data bytes
+ *
+ * From init-send to the end of the last get, idle fabric, processes that take no
+ * time, sender at port 0 (each source that controller 8 passes adds 4 cycles).
+ *
+ * Return: cycles.
+ */
+u64 pw_fabric_delay(u32 len)
+{
+	u64 c = pw_cell_count(len), d = 145 + 10 * c + 38 * (u64)(len / 4);
+	u32 r = len % 4;
+
+	if (r)
+		d += 6 + 8 * r;
+	if (c > 1)
+		d += 58;
+	if (c > 2)
+		d += 61 * (c - 2);
+	return d;
+}

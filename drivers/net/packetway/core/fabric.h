@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whole BMX fabric: a unit (AAL) and a process at every port of the three-stage
+ * network. Messages go in at one port and come out, once and in order, at
+ * another one or at all of them; the time this takes is counted in cycles.
+ *
+ * Two engines with the same cycles: register by register, in which the bytes
+ * really travel, and by events, in which a cell is a handle.
+ *
+ * Per cycle: output units, AAL units, input units; then the processes look at
+ * their units. A message handed over when cycle t is the last one done (now = t)
+ * is taken by its unit in cycle t + 1 at the earliest.
+ *
+ * Used as a network device (PW_FABRIC_F_DEVICE) a fabric loses nothing: a
+ * message is let in only if the receive buffers on its way can hold its cells
+ * and their acknowledgments, it stays until it was read and is released then.
+ * Without that flag it is the published machine, including its time-outs.
+ */
+#ifndef PW_CORE_FABRIC_H
+#define PW_CORE_FABRIC_H
+
+#include "aal.h"
+#include "aal_host.h"
+#include "bmx_fast.h"
+#include "bmx_net.h"
+
+#define PW_FABRIC_ALL		0xffff	/* destination: every port */
+#define PW_FABRIC_AUTO		(-1)	/* route: next of the sender's route counter */
+#define PW_FABRIC_NEVER		U64_MAX
+#define PW_FABRIC_MAX_LEN	65600
+#define PW_FABRIC_QUEUE		64
+
+#define PW_FABRIC_F_FAST	BIT(0)	/* by events */
+#define PW_FABRIC_F_DEVICE	BIT(1)	/* nothing is lost, see above */
+#define PW_FABRIC_F_POLL	BIT(2)	/* receivers ask all the time; not with FAST */
+#define PW_FABRIC_F_SELF	BIT(3)	/* a broadcast is delivered to its sender, too */
+
+/* receive blocks of a device: one message of the largest size in, one out */
+#define PW_FABRIC_IC_BLOCKS	4096
+#define PW_FABRIC_SLACK		64	/* receive blocks left for repeated cells */
+
+/**
+ * struct pw_fabric_params - sizes; 0 takes the default
+ * @k: ports of a switch; the fabric has k * k
+ * @depth: cells in a queue
+ * @og_blocks: blocks of a send buffer
+ * @ic_blocks: blocks of a receive buffer
+ * @resend: retransmission timer in cycles
+ * @keep: lifetime of a message in the receive buffer (not with DEVICE)
+ * @descs: message descriptors per source
+ * @queue: messages per sending port, waiting or on their way
+ * @gap_lock: idle cycles of a sending process before init-send
+ * @gap_init: idle cycles after init-send
+ * @gap_get: idle cycles of a receiving process before the first get
+ * @flags: PW_FABRIC_F_*
+ */
+struct pw_fabric_params {
+	u32 k;
+	u32 depth;
+	u32 og_blocks;
+	u32 ic_blocks;
+	u32 resend;
+	u32 keep;
+	u32 descs;
+	u32 queue;
+	u32 gap_lock;
+	u32 gap_init;
+	u32 gap_get;
+	u32 flags;
+};
+
+/**
+ * struct pw_fabric_times - what happened to a message, in cycles
+ * @start: process got the lock and issued init-send
+ * @segmented: all cells ready
+ * @first_out: byte 0 of the first cell in the sender's output buffer
+ * @first_in: last byte of the first cell taken in (broadcast: at the last port)
+ * @reassembled: message complete (broadcast: at the last port)
+ * @delivered: last get done (broadcast: at the last port)
+ * @acked: every cell acknowledged and released by the sender
+ */
+struct pw_fabric_times {
+	u64 start;
+	u64 segmented;
+	u64 first_out;
+	u64 first_in;
+	u64 reassembled;
+	u64 delivered;
+	u64 acked;
+};
+
+/* kinds of trace records */
+enum pw_fabric_ev {
+	PW_FABRIC_EV_HOP,	/* PPD @unit took in a cell with byte 0 in @cycle */
+	PW_FABRIC_EV_SUSPEND,	/* PPD @unit (3 * ports + p: port p) refused @n times */
+	PW_FABRIC_EV_CELL,	/* port @unit sends a data cell for the first time */
+	PW_FABRIC_EV_RESEND,	/* port @unit sends a data cell again */
+	PW_FABRIC_EV_ACK,	/* port @unit sends an acknowledgment */
+	PW_FABRIC_EV_ACKED,	/* an acknowledgment met its cell at port @unit */
+	PW_FABRIC_EV_BAD,	/* port @unit took in a cell with a wrong CRC */
+	PW_FABRIC_EV_DROP,	/* a fault: cell lost at PPD @unit */
+};
+
+/**
+ * struct pw_fabric_trace - one trace record
+ * @cycle: when
+ * @ev: what
+ * @unit: where
+ * @n: how often
+ * @src: sender of the cell, 0xffff if not known (hops of the rtl engine)
+ * @dst: its destination
+ * @sqn: its number
+ */
+struct pw_fabric_trace {
+	u64 cycle;
+	enum pw_fabric_ev ev;
+	u32 unit;
+	u32 n;
+	u16 src;
+	u16 dst;
+	u16 sqn;
+};
+
+/**
+ * struct pw_fabric_ops - what the fabric tells its owner; all but @deliver may
+ *	be NULL. @deliver, @done and @room may call pw_fabric_send().
+ * @deliver: a message arrived at @dst; @times as far as known
+ * @done: a message is delivered everywhere and acknowledged; its cookie and
+ *	data are not used any more
+ * @room: a port whose queue was full can take a message again
+ * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
+ * @trace: trace record
+ * @fault: fault of a cell that PPD @ppd is about to accept; same arguments and
+ *	same order in both engines
+ */
+struct pw_fabric_ops {
+	void (*deliver)(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
+			const struct pw_fabric_times *times);
+	void (*done)(void *ctx, u16 src, u64 cookie, u64 cycle,
+		     const struct pw_fabric_times *times);
+	void (*room)(void *ctx, u16 src, u64 cycle);
+	void (*fetch)(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n);
+	void (*trace)(void *ctx, const struct pw_fabric_trace *t);
+	pw_bmx_fault_fn fault;
+};
+
+/* counters of a stage: 0..2 the input units, 3 the output ports */
+struct pw_fabric_stage {
+	u64 cells;
+	u64 refused;
+	u64 dropped;
+	u64 corrupted;
+};
+
+/* counters of a fabric */
+struct pw_fabric_stats {
+	u64 sent;		/* messages handed over */
+	u64 delivered;		/* messages given to processes, broadcast: each */
+	u64 unclaimed;		/* messages for ports without a process */
+	u64 lost;		/* messages that timed out unread */
+	u64 mismatch;		/* rtl: bytes that arrived changed */
+	u64 busy;		/* refusals of pw_fabric_send() */
+	u64 events;		/* fast: unit events */
+};
+
+struct pw_fabric;
+
+int pw_fabric_check(const struct pw_fabric_params *p);
+size_t pw_fabric_size(const struct pw_fabric_params *p);
+struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
+				 const struct pw_fabric_ops *ops, void *ctx);
+int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
+int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
+		   const void *data);
+u64 pw_fabric_now(const struct pw_fabric *f);
+u64 pw_fabric_next(struct pw_fabric *f);
+u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
+u32 pw_fabric_ports(const struct pw_fabric *f);
+u32 pw_fabric_room(const struct pw_fabric *f, u16 port);
+struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
+u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q);
+void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s);
+void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s);
+void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s);
+u64 pw_fabric_delay(u32 len);
+
+#endif /* PW_CORE_FABRIC_H */
