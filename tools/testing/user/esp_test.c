@@ -239,6 +239,21 @@ static void test_store(void)
 	ok(count(0, tag, 9) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_FULL && untouched(0),
 	   "an instruction aborts on it");
 	is(pw_esp_store_put(&st, LIFE, tag, 0), 0, "until they expire");
+
+	/* room for one more in that chain, and an instruction with two new tags for it */
+	fresh(1 << 16);
+	for (tag = 0, n = 0; n < PW_ESP_PROBE_MAX - 1; tag++)
+		if (!((u32)siphash_1u64(tag, &key) & 0xffff)) {
+			n++;
+			pw_esp_store_put(&st, 0, tag, tag);
+		}
+	while ((u32)siphash_1u64(tag, &key) & 0xffff)
+		tag++;
+	for (val = tag + 1; (u32)siphash_1u64(val, &key) & 0xffff; val++)
+		;
+	ok(rchld(0, tag, val, 9, 1) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_FULL &&
+	   untouched(0), "two new tags for one place in a chain: abort without a trace");
+	ok(rchld(0, tag, tag, 9, 1) == PW_ESP_V_FORWARD, "one new tag takes it");
 }
 
 static void test_count(void)

@@ -320,7 +320,8 @@ static enum pw_esp_verdict exec_rcollect(struct pw_esp_txn *t, struct pw_esp_ins
 enum pw_esp_verdict pw_esp_exec(struct pw_esp_store *st, u64 node_id, u64 now,
 				struct pw_esp_insn *in, struct pw_esp_result *res)
 {
-	struct pw_esp_insn out = *in;
+	/* the only operands that instructions write */
+	u64 val = in->f[PW_ESP_F_VAL], pkt_id = in->f[PW_ESP_F_PKT_ID];
 	struct pw_esp_txn t;
 	u32 changed = 0;
 
@@ -330,19 +331,19 @@ enum pw_esp_verdict pw_esp_exec(struct pw_esp_store *st, u64 node_id, u64 now,
 	pw_esp_txn_begin(&t, st, now);
 	switch (in->opcode) {
 	case PW_ESP_COUNT:
-		res->verdict = exec_count(&t, &out);
+		res->verdict = exec_count(&t, in);
 		break;
 	case PW_ESP_COMPARE:
-		res->verdict = exec_compare(&t, &out);
+		res->verdict = exec_compare(&t, in);
 		break;
 	case PW_ESP_COLLECT:
-		res->verdict = exec_collect(&t, &out, &changed);
+		res->verdict = exec_collect(&t, in, &changed);
 		break;
 	case PW_ESP_RCHLD:
-		res->verdict = exec_rchld(&t, &out, node_id, &changed);
+		res->verdict = exec_rchld(&t, in, node_id, &changed);
 		break;
 	case PW_ESP_RCOLLECT:
-		res->verdict = exec_rcollect(&t, &out, node_id, &changed);
+		res->verdict = exec_rcollect(&t, in, node_id, &changed);
 		break;
 	default:
 		res->opcode = 0;
@@ -353,11 +354,12 @@ enum pw_esp_verdict pw_esp_exec(struct pw_esp_store *st, u64 node_id, u64 now,
 	if (res->verdict == PW_ESP_V_ABORT) {
 		res->reason = PW_ESP_R_STATE;
 	} else if (pw_esp_txn_commit(&t)) {
+		in->f[PW_ESP_F_VAL] = val;
+		in->f[PW_ESP_F_PKT_ID] = pkt_id;
 		res->reason = PW_ESP_R_FULL;
 		res->verdict = PW_ESP_V_ABORT;
 	} else {
 		res->changed = changed;
-		*in = out;
 	}
 	return res->verdict;
 }
