@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ATON: a token ring whose interfaces compute while a packet passes.
+ *
+ * One API, two engines. The caller supplies the memory and serialises the
+ * calls; nothing here allocates, locks, sleeps or reads a clock. Time is counted
+ * in bit times and advances only inside pw_ring_run(): an idle ring costs
+ * nothing. Documentation/networking/packetway-aton.rst describes the model.
+ */
+#ifndef PW_ATON_H
+#define PW_ATON_H
+
+#include "pw_os.h"
+
+#define PW_ATON_REGS		16	/* operand registers of an interface */
+#define PW_ATON_HEIGHTS		20	/* tallest TREE: 2^20 leaves */
+#define PW_ATON_PARTS		64	/* counts in a BITSUM, one per operand bit */
+#define PW_ATON_ADDR_MASK	0xffffffu
+#define PW_ATON_RING		0xffffffu	/* destination: the whole ring */
+#define PW_ATON_GROUP		0xe00000u	/* destination: PW_ATON_GROUP | mask */
+#define PW_ATON_GROUP_MASK	0x0fffffu
+#define PW_ATON_MAX_IFACES	(1u << 20)
+
+enum pw_aton_op {
+	PW_ATON_PASSIVE = 0,	/* plain data, no command */
+	PW_ATON_ADD = 1,
+	PW_ATON_AND = 2,
+	PW_ATON_OR = 3,
+	PW_ATON_MAX = 4,
+	PW_ATON_MIN = 5,
+	PW_ATON_COUNT_EQ = 6,
+	PW_ATON_COUNT_LT = 7,
+	PW_ATON_COUNT_LE = 8,
+	PW_ATON_SORT = 16,
+	PW_ATON_BITSUM = 17,
+	PW_ATON_TREE = 18,
+};
+
+/* modifiers of a command */
+#define PW_ATON_SIGNED		BIT(0)	/* compare as two's complement */
+#define PW_ATON_COMPARAND	BIT(1)	/* a count against cmd->comparand */
+
+/* how a command ended */
+enum pw_aton_error {
+	PW_ATON_OK = 0,
+	PW_ATON_E_CRC,		/* the packet came back damaged */
+	PW_ATON_E_LOST,		/* the packet did not come back */
+	PW_ATON_E_DOWN,		/* the T-interface went down or left */
+	PW_ATON_E_SHAPE,	/* TREE: not 2^heights operands in the region */
+	PW_ATON_E_ROOM,		/* SORT: more operands than cmd->out holds */
+};
+
+/* flags in the trailer, as the T-interface got them back */
+#define PW_ATON_F_OVERFLOW	BIT(0)	/* carry out of bit 63 */
+#define PW_ATON_F_RECOGNISED	BIT(1)	/* somebody was in the region */
+
+/**
+ * struct pw_ring_cmd - one packet to send, and what came of it
+ * @op: enum pw_aton_op
+ * @reg: operand register of every interface that the command uses
+ * @mods: PW_ATON_SIGNED, PW_ATON_COMPARAND
+ * @heights: TREE: number of heights
+ * @ops: TREE: the operation of each height, leaves first
+ * @dst: execution region, or destination of a passive packet
+ * @len: PASSIVE: bytes at @data
+ * @room: SORT: operands that fit at @out
+ * @comparand: a count's comparand under PW_ATON_COMPARAND
+ * @when: not before this bit time (in the past: now)
+ * @gap: standing command: least bit times from one trigger to the next
+ * @cookie: the caller's
+ * @data: PASSIVE: what to send
+ * @out: SORT: result, ascending
+ * @parts: BITSUM: result, PW_ATON_PARTS counts
+ * @err: enum pw_aton_error; the results below hold only when it is PW_ATON_OK
+ * @flags: PW_ATON_F_*
+ * @counter: interfaces that took part (PASSIVE: bytes)
+ * @runs: times completed (a standing command completes again and again)
+ * @v1: Variable-1
+ * @v2: Variable-2
+ * @submit: bit time at which it was queued
+ * @wait: bit times waited for the token
+ * @ring_bits: bit times on the ring: packet bits + n * (1 + propagation)
+ * @done: bit time at which it ended: submit + wait + ring_bits
+ *
+ * The caller owns it, and gets it back from pw_ring_reap().
+ */
+struct pw_ring_cmd {
+	u8 op;
+	u8 reg;
+	u8 mods;
+	u8 heights;
+	u8 ops[PW_ATON_HEIGHTS];
+	u32 dst;
+	u32 len;
+	u32 room;
+	u64 comparand;
+	u64 when;
+	u64 gap;
+	u64 cookie;
+	const u8 *data;
+	u64 *out;
+	u32 *parts;
+
+	u8 err;
+	u8 flags;
+	u32 counter;
+	u32 runs;
+	u64 v1;
+	u64 v2;
+	u64 submit;
+	u64 wait;
+	u64 ring_bits;
+	u64 done;
+
+	/* private */
+	struct pw_ring_cmd *next;
+	struct pw_ring_cmd *next_done;
+	u32 iface;
+	bool standing;
+	bool on_done;
+};
+
+/**
+ * struct pw_ring_port - what an interface needs beyond its operands to send
+ * @operands: PW_ATON_REGS operand registers kept by the caller (a mapped page,
+ *	say), or NULL for those in the ring's memory
+ * @counter: result register of the last command that ended well
+ * @v1: result register
+ * @v2: result register
+ * @ring_time: result register: wait + ring bits
+ * @command: command register: control field of the command last started
+ * @status: status register: error of the last command, in bits 7..0, flags above
+ * @irq_mask: interrupt mask register; the caller's to interpret
+ *
+ * With the operand register, the station id and the group mask these are the ten
+ * registers of an interface. An interface without a port computes, but does not
+ * send: most of a ring of a million need none.
+ */
+struct pw_ring_port {
+	const u64 *operands;
+	u64 counter;
+	u64 v1;
+	u64 v2;
+	u64 ring_time;
+	u32 command;
+	u32 status;
+	u32 irq_mask;
+
+	/* private */
+	u32 iface;
+	struct pw_ring_cmd *head;
+	struct pw_ring_cmd *tail;
+	struct pw_ring_cmd *standing;
+	u64 standing_after;
+	struct pw_ring_port *next_standing;
+	struct pw_ring_port *next_future;
+};
+
+enum pw_ring_engine { PW_RING_RTL, PW_RING_FAST };
+
+struct pw_ring;
+
+/**
+ * struct pw_ring_params - a ring to be
+ * @engine: enum pw_ring_engine
+ * @capacity: most interfaces it will hold
+ * @nregs: operand registers of each interface, 1..PW_ATON_REGS
+ * @propagation: extra bit times per hop
+ * @max_bytes: longest passive packet
+ * @deliver: called when a passive packet has passed an interface it was meant for
+ *	and its CRC was good there; @when is that bit time; may be NULL
+ * @ctx: for @deliver
+ */
+struct pw_ring_params {
+	u8 engine;
+	u8 nregs;
+	u32 capacity;
+	u32 propagation;
+	u32 max_bytes;
+	void (*deliver)(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when);
+	void *ctx;
+};
+
+enum pw_ring_fault_kind {
+	PW_FAULT_FLIP,		/* symbol @bit of the next packet, leaving hop @hop */
+	PW_FAULT_STUCK,		/* @hop: interface that swallows another's next packet */
+	PW_FAULT_LEAVE,		/* the next T-interface goes down @bit bit times after its start */
+	PW_FAULT_LOSE,		/* the free token vanishes at bit time @at, or when next free */
+	PW_FAULT_DUP,		/* the token is released twice, next time */
+};
+
+/**
+ * struct pw_ring_fault - a fault on purpose
+ * @kind: enum pw_ring_fault_kind
+ * @hop: FLIP: hops from the T-interface, which is 0; STUCK: the interface
+ * @bit: FLIP: symbol of the packet, the first being 0; LEAVE: bit times
+ * @at: LOSE: bit time
+ */
+struct pw_ring_fault {
+	u8 kind;
+	u32 hop;
+	u64 bit;
+	u64 at;
+};
+
+struct pw_ring_stats {
+	u64 packets;		/* active and passive */
+	u64 standing;		/* of these, triggered by the ring being idle */
+	u64 bits;		/* bit times with a packet on the ring */
+	u64 errors[PW_ATON_E_ROOM + 1];
+	u64 tokens_lost;	/* and regenerated */
+	u64 tokens_dup;
+	u64 orphans;		/* packets stripped by the monitor */
+	u64 flips;
+	u64 stuck;
+	u64 purges;		/* interfaces inserted or removed */
+};
+
+enum pw_ring_progress {
+	PW_RING_IDLE,		/* nothing left to do up to the given time */
+	PW_RING_MORE,		/* budget used up */
+};
+
+size_t pw_ring_size(const struct pw_ring_params *params);
+size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params);
+struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params);
+
+int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group);
+int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count);
+int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port);
+int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up);
+int pw_ring_set_group(struct pw_ring *ring, u32 iface, u32 group);
+bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
+u32 pw_ring_ifaces(const struct pw_ring *ring);
+u32 pw_ring_monitor(const struct pw_ring *ring);
+u32 pw_ring_addr(const struct pw_ring *ring, u32 iface);
+bool pw_ring_busy(const struct pw_ring *ring);
+
+u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
+int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
+u64 pw_ring_operand(const struct pw_ring *ring, u32 iface, u32 reg);
+
+int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
+int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
+int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd);
+int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault);
+
+enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget);
+struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring);
+u64 pw_ring_now(const struct pw_ring *ring);
+u64 pw_ring_latency(const struct pw_ring *ring);
+const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
+
+#endif /* PW_ATON_H */

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ATON by computation: the same results, errors and bit times as aton_rtl.c, with
+ * a few word operations per interface instead of hundreds of bit times.
+ *
+ * Between packets the token's place is a function of time, so nobody walks the
+ * ring to find who takes it next. A packet is a pass over the operands, which may
+ * be spread over many calls. All times count from the first symbol leaving the
+ * T-interface: it is back after packet bits + one revolution.
+ */
+#include "aton_ring.h"
+
+enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
+
+/* token: who takes it next, and when */
+
+/* first bit time at or after @t at which the token passes @iface */
+static u64 visit(const struct pw_ring *ring, u32 iface, u64 t)
+{
+	u64 first = ring->tok_at + pw_ring_dist(ring, ring->tok_from, iface);
+
+	if (t <= first)
+		return first;
+	return first + div64_u64(t - first + ring->turn - 1, ring->turn) * ring->turn;
+}
+
+/* first interface that the token passes at or after @t */
+static u32 iface_at(const struct pw_ring *ring, u64 t)
+{
+	u64 hop = 1 + ring->p.propagation;
+	u32 to_wrap = ring->n - ring->tok_from;	/* hops after which the pad counts */
+	u64 e = 1, h;
+
+	if (t > ring->tok_at) {
+		e = t - ring->tok_at - 1;
+		e = e - div64_u64(e, ring->turn) * ring->turn + 1;
+	}
+	if (e <= (to_wrap - 1) * hop)
+		h = div64_u64(e + hop - 1, hop);
+	else
+		h = e > ring->pad ? max_t(u64, to_wrap, div64_u64(e - ring->pad + hop - 1, hop)) :
+				    to_wrap;
+	h += ring->tok_from;
+	return h >= ring->n ? h - ring->n : h;
+}
+
+static u32 next_ready(const struct pw_ring *ring, u32 from)
+{
+	u32 words = DIV_ROUND_UP(ring->n, 64);
+	u32 w = from / 64;
+	u64 bits = ring->ready[w] & (~0ULL << from % 64);
+
+	while (!bits) {
+		w = w + 1 < words ? w + 1 : 0;
+		bits = ring->ready[w];
+	}
+	return w * 64 + __ffs64(bits);
+}
+
+/* the standing command that would go first, if no other does */
+static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *iface)
+{
+	const struct pw_ring_port *port;
+	u64 best = PW_RING_NEVER;
+	u64 second, s;
+
+	for (port = ring->standing; port; port = port->next_standing) {
+		if (!pw_ring_bit(ring->up, port->iface))
+			continue;
+		/* it has seen the token once after every packet */
+		second = ring->tok_at + pw_ring_dist(ring, ring->tok_from, port->iface) +
+			 ring->turn;
+		s = visit(ring, port->iface, max(second, max(t, port->standing_after)));
+		if (s < best) {
+			best = s;
+			*iface = port->iface;
+		}
+	}
+	return best;
+}
+
+/*
+ * Find the next interface to take the token, and start its packet.
+ *
+ * Return: whether there was one that may start by @until.
+ */
+static bool next_packet(struct pw_ring *ring, u64 until)
+{
+	u64 t = ring->now;
+	u64 start, s;
+	u32 iface, i;
+
+	while (ring->state != PW_RING_DARK) {
+		pw_ring_promote(ring, t);
+		iface = 0;
+		start = PW_RING_NEVER;
+		if (ring->nready) {
+			iface = next_ready(ring, iface_at(ring, t));
+			start = visit(ring, iface, t);
+		}
+		s = next_standing(ring, t, &i);
+		if (s < start) {
+			start = s;
+			iface = i;
+		}
+		if (start == PW_RING_NEVER && !ring->future)
+			return false;
+		if (ring->future && ring->future->head->submit <= min(start, until)) {
+			t = ring->future->head->submit;
+		} else if (ring->state == PW_RING_LOST) {
+			if (ring->lost_at + ring->timeout > until + PW_ATON_DECIDE)
+				break;
+			pw_ring_reissue(ring, ring->lost_at + ring->timeout);
+			t = max(t, ring->now);
+		} else if (ring->lose && ring->lose_at <= min(start, until) + PW_ATON_DECIDE) {
+			pw_ring_lose(ring);
+		} else if (start > until) {
+			break;
+		} else {
+			pw_ring_begin(ring, iface, start);
+			return true;
+		}
+	}
+	if (ring->state != PW_RING_DARK)
+		ring->now = max(ring->now, until + 1);
+	return false;
+}
+
+/* one pass over the operands */
+
+static u64 sign_flip(const struct pw_ring_cmd *cmd)
+{
+	return cmd->mods & PW_ATON_SIGNED ? BIT_ULL(63) : 0;
+}
+
+static u64 tree_node(struct pw_ring_packet *pkt, u8 op, u64 a, u64 b)
+{
+	u64 flip = sign_flip(pkt->cmd);
+
+	switch (op) {
+	case PW_ATON_ADD:
+		if (a + b < a)
+			pkt->trailer |= PW_TRL_OVERFLOW;
+		return a + b;
+	case PW_ATON_AND:
+		return a & b;
+	case PW_ATON_OR:
+		return a | b;
+	case PW_ATON_MAX:
+		return (a ^ flip) > (b ^ flip) ? a : b;
+	default:
+		return (a ^ flip) < (b ^ flip) ? a : b;
+	}
+}
+
+/* leaf number @index, from 1: it completes every subtree that ends with it */
+static void tree_leaf(struct pw_ring *ring, u32 index, u64 x)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	u32 depth = __ffs64(index);
+	u32 heights = pkt->cmd->heights;
+	u32 h;
+
+	for (h = 0; h < depth && h < heights; h++)
+		x = tree_node(pkt, pkt->cmd->ops[h], ring->fast.level[h], x);
+	if (depth >= heights)
+		pkt->v1 = x;
+	else
+		ring->fast.level[depth] = x;
+}
+
+/* 64 counters at once: bit k of all of them is in plane[k] */
+static void bitsum(u64 *plane, u64 x)
+{
+	u64 carry;
+
+	for (; x; plane++) {
+		carry = *plane & x;
+		*plane ^= x;
+		x = carry;
+	}
+}
+
+/* @count operands of interfaces that take part, in ring order */
+static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_cmd *cmd = pkt->cmd;
+	u64 flip = sign_flip(cmd);
+	u64 v = pkt->v1;
+	u64 n = pkt->v2;
+	u64 over = 0;
+	u32 last = count;
+	u32 i;
+
+	switch (cmd->op) {
+	case PW_ATON_ADD:
+		for (i = 0; i < count; i++) {
+			v += x[i];
+			over |= v < x[i];
+		}
+		if (over)
+			pkt->trailer |= PW_TRL_OVERFLOW;
+		break;
+	case PW_ATON_AND:
+		for (i = 0; i < count; i++)
+			v &= x[i];
+		break;
+	case PW_ATON_OR:
+		for (i = 0; i < count; i++)
+			v |= x[i];
+		break;
+	case PW_ATON_MAX:
+		for (i = 0; i < count; i++)
+			if ((x[i] ^ flip) >= (v ^ flip)) {
+				v = x[i];
+				last = i;
+			}
+		break;
+	case PW_ATON_MIN:
+		for (i = 0; i < count; i++)
+			if ((x[i] ^ flip) <= (v ^ flip)) {
+				v = x[i];
+				last = i;
+			}
+		break;
+	case PW_ATON_COUNT_EQ:
+		for (i = 0; i < count; i++)
+			n += v == x[i];
+		break;
+	case PW_ATON_COUNT_LT:
+		for (i = 0; i < count; i++)
+			n += (v ^ flip) < (x[i] ^ flip);
+		break;
+	case PW_ATON_COUNT_LE:
+		for (i = 0; i < count; i++)
+			n += (v ^ flip) <= (x[i] ^ flip);
+		break;
+	case PW_ATON_SORT:
+		for (i = 0; i < count; i++)
+			if (pkt->counter + i < cmd->room)
+				cmd->out[pkt->counter + i] = x[i];
+		ring->fast.extra += count;
+		break;
+	case PW_ATON_BITSUM:
+		for (i = 0; i < count; i++)
+			bitsum(ring->fast.plane, x[i]);
+		break;
+	case PW_ATON_TREE:
+		for (i = 0; i < count; i++)
+			tree_leaf(ring, pkt->counter + 1 + i, x[i]);
+		v = pkt->v1;
+		break;
+	}
+	if (last < count)
+		n = ring->addr[base + (pos ? pos[last] : last)];
+	pkt->v1 = v;
+	pkt->v2 = n;
+	pkt->counter += count;
+	pkt->trailer |= PW_TRL_RECOGNISED;
+}
+
+/* which interfaces of word @w are in the region, of those in @mask */
+static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
+{
+	u32 dst = ring->fast.dst;
+	u64 m = ring->up[w] & mask;
+	u64 bits;
+
+	if (dst == PW_ATON_RING)
+		return m;
+	for (bits = m; bits; bits &= bits - 1) {
+		u32 i = w * 64 + __ffs64(bits);
+
+		if (!pw_aton_in_region(dst, ring->addr[i], ring->group[i]))
+			m &= ~(bits & -bits);
+	}
+	return m;
+}
+
+/* operands of some interfaces of one word; all 64 of them are used in place */
+static void visit_word(struct pw_ring *ring, u32 w, u64 m)
+{
+	u32 reg = ring->pkt.cmd->reg;
+	u32 count = 0;
+	u64 x[64];
+	u8 pos[64];
+
+	if (m == ~0ULL && !ring->mapped[w]) {
+		combine(ring, ring->operand + (size_t)reg * ring->p.capacity + w * 64, 64,
+			w * 64, NULL);
+		return;
+	}
+	for (; m; m &= m - 1) {
+		pos[count] = __ffs64(m);
+		x[count] = pw_ring_fetch(ring, w * 64 + pos[count], reg);
+		count++;
+	}
+	combine(ring, x, count, w * 64, pos);
+}
+
+/* a passive packet passes those it is meant for */
+static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	u64 when, leave;
+	u32 i;
+
+	for (; m; m &= m - 1) {
+		i = w * 64 + __ffs64(m);
+		pkt->trailer |= PW_TRL_RECOGNISED;
+		when = pkt->start + pw_ring_dist(ring, pkt->t, i) + pkt->bits;
+		if (ring->fast.damaged || (pw_ring_may_leave(ring, &leave) && when >= leave + 2))
+			continue;
+		if (ring->p.deliver)
+			ring->p.deliver(ring->p.ctx, i, pkt->cmd, when);
+	}
+}
+
+static void visit_range(struct pw_ring *ring, u32 from, u32 to)
+{
+	bool passive = ring->pkt.cmd->op == PW_ATON_PASSIVE;
+	u64 mask;
+	u32 w;
+
+	for (w = from / 64; w * 64 < to; w++) {
+		mask = ~0ULL;
+		if (from > w * 64)
+			mask <<= from - w * 64;
+		if (to < w * 64 + 64)
+			mask &= ~(~0ULL << (to - w * 64));
+		mask = members(ring, w, mask);
+		if (!mask)
+			continue;
+		if (passive)
+			deliver_word(ring, w, mask);
+		else
+			visit_word(ring, w, mask);
+	}
+}
+
+/* the packet that leaves this hop has a flipped symbol: who will still act on it? */
+static void flip_packet(struct pw_ring *ring)
+{
+	u64 bit = ring->pkt_flip_bit;
+
+	if (bit >= ring->pkt.bits + 64ULL * ring->fast.extra)
+		return;
+	ring->fast.damaged = true;
+	if (bit >= 8 && bit < 24)
+		ring->fast.relayed = true;
+	else if (bit >= 24 && bit < 48)
+		ring->fast.dst ^= 1u << (47 - bit);
+}
+
+static void begin_scan(struct pw_ring *ring)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_fast *f = &ring->fast;
+
+	memset(f, 0, sizeof(*f));
+	f->phase = FAST_SCAN;
+	f->dst = pkt->cmd->dst;
+	f->hop = 1;
+	f->end = ring->n;
+	if (ring->pkt_stuck) {
+		f->end = ring->stuck_iface > pkt->t ? ring->stuck_iface - pkt->t :
+						     ring->n - pkt->t + ring->stuck_iface;
+	}
+	if (pkt->in_region) {
+		switch (pkt->cmd->op) {
+		case PW_ATON_SORT:
+			if (pkt->cmd->room)
+				pkt->cmd->out[0] = pkt->x;
+			break;
+		case PW_ATON_BITSUM:
+			bitsum(f->plane, pkt->x);
+			break;
+		case PW_ATON_TREE:
+			tree_leaf(ring, 1, pkt->x);
+			break;
+		}
+	}
+	if (ring->pkt_flip && !ring->pkt_flip_hop)
+		flip_packet(ring);
+}
+
+/* visit the next interfaces, at most @budget of them */
+static u32 scan(struct pw_ring *ring, u32 budget)
+{
+	struct pw_fast *f = &ring->fast;
+	u32 op = ring->pkt.cmd->op;
+	u32 from, end;
+
+	/* damage is known: only what lengthens the packet or takes it in matters yet */
+	if (f->relayed || (f->damaged && op != PW_ATON_SORT))
+		f->hop = f->end;
+	if (f->hop >= f->end) {
+		f->phase = op == PW_ATON_SORT && !f->damaged ? FAST_HEAPIFY : FAST_DONE;
+		if (ring->pkt.counter > ring->pkt.cmd->room)
+			f->phase = FAST_DONE;
+		f->heap = ring->pkt.counter / 2;
+		return 1;
+	}
+	from = ring->pkt.t + f->hop;
+	end = f->end;
+	if (from < ring->n)
+		end = min(end, ring->n - ring->pkt.t);
+	else
+		from -= ring->n;
+	if (ring->pkt_flip && f->hop <= ring->pkt_flip_hop)
+		end = min(end, ring->pkt_flip_hop + 1);
+	end = min_t(u64, end, (u64)f->hop + budget);
+	visit_range(ring, from, from + (end - f->hop));
+	budget = end - f->hop;
+	f->hop = end;
+	if (ring->pkt_flip && end == ring->pkt_flip_hop + 1)
+		flip_packet(ring);
+	return budget;
+}
+
+/* heap sort in place, one sift at a time */
+
+static void sift(u64 *heap, u32 i, u32 n, u64 flip)
+{
+	u64 x = heap[i];
+	u32 child;
+
+	while ((child = 2 * i + 1) < n) {
+		if (child + 1 < n && (heap[child + 1] ^ flip) > (heap[child] ^ flip))
+			child++;
+		if ((heap[child] ^ flip) <= (x ^ flip))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = x;
+}
+
+static void heapify(struct pw_ring *ring)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_fast *f = &ring->fast;
+
+	if (f->heap) {
+		f->heap--;
+		sift(pkt->cmd->out, f->heap, pkt->counter, sign_flip(pkt->cmd));
+	} else {
+		f->heap = pkt->counter;
+		f->phase = FAST_EXTRACT;
+	}
+}
+
+static void extract(struct pw_ring *ring)
+{
+	u64 *out = ring->pkt.cmd->out;
+	struct pw_fast *f = &ring->fast;
+
+	if (f->heap > 1) {
+		f->heap--;
+		swap(out[0], out[f->heap]);
+		sift(out, 0, f->heap, sign_flip(ring->pkt.cmd));
+	} else {
+		f->phase = FAST_DONE;
+	}
+}
+
+static void finish(struct pw_ring *ring)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_cmd *cmd = pkt->cmd;
+	struct pw_fast *f = &ring->fast;
+	u8 err = PW_ATON_OK;
+	u64 when;
+	u32 i, k;
+
+	f->phase = FAST_IDLE;
+	if (ring->pkt_stuck) {
+		pw_ring_end(ring, PW_ATON_E_LOST, pw_ring_give_up(ring));
+		return;
+	}
+	if (pw_ring_may_leave(ring, &when)) {
+		pw_ring_abandon(ring, when);
+		if (ring->state == PW_RING_ORPHAN)
+			pw_ring_reissue(ring, pkt->start + pkt->bits + ring->turn +
+					pw_ring_dist(ring, pkt->t, ring->monitor));
+		return;
+	}
+	if (f->damaged)
+		err = PW_ATON_E_CRC;
+	else if (cmd->op == PW_ATON_TREE && pkt->counter != 1u << cmd->heights)
+		err = PW_ATON_E_SHAPE;
+	else if (cmd->op == PW_ATON_SORT && pkt->counter > cmd->room)
+		err = PW_ATON_E_ROOM;
+	if (cmd->op == PW_ATON_BITSUM) {
+		memset(cmd->parts, 0, PW_ATON_PARTS * sizeof(*cmd->parts));
+		for (k = 0; k < ARRAY_SIZE(f->plane); k++)
+			for (i = 0; i < PW_ATON_PARTS; i++)
+				cmd->parts[i] |= (u32)(f->plane[k] >> i & 1) << k;
+	}
+	pw_ring_end(ring, err, pkt->start + pkt->bits + 64ULL * f->extra + ring->turn);
+}
+
+/**
+ * pw_fast_run - pw_ring_run() for the fast engine
+ * @ring: the ring
+ * @until: last bit time at which a packet may start
+ * @budget: most interfaces to visit
+ */
+enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget)
+{
+	struct pw_fast *f = &ring->fast;
+	u32 used;
+
+	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
+	for (; budget; budget -= used) {
+		used = 1;
+		switch (f->phase) {
+		case FAST_IDLE:
+			if (!next_packet(ring, until))
+				return PW_RING_IDLE;
+			begin_scan(ring);
+			break;
+		case FAST_SCAN:
+			used = scan(ring, budget);
+			break;
+		case FAST_HEAPIFY:
+			heapify(ring);
+			break;
+		case FAST_EXTRACT:
+			extract(ring);
+			break;
+		case FAST_DONE:
+			finish(ring);
+			break;
+		}
+	}
+	return PW_RING_MORE;
+}

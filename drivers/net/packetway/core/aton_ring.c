@@ -1,0 +1,1041 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ATON: membership, queues, faults and results, shared by the two engines.
+ *
+ * The engines decide what happens on the wire and when; they tell it here through
+ * pw_ring_begin(), pw_ring_end(), pw_ring_abandon() and pw_ring_reissue().
+ */
+#include "aton_ring.h"
+
+static size_t map_words(u32 n)
+{
+	return DIV_ROUND_UP(n, 64);
+}
+
+static size_t align8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/**
+ * pw_ring_bytes_per_iface - state of one interface
+ * @params: the ring
+ *
+ * Without the four bits in the maps, which come to half a byte.
+ */
+size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
+{
+	size_t bytes = params->nregs * sizeof(u64) + 2 * sizeof(u32) +
+		       sizeof(struct pw_ring_port *);
+
+	if (params->engine == PW_RING_RTL && params->capacity)
+		bytes += pw_rtl_size(params) / params->capacity;
+	return bytes;
+}
+
+/**
+ * pw_ring_size - memory that pw_ring_init() needs
+ * @params: the ring to be
+ *
+ * Return: bytes, or 0 if @params make no sense.
+ */
+size_t pw_ring_size(const struct pw_ring_params *params)
+{
+	size_t n = params->capacity;
+
+	if (!n || n > PW_ATON_MAX_IFACES || !params->nregs || params->nregs > PW_ATON_REGS ||
+	    params->engine > PW_RING_FAST || params->propagation > 1u << 16 ||
+	    params->max_bytes > 1u << 20)
+		return 0;
+	return align8(sizeof(struct pw_ring)) + n * params->nregs * sizeof(u64) +
+	       2 * align8(n * sizeof(u32)) + align8(n * sizeof(void *)) +
+	       4 * map_words(n) * sizeof(u64) +
+	       (params->engine == PW_RING_RTL ? pw_rtl_size(params) : 0);
+}
+
+static void *carve(u8 **mem, size_t bytes)
+{
+	void *p = *mem;
+
+	*mem += align8(bytes);
+	return p;
+}
+
+/**
+ * pw_ring_init - make an empty ring
+ * @mem: pw_ring_size() bytes, aligned for a u64
+ * @params: the ring
+ */
+struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
+{
+	struct pw_ring *ring = mem;
+	size_t n = params->capacity;
+	u8 *at = mem;
+
+	memset(mem, 0, pw_ring_size(params));
+	carve(&at, sizeof(*ring));
+	ring->p = *params;
+	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
+	ring->addr = carve(&at, n * sizeof(u32));
+	ring->group = carve(&at, n * sizeof(u32));
+	ring->port = carve(&at, n * sizeof(void *));
+	ring->up = carve(&at, map_words(n) * sizeof(u64));
+	ring->want = carve(&at, map_words(n) * sizeof(u64));
+	ring->mapped = carve(&at, map_words(n) * sizeof(u64));
+	ring->ready = carve(&at, map_words(n) * sizeof(u64));
+	if (params->engine == PW_RING_RTL)
+		pw_rtl_init(ring, at);
+	return ring;
+}
+
+/**
+ * pw_ring_dist - bit times from one interface's output to another's
+ * @ring: the ring
+ * @from: first interface
+ * @to: second; the same one: once around
+ */
+u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to)
+{
+	u64 hop = 1 + ring->p.propagation;
+
+	if (to > from)
+		return (to - from) * hop;
+	return (ring->n - from + to) * hop + ring->pad;
+}
+
+/**
+ * pw_ring_next_up - first interface at or after @from, not wrapping, that is up
+ * @ring: the ring
+ * @from: where to start
+ *
+ * Return: its number, or the number of interfaces.
+ */
+u32 pw_ring_next_up(const struct pw_ring *ring, u32 from)
+{
+	u32 w = from / 64;
+	u64 bits;
+
+	if (from >= ring->n)
+		return ring->n;
+	for (bits = ring->up[w] & (~0ULL << from % 64); !bits; bits = ring->up[w])
+		if (++w >= map_words(ring->n))
+			return ring->n;
+	return w * 64 + __ffs64(bits);
+}
+
+static void set_ready(struct pw_ring *ring, u32 iface, bool v)
+{
+	if (pw_ring_bit(ring->ready, iface) == v)
+		return;
+	pw_ring_put_bit(ring->ready, iface, v);
+	ring->nready += v ? 1 : -1;
+}
+
+static void future_remove(struct pw_ring *ring, struct pw_ring_port *port)
+{
+	struct pw_ring_port **p;
+
+	for (p = &ring->future; *p; p = &(*p)->next_future)
+		if (*p == port) {
+			*p = port->next_future;
+			return;
+		}
+}
+
+/* the head of an interface's queue is new: file it under ready or future */
+static void file_head(struct pw_ring *ring, struct pw_ring_port *port)
+{
+	struct pw_ring_port **p;
+
+	set_ready(ring, port->iface, false);
+	if (!port->head)
+		return;
+	if (port->head->submit <= ring->now) {
+		set_ready(ring, port->iface, true);
+		return;
+	}
+	for (p = &ring->future; *p && (*p)->head->submit <= port->head->submit;
+	     p = &(*p)->next_future)
+		;
+	port->next_future = *p;
+	*p = port;
+}
+
+/**
+ * pw_ring_promote - commands that are due by then become ready
+ * @ring: the ring
+ * @t: bit time
+ */
+void pw_ring_promote(struct pw_ring *ring, u64 t)
+{
+	struct pw_ring_port *port;
+
+	while ((port = ring->future) && port->head->submit <= t) {
+		ring->future = port->next_future;
+		set_ready(ring, port->iface, true);
+	}
+}
+
+static void put_done(struct pw_ring *ring, struct pw_ring_cmd *cmd)
+{
+	cmd->runs++;
+	ring->stats.errors[cmd->err]++;
+	if (cmd->on_done)
+		return;
+	cmd->on_done = true;
+	cmd->next_done = NULL;
+	if (ring->done)
+		ring->done_tail->next_done = cmd;
+	else
+		ring->done = cmd;
+	ring->done_tail = cmd;
+}
+
+/**
+ * pw_ring_reap - next command that has ended
+ * @ring: the ring
+ *
+ * Return: commands in the order in which they ended; NULL if there is none. A
+ * standing command stays installed.
+ */
+struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring)
+{
+	struct pw_ring_cmd *cmd = ring->done;
+
+	if (cmd) {
+		ring->done = cmd->next_done;
+		cmd->on_done = false;
+	}
+	return cmd;
+}
+
+/* everything queued at an interface that goes away ends now */
+static void flush_queue(struct pw_ring *ring, u32 iface)
+{
+	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_cmd *cmd;
+
+	if (!port || !port->head)
+		return;
+	future_remove(ring, port);
+	set_ready(ring, iface, false);
+	while ((cmd = port->head)) {
+		port->head = cmd->next;
+		cmd->err = PW_ATON_E_DOWN;
+		cmd->done = max(ring->now, cmd->submit);
+		cmd->wait = cmd->done - cmd->submit;
+		cmd->ring_bits = 0;
+		put_done(ring, cmd);
+	}
+}
+
+/* what is on the wire is gone */
+static void wipe(struct pw_ring *ring)
+{
+	if (ring->p.engine == PW_RING_RTL)
+		pw_rtl_wipe(ring);
+}
+
+static void issue_token(struct pw_ring *ring, u32 from, u64 at)
+{
+	ring->state = PW_RING_TOKEN;
+	ring->tok_from = from;
+	ring->tok_at = at;
+}
+
+/* the last interface went down, or the first one came up? */
+static void elect_monitor(struct pw_ring *ring)
+{
+	ring->monitor = pw_ring_next_up(ring, 0);
+	if (ring->monitor >= ring->n) {
+		if (ring->state != PW_RING_DARK)
+			wipe(ring);
+		ring->state = PW_RING_DARK;
+	} else if (ring->state == PW_RING_DARK) {
+		issue_token(ring, ring->monitor, ring->now + ring->turn);
+	}
+}
+
+static void apply_changes(struct pw_ring *ring)
+{
+	u64 bits;
+	u32 w;
+
+	if (!ring->changed)
+		return;
+	ring->changed = false;
+	for (w = 0; w < map_words(ring->n); w++) {
+		bits = ring->up[w] & ~ring->want[w];
+		ring->up[w] = ring->want[w];
+		for (; bits; bits &= bits - 1)
+			flush_queue(ring, w * 64 + __ffs64(bits));
+	}
+	elect_monitor(ring);
+}
+
+static bool on_ring(const struct pw_ring *ring)
+{
+	return ring->state == PW_RING_PACKET || ring->state == PW_RING_ORPHAN;
+}
+
+/* interfaces were inserted or removed: new geometry, purge, new token */
+static void rebuild(struct pw_ring *ring)
+{
+	u64 longest;
+
+	ring->latency = (u64)ring->n * (1 + ring->p.propagation);
+	ring->turn = max_t(u64, ring->latency, PW_ATON_TOKEN);
+	ring->pad = ring->turn - ring->latency;
+	longest = pw_aton_packet_bits(PW_ATON_SORT, ring->n, 0) + 64ULL * ring->n;
+	longest = max(longest, pw_aton_packet_bits(PW_ATON_BITSUM, 0, 0));
+	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0, PW_ATON_HEIGHTS));
+	longest = max(longest, pw_aton_packet_bits(PW_ATON_PASSIVE, ring->p.max_bytes, 0));
+	ring->timeout = 3 * ring->turn + longest;
+	wipe(ring);
+	ring->state = PW_RING_DARK;
+	ring->stats.purges++;
+	elect_monitor(ring);
+}
+
+static void move_iface(struct pw_ring *ring, u32 to, u32 from)
+{
+	u32 r;
+
+	for (r = 0; r < ring->p.nregs; r++) {
+		u64 *bank = ring->operand + (size_t)r * ring->p.capacity;
+
+		bank[to] = bank[from];
+	}
+	ring->addr[to] = ring->addr[from];
+	ring->group[to] = ring->group[from];
+	ring->port[to] = ring->port[from];
+	if (ring->port[to])
+		ring->port[to]->iface = to;
+	pw_ring_put_bit(ring->up, to, pw_ring_bit(ring->up, from));
+	pw_ring_put_bit(ring->want, to, pw_ring_bit(ring->want, from));
+	pw_ring_put_bit(ring->mapped, to, pw_ring_bit(ring->mapped, from));
+	pw_ring_put_bit(ring->ready, to, pw_ring_bit(ring->ready, from));
+}
+
+/**
+ * pw_ring_attach - insert interfaces, up and with operands of zero
+ * @ring: the ring
+ * @pos: number that the first of them gets; those from there on move up
+ * @count: how many
+ * @addr: address of the first; the others' follow
+ * @group: group mask of each
+ *
+ * Insertion breaks the ring for a moment: the monitor purges it and issues a new
+ * token one revolution later.
+ *
+ * Return: 0, -EINVAL, -ENOSPC, or -EBUSY while a packet is on the ring.
+ */
+int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group)
+{
+	u32 i, r;
+
+	if (pos > ring->n || !count || addr > PW_ATON_ADDR_MASK ||
+	    count - 1 > PW_ATON_ADDR_MASK - addr)
+		return -EINVAL;
+	if (count > ring->p.capacity - ring->n)
+		return -ENOSPC;
+	if (on_ring(ring))
+		return -EBUSY;
+	for (i = ring->n; i-- > pos;)
+		move_iface(ring, i + count, i);
+	for (i = pos; i < pos + count; i++) {
+		for (r = 0; r < ring->p.nregs; r++)
+			ring->operand[(size_t)r * ring->p.capacity + i] = 0;
+		ring->addr[i] = addr + (i - pos);
+		ring->group[i] = group;
+		ring->port[i] = NULL;
+		pw_ring_put_bit(ring->up, i, true);
+		pw_ring_put_bit(ring->want, i, true);
+		pw_ring_put_bit(ring->mapped, i, false);
+		pw_ring_put_bit(ring->ready, i, false);
+	}
+	ring->n += count;
+	rebuild(ring);
+	return 0;
+}
+
+static void unbind(struct pw_ring *ring, u32 iface)
+{
+	struct pw_ring_port *port = ring->port[iface], **p;
+
+	if (!port)
+		return;
+	flush_queue(ring, iface);
+	for (p = &ring->standing; *p; p = &(*p)->next_standing)
+		if (*p == port) {
+			*p = port->next_standing;
+			break;
+		}
+	port->standing = NULL;
+	ring->port[iface] = NULL;
+	pw_ring_put_bit(ring->mapped, iface, false);
+}
+
+/**
+ * pw_ring_detach - remove interfaces
+ * @ring: the ring
+ * @pos: first of them; those behind move down
+ * @count: how many
+ *
+ * What is queued at them ends with PW_ATON_E_DOWN. The ring is purged.
+ *
+ * Return: 0, -EINVAL, or -EBUSY while a packet is on the ring.
+ */
+int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
+{
+	u32 i;
+
+	if (!count || pos >= ring->n || count > ring->n - pos)
+		return -EINVAL;
+	if (on_ring(ring))
+		return -EBUSY;
+	for (i = pos; i < pos + count; i++)
+		unbind(ring, i);
+	for (i = pos + count; i < ring->n; i++)
+		move_iface(ring, i - count, i);
+	for (i = ring->n - count; i < ring->n; i++) {
+		pw_ring_put_bit(ring->up, i, false);
+		pw_ring_put_bit(ring->want, i, false);
+		pw_ring_put_bit(ring->mapped, i, false);
+		pw_ring_put_bit(ring->ready, i, false);
+		ring->port[i] = NULL;
+	}
+	ring->n -= count;
+	rebuild(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_bind - give an interface a port, so that it may send; or take it away
+ * @ring: the ring
+ * @iface: the interface
+ * @port: a zeroed port, but for its @operands; NULL: unbind
+ *
+ * Return: 0, -EINVAL, or -EBUSY if it has one, or has a packet on the ring.
+ */
+int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port)
+{
+	if (iface >= ring->n)
+		return -EINVAL;
+	if (on_ring(ring) && ring->pkt.t == iface)
+		return -EBUSY;
+	if (!port) {
+		unbind(ring, iface);
+		return 0;
+	}
+	if (ring->port[iface])
+		return -EBUSY;
+	port->iface = iface;
+	ring->port[iface] = port;
+	pw_ring_put_bit(ring->mapped, iface, !!port->operands);
+	return 0;
+}
+
+/**
+ * pw_ring_set_up - take an interface down (bypassed: it relays) or up
+ * @ring: the ring
+ * @iface: the interface
+ * @up: which
+ *
+ * The bypass switches between packets: at once, or when the packet now on the
+ * ring has ended. Only the sender of that packet may leave earlier, once it has
+ * sent all and nothing has come back; its command then ends with PW_ATON_E_DOWN.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
+{
+	if (iface >= ring->n)
+		return -EINVAL;
+	if (pw_ring_bit(ring->want, iface) == up)
+		return 0;
+	pw_ring_put_bit(ring->want, iface, up);
+	ring->changed = true;
+	if (ring->state == PW_RING_PACKET && ring->pkt.t == iface) {
+		ring->leaving = !up;
+		ring->leave_at = ring->now;
+	}
+	if (!on_ring(ring))
+		apply_changes(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_set_group - write the group mask register
+ * @ring: the ring
+ * @iface: the interface
+ * @group: member of the groups PW_ATON_GROUP | m for which m & @group is not 0
+ */
+int pw_ring_set_group(struct pw_ring *ring, u32 iface, u32 group)
+{
+	if (iface >= ring->n)
+		return -EINVAL;
+	ring->group[iface] = group;
+	return 0;
+}
+
+/**
+ * pw_ring_is_up - is the interface up?
+ * @ring: the ring
+ * @iface: the interface
+ */
+bool pw_ring_is_up(const struct pw_ring *ring, u32 iface)
+{
+	return iface < ring->n && pw_ring_bit(ring->up, iface);
+}
+
+/**
+ * pw_ring_ifaces - number of interfaces
+ * @ring: the ring
+ */
+u32 pw_ring_ifaces(const struct pw_ring *ring)
+{
+	return ring->n;
+}
+
+/**
+ * pw_ring_monitor - the monitor: the first interface that is up
+ * @ring: the ring
+ *
+ * Return: its number, or pw_ring_ifaces() if there is none.
+ */
+u32 pw_ring_monitor(const struct pw_ring *ring)
+{
+	return ring->monitor;
+}
+
+/**
+ * pw_ring_addr - the station id register
+ * @ring: the ring
+ * @iface: the interface
+ */
+u32 pw_ring_addr(const struct pw_ring *ring, u32 iface)
+{
+	return iface < ring->n ? ring->addr[iface] : 0;
+}
+
+/**
+ * pw_ring_busy - is a packet on the ring?
+ * @ring: the ring
+ */
+bool pw_ring_busy(const struct pw_ring *ring)
+{
+	return on_ring(ring);
+}
+
+/**
+ * pw_ring_operands - one operand register of all interfaces
+ * @ring: the ring
+ * @reg: which
+ *
+ * Return: an array in ring order, or NULL if @reg is out of range.
+ */
+u64 *pw_ring_operands(struct pw_ring *ring, u32 reg)
+{
+	return reg < ring->p.nregs ? ring->operand + (size_t)reg * ring->p.capacity : NULL;
+}
+
+/**
+ * pw_ring_set_operand - write an operand register in the ring's memory
+ * @ring: the ring
+ * @iface: the interface
+ * @reg: which register
+ * @value: its new value
+ */
+int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
+{
+	if (iface >= ring->n || reg >= ring->p.nregs)
+		return -EINVAL;
+	WRITE_ONCE(ring->operand[(size_t)reg * ring->p.capacity + iface], value);
+	return 0;
+}
+
+/**
+ * pw_ring_operand - read an operand register, wherever it is kept
+ * @ring: the ring
+ * @iface: the interface
+ * @reg: which register
+ */
+u64 pw_ring_operand(const struct pw_ring *ring, u32 iface, u32 reg)
+{
+	if (iface >= ring->n || reg >= ring->p.nregs)
+		return 0;
+	return pw_ring_fetch(ring, iface, reg);
+}
+
+static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring_cmd *cmd)
+{
+	u32 h;
+
+	if (iface >= ring->n || !ring->port[iface] || cmd->reg >= ring->p.nregs ||
+	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND))
+		return -EINVAL;
+	switch (cmd->op) {
+	case PW_ATON_PASSIVE:
+		if (cmd->len > ring->p.max_bytes || (cmd->len && !cmd->data))
+			return -EMSGSIZE;
+		break;
+	case PW_ATON_SORT:
+		if (!cmd->out)
+			return -EINVAL;
+		break;
+	case PW_ATON_BITSUM:
+		if (!cmd->parts)
+			return -EINVAL;
+		break;
+	case PW_ATON_TREE:
+		if (cmd->heights > PW_ATON_HEIGHTS)
+			return -EINVAL;
+		for (h = 0; h < cmd->heights; h++)
+			if (cmd->ops[h] < PW_ATON_ADD || cmd->ops[h] > PW_ATON_MIN)
+				return -EINVAL;
+		break;
+	default:
+		if (cmd->op > PW_ATON_COUNT_LE)
+			return -EOPNOTSUPP;
+	}
+	if (!pw_ring_bit(ring->want, iface) || !pw_ring_bit(ring->up, iface))
+		return -ENETDOWN;
+	return 0;
+}
+
+/**
+ * pw_ring_submit - queue a command at an interface
+ * @ring: the ring
+ * @iface: the T-interface; it must have a port
+ * @cmd: the command, the ring's until it is reaped
+ *
+ * Return: 0, or -EINVAL, -EMSGSIZE, -EOPNOTSUPP, -ENETDOWN.
+ */
+int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
+{
+	int err = check_cmd(ring, iface, cmd);
+	struct pw_ring_port *port;
+
+	if (err)
+		return err;
+	port = ring->port[iface];
+	cmd->submit = max(cmd->when, ring->now);
+	cmd->iface = iface;
+	cmd->standing = false;
+	cmd->on_done = false;
+	cmd->runs = 0;
+	cmd->next = NULL;
+	if (port->head) {
+		port->tail->next = cmd;
+		port->tail = cmd;
+	} else {
+		port->head = cmd;
+		port->tail = cmd;
+		file_head(ring, port);
+	}
+	return 0;
+}
+
+/**
+ * pw_ring_stand - install an interface's standing command
+ * @ring: the ring
+ * @iface: the interface; it must have a port
+ * @cmd: the command, the ring's until it is replaced; NULL: none
+ *
+ * The interface triggers it whenever it sees the token twice in a row, but no
+ * sooner than @cmd->gap after the last time. It completes, and may be reaped,
+ * over and over.
+ *
+ * Return: 0, -EBUSY while the old one is on the ring, or as pw_ring_submit().
+ */
+int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
+{
+	struct pw_ring_port *port, **p;
+	int err;
+
+	if (iface >= ring->n || !ring->port[iface])
+		return -EINVAL;
+	port = ring->port[iface];
+	if (cmd) {
+		err = check_cmd(ring, iface, cmd);
+		if (err)
+			return err;
+	}
+	if (port->standing && on_ring(ring) && ring->pkt.cmd == port->standing)
+		return -EBUSY;
+	for (p = &ring->standing; *p; p = &(*p)->next_standing)
+		if (*p == port) {
+			*p = port->next_standing;
+			break;
+		}
+	port->standing = cmd;
+	if (!cmd)
+		return 0;
+	cmd->submit = max(cmd->when, ring->now);
+	cmd->iface = iface;
+	cmd->standing = true;
+	cmd->on_done = false;
+	cmd->runs = 0;
+	port->standing_after = cmd->submit;
+	port->next_standing = ring->standing;
+	ring->standing = port;
+	return 0;
+}
+
+/**
+ * pw_ring_cancel - take back a queued command
+ * @ring: the ring
+ * @cmd: the command
+ *
+ * Return: 0: it is the caller's again; -EBUSY: it is on the ring and will end by
+ * itself; -ENOENT: it has ended, or was not queued.
+ */
+int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
+{
+	struct pw_ring_port *port;
+	struct pw_ring_cmd *c, *prev = NULL;
+
+	if (ring->state == PW_RING_PACKET && ring->pkt.cmd == cmd)
+		return -EBUSY;
+	if (cmd->iface >= ring->n)
+		return -ENOENT;
+	port = ring->port[cmd->iface];
+	for (c = port ? port->head : NULL; c && c != cmd; c = c->next)
+		prev = c;
+	if (!c)
+		return -ENOENT;
+	if (prev) {
+		prev->next = c->next;
+		if (port->tail == c)
+			port->tail = prev;
+	} else {
+		future_remove(ring, port);
+		port->head = c->next;
+		file_head(ring, port);
+	}
+	return 0;
+}
+
+/**
+ * pw_ring_fault - arm a fault
+ * @ring: the ring
+ * @fault: which, where, when; one of each kind may be armed
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault)
+{
+	switch (fault->kind) {
+	case PW_FAULT_FLIP:
+		ring->flip = true;
+		ring->flip_hop = fault->hop;
+		ring->flip_bit = fault->bit;
+		return 0;
+	case PW_FAULT_STUCK:
+		ring->stuck = true;
+		ring->stuck_iface = fault->hop;
+		return 0;
+	case PW_FAULT_LEAVE:
+		ring->leave = true;
+		ring->leave_bit = fault->bit;
+		return 0;
+	case PW_FAULT_LOSE:
+		ring->lose = true;
+		ring->lose_at = max(fault->at, ring->now);
+		return 0;
+	case PW_FAULT_DUP:
+		ring->dup = true;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/**
+ * pw_ring_take - the command that an interface would start now
+ * @ring: the ring
+ * @iface: the interface, which sees a free token
+ * @start: bit time at which the packet would start
+ *
+ * Return: a queued command that was there before the token, else NULL.
+ */
+struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 iface, u64 start)
+{
+	struct pw_ring_port *port = ring->port[iface];
+
+	if (!port || !pw_ring_bit(ring->up, iface))
+		return NULL;
+	return port->head && port->head->submit <= start ? port->head : NULL;
+}
+
+static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
+{
+	struct pw_ring_cmd *cmd = pkt->cmd;
+	bool is_signed = cmd->mods & PW_ATON_SIGNED;
+	u64 top = is_signed ? BIT_ULL(63) : 0;
+
+	pkt->control = pw_aton_control(cmd);
+	pkt->addr = ring->addr[pkt->t];
+	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
+	pkt->in_region = cmd->op != PW_ATON_PASSIVE &&
+			 pw_aton_in_region(cmd->dst, pkt->addr, ring->group[pkt->t]);
+	pkt->counter = pkt->in_region;
+	pkt->trailer = pkt->in_region ? PW_TRL_RECOGNISED : 0;
+	pkt->v1 = 0;
+	pkt->v2 = 0;
+	switch (cmd->op) {
+	case PW_ATON_PASSIVE:
+		pkt->counter = cmd->len;
+		break;
+	case PW_ATON_AND:
+		pkt->v1 = ~0ULL;
+		break;
+	case PW_ATON_MAX:
+		pkt->v1 = top;
+		break;
+	case PW_ATON_MIN:
+		pkt->v1 = ~top;
+		break;
+	case PW_ATON_COUNT_EQ:
+	case PW_ATON_COUNT_LT:
+	case PW_ATON_COUNT_LE:
+		pkt->v1 = cmd->mods & PW_ATON_COMPARAND ? cmd->comparand : pkt->x;
+		if (pkt->in_region)
+			pkt->v2 = pw_aton_relation(cmd->op, is_signed, pkt->v1, pkt->x);
+		break;
+	}
+	if (pkt->in_region && cmd->op <= PW_ATON_MIN)
+		pkt->v1 = pkt->x;
+	if (pkt->in_region && (cmd->op == PW_ATON_MAX || cmd->op == PW_ATON_MIN))
+		pkt->v2 = pkt->addr;
+	if (cmd->op == PW_ATON_TREE && pkt->in_region && !cmd->heights)
+		pkt->v1 = pkt->x;
+	pkt->bits = pw_aton_packet_bits(cmd->op, pkt->counter, cmd->heights);
+}
+
+/**
+ * pw_ring_begin - an interface takes the token and starts its packet
+ * @ring: the ring
+ * @iface: the T-interface: its queued command goes, or else its standing one
+ * @start: bit time at which the first symbol leaves it
+ */
+void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
+{
+	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_cmd *cmd;
+
+	cmd = pw_ring_take(ring, iface, start);
+	if (cmd) {
+		future_remove(ring, port);
+		ring->now = max(ring->now, start);
+		port->head = cmd->next;
+		file_head(ring, port);
+	} else {
+		cmd = port->standing;
+		cmd->submit = start;
+		port->standing_after = start + cmd->gap;
+		ring->stats.standing++;
+		ring->now = max(ring->now, start);
+	}
+	pkt->cmd = cmd;
+	pkt->t = iface;
+	pkt->start = start;
+	load_packet(ring, pkt);
+	port->command = pkt->control;
+	ring->state = PW_RING_PACKET;
+	ring->serial++;
+	ring->stats.packets++;
+
+	ring->pkt_flip = ring->flip && ring->flip_hop < ring->n;
+	ring->pkt_flip_hop = ring->flip_hop;
+	ring->pkt_flip_bit = ring->flip_bit;
+	ring->flip = false;
+	ring->stats.flips += ring->pkt_flip;
+	ring->pkt_stuck = ring->stuck && ring->stuck_iface != iface &&
+			  ring->stuck_iface < ring->n && pw_ring_bit(ring->up, ring->stuck_iface);
+	if (ring->pkt_stuck) {
+		ring->stuck = false;
+		ring->stats.stuck++;
+		pw_ring_put_bit(ring->want, ring->stuck_iface, false);
+		ring->changed = true;
+	}
+	ring->leaving = ring->leave;
+	ring->leave_at = start + ring->leave_bit;
+	if (ring->leave) {
+		ring->leave = false;
+		pw_ring_put_bit(ring->want, iface, false);
+		ring->changed = true;
+	}
+}
+
+/**
+ * pw_ring_may_leave - may the sender of the packet leave before it is back?
+ * @ring: the ring
+ * @when: if so, at which bit time it does
+ *
+ * Only between its last symbol going out and its first one coming in, and never
+ * with a SORT, which may be longer than the ring by then.
+ */
+bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when)
+{
+	const struct pw_ring_packet *pkt = &ring->pkt;
+
+	*when = max(ring->leave_at, pkt->start + pkt->bits);
+	return ring->leaving && !ring->pkt_stuck && pkt->cmd->op != PW_ATON_SORT &&
+	       *when < pkt->start + ring->turn;
+}
+
+/**
+ * pw_ring_give_up - bit time at which the sender takes its packet for lost
+ * @ring: the ring
+ */
+u64 pw_ring_give_up(const struct pw_ring *ring)
+{
+	const struct pw_ring_packet *pkt = &ring->pkt;
+	u64 grown = pkt->cmd->op == PW_ATON_SORT ? 64ULL * ring->n : 0;
+
+	return pkt->start + pkt->bits + grown + ring->turn + PW_ATON_DELIM;
+}
+
+static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_port *port = ring->port[pkt->t];
+	struct pw_ring_cmd *cmd = pkt->cmd;
+
+	cmd->err = err;
+	cmd->done = when;
+	cmd->wait = pkt->start - cmd->submit + ring->pad;
+	cmd->ring_bits = when - pkt->start - ring->pad;
+	cmd->flags = 0;
+	cmd->counter = 0;
+	cmd->v1 = 0;
+	cmd->v2 = 0;
+	if (!err) {
+		cmd->flags = (pkt->trailer & PW_TRL_OVERFLOW ? PW_ATON_F_OVERFLOW : 0) |
+			     (pkt->trailer & PW_TRL_RECOGNISED ? PW_ATON_F_RECOGNISED : 0);
+		cmd->counter = pkt->counter;
+		cmd->v1 = pkt->v1;
+		cmd->v2 = pkt->v2;
+		port->counter = pkt->counter;
+		port->v1 = pkt->v1;
+		port->v2 = pkt->v2;
+		port->ring_time = cmd->wait + cmd->ring_bits;
+	}
+	port->status = err | (u32)cmd->flags << 8;
+	ring->now = when;
+	ring->stats.bits += when - pkt->start;
+	put_done(ring, cmd);
+}
+
+/* the token is free: is it to vanish at once? */
+static void release(struct pw_ring *ring, u32 from, u64 when)
+{
+	issue_token(ring, from, when);
+	apply_changes(ring);
+	if (ring->state == PW_RING_TOKEN && ring->lose && ring->lose_at <= when) {
+		ring->lose_at = when;
+		pw_ring_lose(ring);
+	}
+}
+
+/**
+ * pw_ring_lose - the free token is gone
+ * @ring: the ring; the token goes at ring->lose_at
+ */
+void pw_ring_lose(struct pw_ring *ring)
+{
+	ring->lose = false;
+	ring->lost_at = ring->lose_at;
+	ring->stats.tokens_lost++;
+	ring->state = PW_RING_LOST;
+	wipe(ring);
+}
+
+/**
+ * pw_ring_end - the sender has its packet back, or gives up
+ * @ring: the ring; counter, v1, v2 and trailer of ring->pkt hold what came back
+ * @err: enum pw_aton_error
+ * @when: bit time; the sender then releases the token
+ */
+void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
+{
+	end_cmd(ring, err, when);
+	if (err == PW_ATON_E_LOST)
+		wipe(ring);
+	release(ring, ring->pkt.t, when);
+}
+
+/**
+ * pw_ring_abandon - the sender leaves while its packet circulates
+ * @ring: the ring
+ * @when: bit time
+ */
+void pw_ring_abandon(struct pw_ring *ring, u64 when)
+{
+	u32 t = ring->pkt.t;
+
+	end_cmd(ring, PW_ATON_E_DOWN, when);
+	pw_ring_put_bit(ring->up, t, false);
+	flush_queue(ring, t);
+	ring->leaving = false;
+	ring->state = PW_RING_ORPHAN;
+	elect_monitor(ring);
+	if (ring->state == PW_RING_DARK)
+		apply_changes(ring);
+}
+
+/**
+ * pw_ring_reissue - the monitor issues a new token
+ * @ring: the ring
+ * @when: bit time at which its first symbol leaves the monitor
+ */
+void pw_ring_reissue(struct pw_ring *ring, u64 when)
+{
+	if (ring->state == PW_RING_ORPHAN)
+		ring->stats.orphans++;
+	ring->now = when;
+	release(ring, ring->monitor, when);
+}
+
+/**
+ * pw_ring_run - let the ring work
+ * @ring: the ring
+ * @until: last bit time at which a packet may start; one started is finished
+ * @budget: most interfaces to visit; in rtl, interfaces times bit times
+ *
+ * Return: PW_RING_MORE if the budget ran out, else PW_RING_IDLE.
+ */
+enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget)
+{
+	return ring->p.engine == PW_RING_RTL ? pw_rtl_run(ring, until, budget) :
+					       pw_fast_run(ring, until, budget);
+}
+
+/**
+ * pw_ring_now - the ring's bit time
+ * @ring: the ring
+ */
+u64 pw_ring_now(const struct pw_ring *ring)
+{
+	return ring->now;
+}
+
+/**
+ * pw_ring_latency - bit times once around: n * (1 + propagation)
+ * @ring: the ring
+ */
+u64 pw_ring_latency(const struct pw_ring *ring)
+{
+	return ring->latency;
+}
+
+/**
+ * pw_ring_stats - counters
+ * @ring: the ring
+ */
+const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring)
+{
+	return &ring->stats;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ATON: what the two engines share. Not for users of the ring: see aton.h. */
+#ifndef PW_ATON_RING_H
+#define PW_ATON_RING_H
+
+#include "aton_packet.h"
+
+/* what is on the ring */
+enum pw_ring_state {
+	PW_RING_DARK,		/* no interface is up: nothing */
+	PW_RING_TOKEN,		/* the free token */
+	PW_RING_PACKET,		/* a packet whose sender waits for it */
+	PW_RING_ORPHAN,		/* a packet whose sender left */
+	PW_RING_LOST,		/* nothing, and the monitor's timer runs */
+};
+
+/* the packet as the T-interface starts it, and how it comes back */
+struct pw_ring_packet {
+	struct pw_ring_cmd *cmd;
+	u64 start;		/* first symbol leaves the T-interface */
+	u64 bits;		/* sent; SORT lengthens on the way */
+	u64 x;			/* the T-interface's operand */
+	u64 v1, v2;
+	u32 t;			/* the T-interface */
+	u32 addr;		/* and its address */
+	u32 counter;
+	u16 control;
+	u8 trailer;
+	bool in_region;		/* the T-interface is */
+};
+
+/* fast: how far a packet has been computed */
+struct pw_fast {
+	u8 phase;
+	bool damaged;		/* the packet leaving this hop is */
+	bool relayed;		/* and nobody will act on it any more */
+	u32 dst;		/* region, as the packet has it */
+	u32 hop;		/* next hop to visit */
+	u32 end;		/* hop that the packet does not reach */
+	u32 heap;		/* cursor of the heap sort */
+	u32 extra;		/* operands that SORT added after the T-interface */
+	u64 level[PW_ATON_HEIGHTS + 1];		/* TREE */
+	u64 plane[24];		/* BITSUM: bit k of all 64 counts */
+};
+
+struct pw_rtl_if;
+
+/* rtl: the wire beyond the interfaces, and the monitor */
+struct pw_rtl {
+	struct pw_rtl_if *ifs;
+	u8 *wire;		/* propagation symbols per hop */
+	u32 wire_at;
+	u8 pad[PW_ATON_TOKEN];	/* the monitor's latency buffer, before interface 0 */
+	u32 pad_at;
+	u64 cycle;		/* bit time that comes next */
+	u64 quiet;		/* bit times since the monitor saw a frame */
+	u64 back_at;		/* the T-interface has its packet back */
+	u64 strip_at;		/* the monitor has stripped an orphan */
+	u64 flip_at;		/* the symbol then sent by flip_if is flipped */
+	u32 flip_if;
+	bool back_good;
+};
+
+struct pw_ring {
+	struct pw_ring_params p;
+	u32 n;
+	u32 monitor;		/* n: none */
+	u8 state;
+	u64 now;
+
+	/* geometry, from n and propagation */
+	u64 latency;		/* n * (1 + propagation) */
+	u64 turn;		/* one revolution: a token must fit */
+	u64 timeout;		/* quiet time after which the monitor acts */
+	u32 pad;		/* turn - latency */
+
+	/* the token: released by (or regenerated at) tok_from, at tok_at */
+	u32 tok_from;
+	u64 tok_at;
+
+	struct pw_ring_packet pkt;
+	u32 serial;		/* of the packet */
+	bool leaving;		/* the T-interface goes down once it may */
+	u64 leave_at;
+
+	/* faults: armed, and those of the current packet */
+	bool flip, stuck, leave, lose, dup;
+	u32 flip_hop, stuck_iface;
+	u64 flip_bit, leave_bit, lose_at;
+	u64 lost_at;		/* when the token was lost */
+	bool pkt_flip, pkt_stuck;
+	u32 pkt_flip_hop;
+	u64 pkt_flip_bit;
+
+	/* per interface */
+	u64 *operand;		/* [reg][capacity] */
+	u32 *addr;
+	u32 *group;
+	struct pw_ring_port **port;
+	u64 *up;
+	u64 *want;		/* up, once no packet is on the ring */
+	u64 *mapped;		/* operands are in the port's */
+	u64 *ready;		/* head of the queue may take the token */
+
+	u32 nready;
+	bool changed;		/* want differs from up somewhere */
+	struct pw_ring_port *future;	/* queues whose head is not due yet, by time */
+	struct pw_ring_port *standing;
+	struct pw_ring_cmd *done;
+	struct pw_ring_cmd *done_tail;
+	struct pw_ring_stats stats;
+
+	struct pw_fast fast;
+	struct pw_rtl rtl;
+};
+
+#define PW_RING_NEVER	(~0ULL)
+/* symbols of the token that have come in when an interface decides to take it */
+#define PW_ATON_DECIDE	5
+
+static inline bool pw_ring_bit(const u64 *map, u32 i)
+{
+	return map[i / 64] >> (i % 64) & 1;
+}
+
+static inline void pw_ring_put_bit(u64 *map, u32 i, bool v)
+{
+	if (v)
+		map[i / 64] |= BIT_ULL(i % 64);
+	else
+		map[i / 64] &= ~BIT_ULL(i % 64);
+}
+
+static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
+{
+	if (pw_ring_bit(ring->mapped, iface))
+		return READ_ONCE(ring->port[iface]->operands[reg]);
+	return ring->operand[(size_t)reg * ring->p.capacity + iface];
+}
+
+u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
+u32 pw_ring_next_up(const struct pw_ring *ring, u32 from);
+void pw_ring_promote(struct pw_ring *ring, u64 t);
+struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 iface, u64 start);
+void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start);
+void pw_ring_end(struct pw_ring *ring, u8 err, u64 when);
+void pw_ring_abandon(struct pw_ring *ring, u64 when);
+void pw_ring_reissue(struct pw_ring *ring, u64 when);
+void pw_ring_lose(struct pw_ring *ring);
+bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when);
+u64 pw_ring_give_up(const struct pw_ring *ring);
+
+size_t pw_rtl_size(const struct pw_ring_params *params);
+void pw_rtl_init(struct pw_ring *ring, void *mem);
+void pw_rtl_wipe(struct pw_ring *ring);
+enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget);
+enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget);
+
+#endif /* PW_ATON_RING_H */

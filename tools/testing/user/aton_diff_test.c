@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The two ATON engines side by side, and an oracle beside both: random rings,
+ * random commands in random batches at random times, interfaces coming and going,
+ * and every kind of fault. Results, flags, errors, ring time, token wait, the order
+ * of completions, passive deliveries and the clock must be the same throughout.
+ */
+#include <stdlib.h>
+#include "tap.h"
+#include "aton_naive.h"
+
+#define MAXN 64
+#define BATCH 6
+#ifdef __OPTIMIZE__
+#endif
+
+struct delivery {
+	u32 iface;
+	u64 cookie, when;
+};
+
+struct side {
+	struct pw_ring *ring;
+	void *mem;
+	struct pw_ring_port port[MAXN];
+	struct pw_ring_cmd cmd[BATCH], standing;
+	u64 out[BATCH + 1][MAXN];
+	u32 parts[BATCH + 1][64];
+	struct delivery got[BATCH * MAXN];
+	u32 ngot;
+};
+
+static unsigned long long seed;
+static struct side side[2];
+static struct naive_iface model[MAXN];
+static u64 mapped[MAXN][PW_ATON_REGS];
+static u8 bytes[64];
+static unsigned long commands, by_op[32], by_err[8], faulty, oracle_checked, standing_runs;
+
+static u32 rnd(u32 n)
+{
+	return tap_rand(&seed) % n;
+}
+
+static void on_deliver(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when)
+{
+	struct side *s = ctx;
+
+	if (s->ngot < ARRAY_SIZE(s->got))
+		s->got[s->ngot] = (struct delivery){ iface, cmd->cookie, when };
+	s->ngot++;
+}
+
+static void make(struct side *s, int engine, u32 n, u32 propagation)
+{
+	struct pw_ring_params p = {
+		.engine = engine, .nregs = PW_ATON_REGS, .capacity = MAXN,
+		.propagation = propagation, .max_bytes = sizeof(bytes),
+		.deliver = on_deliver, .ctx = s,
+	};
+
+	s->mem = malloc(pw_ring_size(&p));
+	s->ring = pw_ring_init(s->mem, &p);
+	memset(s->port, 0, sizeof(s->port));
+	memset(&s->standing, 0, sizeof(s->standing));
+	(void)n;
+}
+
+static u64 operand(void)
+{
+	switch (rnd(5)) {
+	case 0:
+		return rnd(4);
+	case 1:
+		return -(u64)rnd(4);
+	case 2:
+		return (1ULL << 63) + rnd(3) - 1;
+	case 3:
+		return 1ULL << rnd(64);
+	}
+	return tap_rand(&seed);
+}
+
+static void random_cmd(struct pw_ring_cmd *c, u32 n, int i)
+{
+	static const u8 ops[] = { 1, 2, 3, 4, 5, 6, 7, 8, 1, 4, 5, 8, 0, 16, 17, 18 };
+	u32 h;
+
+	memset(c, 0, sizeof(*c));
+	c->op = ops[rnd(ARRAY_SIZE(ops))];
+	c->reg = rnd(4) ? 0 : rnd(PW_ATON_REGS);
+	c->mods = rnd(4);
+	c->comparand = rnd(2) ? operand() : model[rnd(n)].x[c->reg];
+	switch (rnd(4)) {
+	default:
+		c->dst = PW_ATON_RING;
+		break;
+	case 1:
+		c->dst = rnd(n) * 3 + 1;
+		break;
+	case 2:
+		c->dst = PW_ATON_GROUP | (rnd(2) ? rnd(1 << 20) : 1u << rnd(20));
+		break;
+	}
+	c->cookie = i;
+	if (c->op == PW_ATON_PASSIVE) {
+		c->reg = 0;
+		c->data = bytes;
+		c->len = rnd(sizeof(bytes) + 1);
+	}
+	c->room = rnd(8) ? MAXN : rnd(n + 1);
+	c->heights = rnd(8) ? ilog2(n) : rnd(7);
+	for (h = 0; h < c->heights; h++)
+		c->ops[h] = 1 + rnd(5);
+}
+
+static void set_operands(u32 n)
+{
+	u32 i, r;
+
+	for (i = 0; i < n; i++)
+		for (r = 0; r < PW_ATON_REGS; r++) {
+			if (r && rnd(4))
+				continue;
+			model[i].x[r] = rnd(3) || !i ? operand() : model[i - 1].x[r];
+			mapped[i][r] = model[i].x[r];
+			pw_ring_set_operand(side[0].ring, i, r, model[i].x[r]);
+			pw_ring_set_operand(side[1].ring, i, r, model[i].x[r]);
+		}
+}
+
+/* the same call on both sides must answer the same */
+#define BOTH(call) ({								\
+	int _a, _b;								\
+	struct side *s;								\
+										\
+	s = &side[0]; _a = (call);						\
+	s = &side[1]; _b = (call);						\
+	if (_a != _b)								\
+		return "calls answer differently: " #call;			\
+	_a; })
+
+static const char *compare(u32 n, bool oracle, bool retry)
+{
+	static struct naive_result want;
+	struct pw_ring_cmd *a, *b;
+
+	for (;;) {
+		a = pw_ring_reap(side[0].ring);
+		b = pw_ring_reap(side[1].ring);
+		if (!a != !b)
+			return "number of completions";
+		if (!a)
+			break;
+		commands++;
+		if (a == &side[0].standing)
+			standing_runs += a->runs;
+		by_op[a->op]++;
+		by_err[a->err]++;
+		if (a->cookie != b->cookie)
+			return "order of completions";
+		if (a->err != b->err)
+			return "error";
+		if (a->submit != b->submit || a->wait != b->wait)
+			return "token wait";
+		if (a->ring_bits != b->ring_bits || a->done != b->done)
+			return "ring time";
+		if (a->done != a->submit + a->wait + a->ring_bits)
+			return "sum of times";
+		if (a->runs != b->runs)
+			return "runs";
+		if (a->counter != b->counter || a->v1 != b->v1 || a->v2 != b->v2 ||
+		    a->flags != b->flags)
+			return "results";
+		if (!a->err && a->op == PW_ATON_SORT &&
+		    memcmp(a->out, b->out, a->counter * sizeof(u64)))
+			return "sorted operands";
+		if (!a->err && a->op == PW_ATON_BITSUM &&
+		    memcmp(a->parts, b->parts, 64 * sizeof(u32)))
+			return "bit sums";
+		if (oracle && (!a->err || a->err >= PW_ATON_E_SHAPE)) {
+			naive(model, n, a->iface, a, &want);
+			if (!naive_agrees(&want, a))
+				return "oracle";
+			oracle_checked++;
+		}
+	}
+	(void)retry;
+	if (pw_ring_now(side[0].ring) != pw_ring_now(side[1].ring))
+		return "clock";
+	if (side[0].ngot != side[1].ngot ||
+	    memcmp(side[0].got, side[1].got,
+		   min_t(u32, side[0].ngot, ARRAY_SIZE(side[0].got)) * sizeof(struct delivery)))
+		return "deliveries";
+	side[0].ngot = 0;
+	side[1].ngot = 0;
+	return NULL;
+}
+
+static const char *batch(u32 n, u32 prop, int *nfault)
+{
+	u64 now = pw_ring_now(side[0].ring), turn = max_t(u64, 24, n * (1 + prop)), until;
+	struct pw_ring_fault fault = { 0 };
+	u32 i, k = 1 + rnd(BATCH), from;
+	bool oracle = true;
+	const char *err;
+
+	if (!rnd(6)) {
+		i = rnd(n);
+		model[i].up = rnd(3);
+		BOTH(pw_ring_set_up(s->ring, i, model[i].up));
+	}
+	if (!rnd(3)) {
+		fault.kind = rnd(5);
+		switch (fault.kind) {
+		case PW_FAULT_FLIP:
+			fault.hop = rnd(n);
+			fault.bit = rnd(4) ? rnd(272) : rnd(4) ? rnd(24) : rnd(5000);
+			break;
+		case PW_FAULT_STUCK:
+			fault.hop = rnd(n);
+			break;
+		case PW_FAULT_LEAVE:
+			fault.bit = rnd(3) ? rnd(2 * turn) : rnd(turn + 1);
+			break;
+		case PW_FAULT_LOSE:
+			fault.at = now + (rnd(2) ? 0 : rnd(4 * turn + 400));
+			break;
+		}
+		BOTH(pw_ring_fault(s->ring, &fault));
+		oracle = fault.kind != PW_FAULT_STUCK && fault.kind != PW_FAULT_LEAVE;
+		*nfault += 1;
+	}
+	if (!rnd(8)) {
+		i = rnd(n);
+		random_cmd(&side[0].standing, n, 99);
+		side[0].standing.gap = rnd(2) ? 0 : rnd(20 * turn);
+		side[1].standing = side[0].standing;
+		BOTH((s->standing.out = s->out[BATCH], s->standing.parts = s->parts[BATCH], 0));
+		BOTH(pw_ring_stand(s->ring, i, &s->standing));
+		side[0].standing.cookie = 99;
+		until = now + rnd(12 * turn) + 2000;
+		BOTH((int)pw_ring_run(s->ring, until, 1u << 30));
+		BOTH(pw_ring_stand(s->ring, i, NULL));
+		/* the same command standing and changing operands: only the engines are compared */
+		err = compare(n, false, false);
+		if (err)
+			return err;
+		now = pw_ring_now(side[0].ring);
+	}
+	for (i = 0; i < k; i++) {
+		random_cmd(&side[0].cmd[i], n, i);
+		side[0].cmd[i].when = now + (rnd(2) ? 0 : rnd(3 * turn + 600));
+		side[1].cmd[i] = side[0].cmd[i];
+		BOTH((s->cmd[i].out = s->out[i], s->cmd[i].parts = s->parts[i], 0));
+		from = rnd(n);
+		BOTH(pw_ring_submit(s->ring, from, &s->cmd[i]));
+	}
+	if (!rnd(8)) {
+		i = rnd(k);
+		BOTH(pw_ring_cancel(s->ring, &s->cmd[i]));
+	}
+	if (!rnd(4)) {
+		until = now + rnd(3 * turn + 900);
+		BOTH((int)pw_ring_run(s->ring, until, 1u << 30));
+		err = compare(n, oracle, false);
+		if (err)
+			return err;
+		if (!rnd(3)) {
+			i = rnd(n);
+			model[i].up = rnd(4);
+			BOTH(pw_ring_set_up(s->ring, i, model[i].up));
+		}
+	}
+	for (i = 0; i < 2; i++)
+		while (pw_ring_run(side[i].ring, ~0ULL, i ? 1 + rnd(100) : 1u << 20) ==
+		       PW_RING_MORE)
+			;
+	err = compare(n, oracle, true);
+	if (err)
+		return err;
+	for (i = 0; i < n; i++) {
+		model[i].up = pw_ring_is_up(side[0].ring, i);
+		if (model[i].up != pw_ring_is_up(side[1].ring, i))
+			return "who is up";
+	}
+	return NULL;
+}
+
+static const char *scenario(u32 n, u32 prop, int batches, int *nfault)
+{
+	u32 i, b, len = n;
+	const char *err = NULL;
+
+	make(&side[0], PW_RING_RTL, n, prop);
+	make(&side[1], PW_RING_FAST, n, prop);
+	for (i = 0; i < n; i++) {
+		model[i].addr = 3 * i + 1;
+		model[i].group = rnd(1 << 20) & rnd(1 << 20);
+		model[i].up = true;
+		BOTH(pw_ring_attach(s->ring, i, 1, model[i].addr, model[i].group));
+		if (!rnd(3))
+			BOTH((s->port[i].operands = mapped[i], 0));
+		BOTH(pw_ring_bind(s->ring, i, &s->port[i]));
+	}
+	memset(model->x, 0, sizeof(model->x));
+	for (b = 0; b < batches && !err; b++) {
+		set_operands(n);
+		err = batch(n, prop, nfault);
+		/* one leaves for good, now and then */
+		if (!err && !rnd(12) && n > 1) {
+			i = rnd(n);
+			BOTH(pw_ring_detach(s->ring, i, 1));
+			memmove(&model[i], &model[i + 1], (n - 1 - i) * sizeof(model[0]));
+			break;
+		}
+	}
+	if (err)
+		diag("n %u of %u, propagation %u, batch %u", n, len, prop, b);
+	free(side[0].mem);
+	free(side[1].mem);
+	return err;
+}
+
+int main(void)
+{
+	unsigned long want = tap_scaled(PW_DIFF_COMMANDS), scen = 0;
+	const char *err = NULL;
+	int nfault = 0;
+	u32 i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i * 37;
+	while (commands < want && !err) {
+		u32 n, prop = rnd(1);
+
+		seed = 0x9e3779b97f4a7c15ULL * (scen + 1);
+		n = rnd(3) ? 1 + rnd(12) : 1 + rnd(MAXN);
+		prop = rnd(3) ? 0 : rnd(8);
+		if (!rnd(16))
+			prop = 20 + rnd(40);	/* a ring longer than its packets */
+		err = scenario(n, prop, 12, &nfault);
+		if (err)
+			diag("scenario %lu", scen);
+		scen++;
+	}
+	ok(!err, "both engines agree: %s", err ? err : "results, flags, errors, times, order");
+	diag("%lu commands in %lu scenarios, %d faults, %lu held to the oracle, %lu standing runs",
+	     commands, scen, nfault, oracle_checked, standing_runs);
+	for (i = 0; i <= PW_ATON_TREE; i++)
+		if (i <= PW_ATON_COUNT_LE || i >= PW_ATON_SORT)
+			ok(by_op[i] > 0, "opcode %u was among them (%lu times)", i, by_op[i]);
+	for (i = 0; i <= PW_ATON_E_ROOM; i++)
+		ok(by_err[i] > 0, "ending %u was among them (%lu times)", i, by_err[i]);
+	ok(oracle_checked > commands / 4, "enough of them were held to the oracle");
+	(void)faulty;
+	return tap_done();
+}
