@@ -108,11 +108,11 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 		if (ring->future && ring->future->head->submit <= min(start, until)) {
 			t = ring->future->head->submit;
 		} else if (ring->state == PW_RING_LOST) {
-			if (ring->lost_at + ring->timeout > until + PW_ATON_DECIDE)
+			if (ring->lost_at + ring->timeout > until)
 				break;
 			pw_ring_reissue(ring, ring->lost_at + ring->timeout);
 			t = max(t, ring->now);
-		} else if (ring->lose && ring->lose_at <= min(start, until) + PW_ATON_DECIDE) {
+		} else if (ring->lose && ring->lose_at <= (start > until ? until : start + PW_ATON_DECIDE)) {
 			pw_ring_lose(ring);
 		} else if (start > until) {
 			break;

@@ -17,7 +17,7 @@ enum pw_aton_symbol { PW_SYM_0, PW_SYM_1, PW_SYM_J, PW_SYM_K };
  * places that one damaged symbol confuses none.
  */
 #define PW_ATON_SD	PW_SYMS(2, 3, 0, 2, 3, 0, 0, 0)	/* J K 0 J K 0 0 0 */
-#define PW_ATON_TD	PW_SYMS(2, 3, 0, 2, 3, 0, 2, 3)	/* J K 0 J K 0 J K */
+#define PW_ATON_TD	PW_SYMS(2, 3, 0, 2, 3, 0, 3, 2)	/* J K 0 J K 0 K J */
 #define PW_ATON_ED	PW_SYMS(2, 3, 1, 2, 3, 1, 1, 1)	/* J K 1 J K 1 1 1 */
 #define PW_ATON_AC	0x10				/* access byte of a token */
 #define PW_ATON_DELIM	8

@@ -56,6 +56,7 @@ struct pw_rtl {
 	u64 quiet;		/* bit times since the monitor saw a frame */
 	u64 back_at;		/* the T-interface has its packet back */
 	u64 strip_at;		/* the monitor has stripped an orphan */
+	u64 taking_at;		/* start of the packet of who will take the token */
 	u64 flip_at;		/* the symbol then sent by flip_if is flipped */
 	u32 flip_if;
 	bool back_good;

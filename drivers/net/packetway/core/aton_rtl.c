@@ -67,6 +67,7 @@ void pw_rtl_init(struct pw_ring *ring, void *mem)
 {
 	ring->rtl.ifs = mem;
 	ring->rtl.wire = (u8 *)mem + (size_t)ring->p.capacity * sizeof(struct pw_rtl_if);
+	ring->rtl.taking_at = PW_RING_NEVER;
 	ring->rtl.flip_at = PW_RING_NEVER;
 	ring->rtl.back_at = PW_RING_NEVER;
 	ring->rtl.strip_at = PW_RING_NEVER;
@@ -83,6 +84,7 @@ void pw_rtl_wipe(struct pw_ring *ring)
 	rtl->wire_at = 0;
 	rtl->pad_at = 0;
 	rtl->quiet = 0;
+	rtl->taking_at = PW_RING_NEVER;
 	rtl->flip_at = PW_RING_NEVER;
 	rtl->back_at = PW_RING_NEVER;
 	rtl->strip_at = PW_RING_NEVER;
@@ -223,6 +225,7 @@ static void take_token(struct pw_ring *ring, u32 i, u64 start)
 	struct pw_rtl_if *st = &ring->rtl.ifs[i];
 
 	pw_ring_begin(ring, i, start);
+	ring->rtl.taking_at = PW_RING_NEVER;
 	st->mode = SEND;
 	st->sent = PW_ATON_DECIDE + 1;
 	st->tx_crc = ~0u;
@@ -577,7 +580,8 @@ static void frame_ends(struct pw_ring *ring, u32 i)
 	good = st->frame == FRAME_PACKET && st->at.field == PW_FLD_END &&
 	       st->at.bit == PW_ATON_DELIM && st->window == PW_ATON_ED && !st->bad;
 	if (st->frame == FRAME_TOKEN) {
-		st->open_at = st->frame_start + ring->turn;
+		if (st->gate == GATE_OPEN)
+			st->open_at = st->frame_start + ring->turn;
 	} else if (st->mode != REPEAT) {
 		rtl->back_at = rtl->cycle + 2;
 		rtl->back_good = good;
@@ -594,6 +598,7 @@ static void frame_ends(struct pw_ring *ring, u32 i)
 		st->drain = 64;
 	st->frame = FRAME_NONE;
 	st->gate = GATE_OPEN;
+	st->window = 0;
 }
 
 static void delimiter(struct pw_ring *ring, u32 i, bool shut)
@@ -621,13 +626,20 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 	}
 }
 
-/* a flip was ordered: the first symbol of the token that is about to be taken is
- * here, so this is the packet, and where the symbol to be flipped will be is known
+/*
+ * The first symbol of the token has reached an interface that will take it. If a
+ * flip was ordered, this is the packet, and it is known where the symbol will be.
  */
-static void aim_flip(struct pw_ring *ring, u32 i, u64 start)
+static void will_take(struct pw_ring *ring, u32 i, u64 start)
 {
 	struct pw_rtl *rtl = &ring->rtl;
 
+	/* those behind see it too, before they see that it is taken */
+	if (rtl->taking_at != PW_RING_NEVER)
+		return;
+	rtl->taking_at = start;
+	if (!ring->flip || ring->flip_hop >= ring->n)
+		return;
 	rtl->flip_if = (i + ring->flip_hop) % ring->n;
 	rtl->flip_at = start + ring->flip_bit;
 	if (ring->flip_hop)
@@ -652,9 +664,8 @@ static void step(struct pw_ring *ring, u32 i, u8 in, u64 until)
 	shut = i == ring->monitor && st->mode == REPEAT &&
 	       (st->gate || (st->frame == FRAME_NONE && c + 1 < st->open_at));
 	if (st->frame == FRAME_NONE && !shut && ring->state == PW_RING_TOKEN) {
-		if (ring->flip && ring->flip_hop < ring->n && violation(in) &&
-		    !(st->window & 0xaaa8) && wants_token(ring, i, c + 1, until))
-			aim_flip(ring, i, c + 1);
+		if (violation(in) && !(st->window & 0xaaa8) && wants_token(ring, i, c + 1, until))
+			will_take(ring, i, c + 1);
 		if (is_token_head(st->window) && wants_token(ring, i, c - PW_ATON_DECIDE, until))
 			take_token(ring, i, c - PW_ATON_DECIDE);
 	}
@@ -812,7 +823,7 @@ static void skip(struct pw_ring *ring, u64 until)
 
 	if (ring->state == PW_RING_LOST) {
 		to = rtl->cycle + ring->timeout - rtl->quiet;
-		to = min(to, max(rtl->cycle, until + PW_ATON_DECIDE));
+		to = min(to, max(rtl->cycle, until + 1));
 		rtl->quiet += to - rtl->cycle;
 		rtl->cycle = to;
 		return;
@@ -831,6 +842,14 @@ static void skip(struct pw_ring *ring, u64 until)
 	}
 }
 
+/* is the token being taken, even if that is not decided yet? */
+static bool taking(struct pw_rtl *rtl)
+{
+	if (rtl->taking_at != PW_RING_NEVER && rtl->cycle > rtl->taking_at + PW_ATON_DECIDE)
+		rtl->taking_at = PW_RING_NEVER;	/* its taker went down just now */
+	return rtl->taking_at != PW_RING_NEVER;
+}
+
 /**
  * pw_rtl_run - pw_ring_run() for the rtl engine
  * @ring: the ring
@@ -840,13 +859,14 @@ static void skip(struct pw_ring *ring, u64 until)
 enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_rtl *rtl = &ring->rtl;
+	u8 was;
 
 	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
 	for (;;) {
 		if (ring->state != PW_RING_PACKET && ring->state != PW_RING_ORPHAN) {
 			if (ring->state == PW_RING_DARK || next_due(ring) == PW_RING_NEVER)
 				return PW_RING_IDLE;
-			if (rtl->cycle > until + PW_ATON_DECIDE) {
+			if (rtl->cycle > until && !taking(rtl)) {
 				ring->now = max(ring->now, until + 1);
 				return PW_RING_IDLE;
 			}
@@ -855,11 +875,9 @@ enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 		if (budget < ring->n)
 			return PW_RING_MORE;
 		budget -= ring->n;
+		was = ring->state;
 		events(ring);
-		if (ring->state == PW_RING_DARK ||
-		    (ring->state == PW_RING_TOKEN && rtl->cycle == ring->tok_at &&
-		     next_due(ring) == PW_RING_NEVER))
-			continue;
-		bit_time(ring, until);
+		if (ring->state == was)
+			bit_time(ring, until);
 	}
 }
