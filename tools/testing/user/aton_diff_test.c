@@ -11,9 +11,9 @@
 
 /* how many at scale 100; the plain build does the full million */
 #if defined(__SANITIZE_ADDRESS__)
-#define COMMANDS 25000
+#define COMMANDS 15000
 #elif __SIZEOF_POINTER__ < 8
-#define COMMANDS 5000
+#define COMMANDS 2500
 #else
 #define COMMANDS 1000000
 #endif
