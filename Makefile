@@ -22,7 +22,8 @@ K ?= 6.1 6.12
 	bench soak install dkms-install help clean
 
 module:
-	@$(S)/build-module $(KDIR)
+	@ko=$$($(S)/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
+		echo drivers/net/packetway/packetway.ko
 
 tools:
 	@$(MAKE) -s -j2 -C tools O=$(O) all

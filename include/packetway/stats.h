@@ -10,6 +10,8 @@
 #include <linux/u64_stats_sync.h>
 
 /*
+ * checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (lists to be expanded)
+ *
  * Why a frame was dropped: X(SYMBOL, name, side). The counter is drop_<name>;
  * it also adds to the standard errors or drops of the side (see pw_stats.c).
  */

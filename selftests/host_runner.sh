@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The guest runner itself, run on the host: statuses come back, complaints and
+# hangs are noticed, nothing stays behind, two guests can be linked.
+# pw-timeout: 900
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+. "$top/scripts/lib-common"
+vm=$top/scripts/vm
+work=$(mktemp -d "${TMPDIR:-/tmp}/pwrunner.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+TMPDIR=$work
+export TMPDIR
+
+n=0 bad=0
+# expect STATUS WHAT COMMAND...
+expect() {
+	local want=$1 what=$2 got
+
+	shift 2
+	"$@" >"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	n=$((n + 1))
+	if [ $got = "$want" ]; then
+		echo "ok $n - $what"
+	else
+		bad=1
+		echo "not ok $n - $what: status $got, not $want"
+		sed 's/^/# /' "$work/out" "$work/err" | head -n 40
+	fi
+}
+contains() {
+	n=$((n + 1))
+	if grep -q -- "$2" "$work/$1"; then
+		echo "ok $n - $3"
+	else
+		bad=1
+		echo "not ok $n - $3"
+		sed 's/^/# /' "$work/$1" | head -n 40
+	fi
+}
+
+# a module that does one bad thing when it is inserted
+plant() {
+	mkdir -p "$work/$1"
+	cat >"$work/$1/plant_$1.c" <<-EOF
+		// SPDX-License-Identifier: GPL-2.0
+		#include <linux/delay.h>
+		#include <linux/module.h>
+		static int __init plant_init(void)
+		{
+			$2;
+			return 0;
+		}
+		static void __exit plant_exit(void) { }
+		module_init(plant_init);
+		module_exit(plant_exit);
+		MODULE_DESCRIPTION("planted fault");
+		MODULE_LICENSE("GPL");
+	EOF
+	echo "obj-m := plant_$1.o" >"$work/$1/Kbuild"
+	make -s -C "$kbuild" M="$work/$1" modules >"$work/$1/log" 2>&1 || { cat "$work/$1/log"; exit 1; }
+}
+
+resolve_kernel 6.1 || exit 4
+plant oops '*(volatile int *)8 = 1'
+plant warn 'WARN_ON(1)'
+plant fine 'pr_warn("FAULT_INJECTION: forcing a failure.\\n"); dump_stack()'
+
+expect 125 "an unknown option is refused" "$vm" --no-such-option -- true
+expect 125 "a kernel that is not there is refused" "$vm" --kernel /nonexistent/kernel -- true
+# shellcheck disable=SC2016
+expect 7 "the status of the command comes back" "$vm" -- sh -c 'echo to out; echo to err >&2; ip -d link show pw0; exit 7'
+contains out '^to out$' "its output comes back"
+contains err '^to err$' "its errors come back apart"
+contains out '00:00:01' "pw0 is there"
+expect 1 "scripts/vm -- false" "$vm" --no-module -- false
+expect 250 "a module that oopses fails the run" "$vm" --no-module --module "$work/oops/plant_oops.ko" -- true
+contains err 'plant_init' "the complaint is printed"
+expect 250 "a module that warns fails the run" "$vm" --no-module --module "$work/warn/plant_warn.ko" -- true
+expect 0 "a deliberately injected fault does not" "$vm" --no-module --module "$work/fine/plant_fine.ko" -- true
+expect 124 "a hang is ended" "$vm" --no-module --timeout 40 -- sleep 1000
+# shellcheck disable=SC2016
+expect 0 "files come back through PW_OUT" "$vm" --no-module --out "$work/files" -- sh -c 'echo 42 >$PW_OUT/answer'
+n=$((n + 1))
+if [ "$(cat "$work/files/answer" 2>/dev/null)" = 42 ]; then
+	echo "ok $n - with what was written"
+else
+	bad=1
+	echo "not ok $n - with what was written"
+fi
+
+# talk MINE PEER: in a guest, keep asking until the other one answers
+talk() {
+	cat <<-EOF
+		ip addr add $1/24 dev eth0; ip link set eth0 up
+		for i in \$(seq 120); do ping -c 1 -W 1 $2 >/dev/null && sleep 3 && exit 0; done; exit 1
+	EOF
+}
+"$vm" --no-module --timeout 200 --link "$work/wire:0" -- sh -c "$(talk 10.0.0.1 10.0.0.2)" >/dev/null 2>&1 </dev/null &
+peer=$!
+expect 0 "a second guest is reached over a link" \
+	"$vm" --no-module --timeout 200 --link "$work/wire:1" -- sh -c "$(talk 10.0.0.2 10.0.0.1)"
+expect 0 "and reaches us" wait $peer
+
+n=$((n + 1))
+if compgen -G "$work/pwvm.*" >/dev/null || pgrep -f "$work/pwvm" >/dev/null; then
+	bad=1
+	echo "not ok $n - nothing stays behind"
+	pgrep -af "$work/pwvm" | sed 's/^/# /'
+else
+	echo "ok $n - nothing stays behind"
+fi
+echo "1..$n"
+exit $bad
