@@ -610,16 +610,24 @@ end
 local dissect_records
 
 local function dissect_address_entries(w, tree, off, n)
+	local first = 0		-- type of an entry that needs another one
+
 	while n >= 4 do
 		local at = w.tvb(off, 1):uint()
 		local item = tree:add(rrp.at, w.tvb(off, 1))
 
 		if not AT_NAMES[at] then
 			complain(item, note.unknown, "Address type %d is not assigned", at)
+		elseif (first ~= 0 or at == 3 or at == 5) and at ~= first + 1 then
+			complain(item, note.illegal, "Half of an address pair is missing")
 		end
+		first = (at == 2 or at == 4) and at or 0
 		add_addr(tree, rrp.addr, w.tvb(off + 1, 3))
 		off = off + 4
 		n = n - 4
+	end
+	if first ~= 0 then
+		complain(tree, note.illegal, "Half of an address pair is missing")
 	end
 end
 
@@ -825,9 +833,13 @@ dissect_records = function(w, tree, off)
 		t:add(rrp.rl, w.tvb(off + 2, 2))
 		if n < 0 then
 			complain(item, note.length, "PL %d is more than the record holds", pl)
-		elseif rtyp == 0x11 and w.inside then
-			complain(t, note.illegal, "An ADDR does not nest in an ADDR")
+		elseif w.inside and (rtyp == 0x11 or rtyp == 0x17 or rtyp == 0x18) then
+			complain(t, note.illegal, "%s does not nest in an ADDR", name)
 		elseif record[rtyp] then
+			if pl > 7 then
+				complain(item, note.length, "PL is %d, padding is at most 7 bytes", pl)
+			end
+
 			local text = record[rtyp](w, t, off, pl, rl, n)
 
 			t:append_text(" " .. text)
