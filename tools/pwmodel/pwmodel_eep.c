@@ -41,8 +41,9 @@ static void decode(const char *arg)
 		pwm_out_hex(&o, b + el.data_off, el.data_len);
 		pwm_out(&o, "}");
 	}
-	pwm_out(&o, "],\"v\":%u,\"p\":%u,\"dt\":%u,\"te\":%u,\"pt\":%u,\"e\":%u,\"pl\":%u,\"dl\":%u,"
-		"\"h\":%u,\"sa\":%u,\"oh\":[", v.v, v.p, v.dt, v.te, v.pt, v.e, v.pl, v.dl, v.h, v.sa);
+	pwm_out(&o, "],\"v\":%u,\"p\":%u,\"dt\":%u,\"te\":%u,\"pt\":%u", v.v, v.p, v.dt, v.te, v.pt);
+	pwm_out(&o, ",\"e\":%u,\"pl\":%u,\"dl\":%u,\"h\":%u,\"sa\":%u,\"oh\":[", v.e, v.pl, v.dl,
+		v.h, v.sa);
 	sep = "";
 	pw_eep_iter_oh(&it, b, &v);
 	for (; pw_eep_next(&it, &el); sep = ",") {
@@ -154,7 +155,7 @@ static void check_announced(const struct pw_eep_msg *m)
 		while (j < m->nots && m->ot[j].type != m->oh[i].type)
 			j++;
 		if (j++ >= m->nots)
-			pwm_fail("ot: the one that oh[%u] (type %u) announces is missing or not in order",
+			pwm_fail("ot: oh[%u] (type %u) announces one that is not there in order",
 				 i, m->oh[i].type);
 	}
 }

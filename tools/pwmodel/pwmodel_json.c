@@ -74,9 +74,12 @@ static char *quote_numbers(const char *in, size_t len)
 			*o++ = in[i++];
 			continue;
 		}
-		for (j = i; j < len && (isalnum((unsigned char)in[j]) || strchr(".+-", in[j])); j++, n++)
+		for (j = i; j < len; j++, n++) {
+			if (!isalnum((unsigned char)in[j]) && !strchr(".+-", in[j]))
+				break;
 			if (!isdigit((unsigned char)in[j]))
 				plain = 0;
+		}
 		if ((plain && n > 18) || (n > 2 && in[i] == '0' && tolower(in[i + 1]) == 'x')) {
 			*o++ = '"';
 			*o++ = '#';
@@ -159,7 +162,8 @@ uint64_t pwm_json_u64(json_t *obj, const char *key, uint64_t max, const uint64_t
 		errno = 0;
 		v = strtoull(s, &end, tolower(s[0] ? s[1] : 0) == 'x' ? 16 : 10);
 		if (!isdigit((unsigned char)*s) || *end || errno)
-			pwm_fail("%s%s%s: '%s' is not an unsigned 64-bit number", where, dot, key, s);
+			pwm_fail("%s%s%s: '%s' is not an unsigned 64-bit number", where, dot,
+				 key, s);
 	} else {
 		pwm_fail("%s%s%s: not a number", where, dot, key);
 	}

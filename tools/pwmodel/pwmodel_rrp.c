@@ -95,8 +95,8 @@ static void decode(const char *arg)
 				pwm_out(&o, "}");
 			}
 			if (ret < 0)
-				pwm_fail("records[%u].records[%u].%s: %s", i, k, pw_rrp_err_field(ret),
-					 pw_rrp_err_str(ret));
+				pwm_fail("records[%u].records[%u].%s: %s", i, k,
+					 pw_rrp_err_field(ret), pw_rrp_err_str(ret));
 			pwm_out(&o, "]");
 		}
 		pwm_out(&o, "}");

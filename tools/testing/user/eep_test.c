@@ -405,6 +405,12 @@ static void truncations(void)
 	is(named, cuts, "with an error that names a field");
 	is(stage, cuts, "a head of any length asks for more or has all it needs");
 
+	/* seen from the head alone */
+	b = hex(H0 "0000000080000002" "4100000000000000" TAIL, &len);
+	is(pw_eep_parse_head(b, len, len, &v), PW_EEP_E_OT_MISSING,
+	   "no room for an announced OT: the head is enough to tell");
+	free(b);
+
 	/* the one cut that no reader can see, as the header says */
 	b = hex(H0 "0000000000000002" "4902010200000000" TAIL, &len);
 	is(pw_eep_parse(b, len, &v), 0, "a message with a self-defined OT only");

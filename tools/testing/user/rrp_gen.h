@@ -79,7 +79,8 @@ static inline void rgen_records(struct pw_rrp_buf *b, unsigned long long *s)
 			pw_rrp_put_entries(b, PW_RRP_LADR, e, rgen_entries(s, e, 12));
 			break;
 		case 6:
-			pw_rrp_put_srqr(b, rgen_below(s, 1 << 16), bytes, rgen_route(s, bytes, 240));
+			pw_rrp_put_srqr(b, rgen_below(s, 1 << 16), bytes,
+					rgen_route(s, bytes, 240));
 			break;
 		case 7:
 			pw_rrp_put_mtur(b, tap_rand(s) >> 32);
