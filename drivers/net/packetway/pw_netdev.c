@@ -152,6 +152,9 @@ static int pw_header_create(struct sk_buff *skb, struct net_device *dev, unsigne
 
 	if (!daddr)
 		return -EDESTADDRREQ;
+	/* marks whole messages, which pw_finish() leaves alone: not a packet type */
+	if (type == ETH_P_PACKETWAY)
+		return -EPROTOTYPE;
 	hdr.dt = get_unaligned_be24(daddr);
 	switch (type) {
 	case ETH_P_ARP:
@@ -224,7 +227,7 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->flags = IFF_BROADCAST | IFF_MULTICAST;
 	dev->addr_len = PW_ADDR_LEN;
 	memcpy(dev->broadcast, broadcast, PW_ADDR_LEN);
-	dev->hard_header_len = PW_OVERHEAD;
+	dev->hard_header_len = PW_FRAME_ROOM;
 	dev->needed_tailroom = PW_EEP_TAIL_LEN + 7;
 	dev->mtu = PACKETWAY_MTU_DEFAULT;
 	dev->min_mtu = PACKETWAY_MTU_MIN;

@@ -53,12 +53,14 @@ struct netlink_ext_ack;
 
 #define PW_ADDR_LEN		3
 /*
- * EEP header and TAIL: what the plainest message carries beyond its data block.
- * Packet sockets take frames of MTU + hard_header_len bytes, so this is also
- * dev->hard_header_len; prefixes and options count against the data. (Much more
- * would push LL_RESERVED_SPACE over what TCP reserves and cost it a copy.)
+ * EEP header and TAIL: what the plainest message carries beyond its data block,
+ * and the same with the padding that a data block may need. Packet sockets take
+ * frames of MTU + hard_header_len bytes, so the latter is dev->hard_header_len;
+ * prefixes and options count against the data. (Much more would push
+ * LL_RESERVED_SPACE over what TCP reserves and cost it a copy.)
  */
 #define PW_OVERHEAD		(PW_EEP_HDR_LEN + PW_EEP_TAIL_LEN)
+#define PW_FRAME_ROOM		(PW_OVERHEAD + 7)
 /* frames one port may have under way before its queue is stopped */
 #define PW_INFLIGHT_STOP	256
 #define PW_INFLIGHT_WAKE	128

@@ -340,8 +340,10 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb)
 		return;
 	}
 	skb = skb_unshare(skb, GFP_ATOMIC);
-	if (!skb)
+	if (!skb) {
+		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
 		return;
+	}
 	if (skb_ensure_writable(skb, PW_EEP_HDR_LEN)) {
 		pw_drop(st, skb, PW_DROP_RX_NOMEM);
 		return;
@@ -392,6 +394,7 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 {
 	bool group = pw_cb(skb)->dst_port == PW_PORT_GROUP;
 	struct net_device *dev = st->dev;
+	unsigned int len = skb->len;
 	struct pw_eep_view v;
 	u16 te = 0;
 	int why;
@@ -410,15 +413,15 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 		goto drop;
 
 	skb->priority = pw_eep_prio_from_p(v.p);
-	dev_sw_netstats_rx_add(dev, skb->len);
-	pw_count(st, PW_STAT_RX_EEP);
 	if (v.pt == PW_PT_IP) {
 		why = pw_rx_ip(st, skb, &v, up);
 		if (unlikely(why != PW_OK))
 			goto drop;
-		return;
+	} else {
+		pw_rx_message(st, skb, &v, up);
 	}
-	pw_rx_message(st, skb, &v, up);
+	dev_sw_netstats_rx_add(dev, len);
+	pw_count(st, PW_STAT_RX_EEP);
 	return;
 
 drop:

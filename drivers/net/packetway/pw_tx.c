@@ -55,6 +55,7 @@ static int pw_append_zeros(struct sk_buff *skb, unsigned int n)
 static int pw_finish(struct sk_buff *skb)
 {
 	u32 field, words, data, len;
+	u8 p;
 
 	if (skb->protocol == htons(ETH_P_PACKETWAY) || skb_headlen(skb) < PW_EEP_HDR_LEN)
 		return 0;
@@ -64,13 +65,17 @@ static int pw_finish(struct sk_buff *skb)
 	len = skb->len - PW_EEP_HDR_LEN;
 	if (len > data)
 		return 0;
-	if (len < data) {
+	/* packet sockets set the priority after the header is made */
+	p = pw_eep_p_from_prio(skb->priority);
+	if (len < data || (skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK) != p) {
 		if (skb_cow_head(skb, 0))
 			return -ENOMEM;
 		words = pw_eep_dl(len);
 		field &= ~(PW_EEP_DL_MASK | PW_EEP_PL_MASK);
 		field |= words | pw_eep_pl(len) << PW_EEP_PL_SHIFT;
 		put_unaligned_be32(field, skb->data + PW_EEP_OFF_EPLDL);
+		skb->data[PW_EEP_OFF_VP] &= ~PW_EEP_P_MASK;
+		skb->data[PW_EEP_OFF_VP] |= p;
 	}
 	return pw_append_zeros(skb, words * 8 - len + PW_EEP_TAIL_LEN);
 }
@@ -172,12 +177,12 @@ static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop w
 	switch (why) {
 	case PW_DROP_UNKNOWN_DST:
 	case PW_DROP_NO_ROUTE:
+	case PW_DROP_BAD_DST:
 		pw_err_answer(st, skb, PW_TE_ERR_UNK);
 		break;
 	case PW_DROP_BAD_L2RH:
 		pw_err_answer(st, skb, PW_TE_ERR_BADL2RH);
 		break;
-	case PW_DROP_BAD_DST:
 	case PW_DROP_TX_MALFORMED:
 		pw_err_answer(st, skb, PW_TE_ERR_GENERAL);
 		break;
