@@ -95,7 +95,7 @@ TEST_F(cdev, unknown_commands)
 	poison_info(&info);
 	for (nr = 0xe0; nr < 0x100; nr++)
 		EXPECT_EQ(-ENOTTY, cmd(self->fd, _IO(PACKETWAY_IOC_TYPE, nr), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IO('T', PACKETWAY_CMD_GET_INFO), &info));
+	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IO('T', PACKETWAY_IOCNR_GET_INFO), &info));
 	EXPECT_EQ(-ENOTTY, cmd(self->fd, 0xffffffff, &info));
 	EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 }
@@ -106,11 +106,11 @@ TEST_F(cdev, direction_bits)
 
 	poison_info(&info);
 	/* only the number tells the command: direction and size are no part of it */
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOR(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_GET_INFO,
+	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					      struct packetway_info), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOW(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_GET_INFO,
+	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOW(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					      struct packetway_info), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOWR(PACKETWAY_IOC_TYPE, PACKETWAY_CMD_GET_INFO,
+	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOWR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					       struct packetway_info), &info));
 	EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 }
