@@ -7,6 +7,9 @@
 #ifndef PACKETWAY_COMPAT_H
 #define PACKETWAY_COMPAT_H
 
+#include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
@@ -22,6 +25,48 @@
 		typeof(((struct header_ops *)0)->parse),				\
 		int (*)(const struct sk_buff *, const struct net_device *, unsigned char *)), \
 		with_dev, without_dev)
+
+/* a net_device that only carries a NAPI */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+static inline struct net_device *pw_dummy_netdev_alloc(void)
+{
+	struct net_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL_ACCOUNT);
+
+	if (dev)
+		init_dummy_netdev(dev);
+	return dev;
+}
+
+static inline void pw_dummy_netdev_free(struct net_device *dev)
+{
+	kfree(dev);
+}
+#else
+static inline struct net_device *pw_dummy_netdev_alloc(void)
+{
+	return alloc_netdev_dummy(0);
+}
+
+static inline void pw_dummy_netdev_free(struct net_device *dev)
+{
+	if (dev)
+		free_netdev(dev);
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				   unsigned long clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#else
+static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				   unsigned long clear)
+{
+	vm_flags_mod(vma, set, clear);
+}
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define pw_assign_str(dst, src) __assign_str(dst, src)

@@ -107,10 +107,18 @@ enum {
 	PACKETWAY_IOCNR_GET_INFO = 0x00,
 	PACKETWAY_IOCNR_BIND = 0x01,
 	PACKETWAY_IOCNR_UNBIND = 0x02,
+	PACKETWAY_IOCNR_ATON_COMMAND = 0x10,
+	PACKETWAY_IOCNR_ATON_SUBMIT = 0x11,
+	PACKETWAY_IOCNR_ATON_STAND = 0x12,
+	PACKETWAY_IOCNR_ATON_SET = 0x13,
+	PACKETWAY_IOCNR_ATON_GET = 0x14,
+	PACKETWAY_IOCNR_RING_CREATE = 0x15,
+	PACKETWAY_IOCNR_RING_OPERANDS = 0x16,
 };
 
 /* features, out_features of struct packetway_info */
 #define PACKETWAY_FEATURE_EEP	(1ULL << 0)	/* EEP packets on stations */
+#define PACKETWAY_FEATURE_ATON	(1ULL << 1)	/* ATON commands, registers, ring-only interfaces */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -174,5 +182,313 @@ struct packetway_unbind {
 	__u32 flags;
 };
 #define PACKETWAY_IOC_UNBIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_UNBIND)
+
+/*
+ * ATON
+ *
+ * The interface of the bound station triggers commands; the ring of its SAN
+ * carries them past every interface. Opcodes, modifiers and flags are those of
+ * <linux/packetway_eep.h> and Documentation/networking/packetway-aton.rst.
+ */
+#define PACKETWAY_ATON_REGS		16	/* operand registers of an interface */
+#define PACKETWAY_ATON_HEIGHTS		20	/* TREE: 2^20 leaves at most */
+#define PACKETWAY_ATON_QUEUE		1024	/* commands a file may have queued */
+#define PACKETWAY_ATON_SORT_MAX		65536	/* operands a SORT may return */
+#define PACKETWAY_ATON_RING_ALL		0xffffffU	/* destination: the whole ring */
+#define PACKETWAY_ATON_PERIOD_MIN	1000	/* microseconds between runs of a standing command */
+#define PACKETWAY_RING_IFACES_MAX	1000000	/* ring-only interfaces of a SAN */
+
+/* modifiers */
+#define PACKETWAY_ATON_SIGNED		(1U << 0)	/* operands are two's complement */
+#define PACKETWAY_ATON_COMPARAND	(1U << 1)	/* count against @comparand */
+
+/* flags of a result */
+#define PACKETWAY_ATON_F_OVERFLOW	(1U << 0)	/* carry out of bit 63 somewhere */
+#define PACKETWAY_ATON_F_RECOGNISED	(1U << 1)	/* somebody was in the region */
+#define PACKETWAY_ATON_F_STANDING	(1U << 2)	/* of the standing command */
+
+/* how a command ended, out_error and error members */
+enum packetway_aton_error {
+	PACKETWAY_ATON_OK,
+	PACKETWAY_ATON_E_CRC,	/* the packet came back damaged */
+	PACKETWAY_ATON_E_LOST,	/* the packet did not come back */
+	PACKETWAY_ATON_E_DOWN,	/* the station went down or away */
+	PACKETWAY_ATON_E_SHAPE,	/* TREE: the region has not 2^heights interfaces */
+	PACKETWAY_ATON_E_ROOM,	/* SORT: more operands than there is room for */
+};
+
+/**
+ * struct packetway_aton_command - ioctl(PACKETWAY_IOC_ATON_COMMAND) and entry of a batch
+ * @size: sizeof(struct packetway_aton_command)
+ * @flags: must be 0
+ * @op: PW_ATON_* opcode
+ * @reg: operand register that every interface uses, 0..PACKETWAY_ATON_REGS-1
+ * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND
+ * @dst: execution region: PACKETWAY_ATON_RING_ALL, the address of one
+ *	interface, or a logical address (0xe00000 | mask): every interface with one
+ *	of these bits in its group mask
+ * @comparand: for counts under PACKETWAY_ATON_COMPARAND
+ * @heights: TREE: number of heights; else 0
+ * @room: SORT: operands that fit at @data, at most PACKETWAY_ATON_SORT_MAX;
+ *	BITSUM: 64; else 0
+ * @ops: TREE: opcode for each height, leaves first
+ * @__reserved: must be 0
+ * @data: pointer: SORT: array of __u64, BITSUM: array of 64 __u32; else 0. Not
+ *	in batches.
+ * @deadline: CLOCK_MONOTONIC nanoseconds at which to give up, 0: never. Not in
+ *	batches.
+ * @user_data: comes back with the result
+ * @out_error: enum packetway_aton_error; results hold if it is 0
+ * @out_flags: PACKETWAY_ATON_F_*
+ * @out_counter: interfaces that took part
+ * @out_v1: Variable-1
+ * @out_v2: Variable-2
+ * @out_wait: bit times waited for the token
+ * @out_ring_bits: bit times on the ring
+ *
+ * Blocks until the packet has been round the ring. Returns 0 if it came back
+ * well; EBADMSG, EIO, ENETDOWN, EINVAL or EMSGSIZE for the errors, with
+ * @out_error written.
+ */
+struct packetway_aton_command {
+	__u32 size;
+	__u32 flags;
+	__u32 op;
+	__u32 reg;
+	__u32 mods;
+	__u32 dst;
+	__aligned_u64 comparand;
+	__u32 heights;
+	__u32 room;
+	__u8 ops[PACKETWAY_ATON_HEIGHTS];
+	__u32 __reserved;
+	__aligned_u64 data;
+	__aligned_u64 deadline;
+	__aligned_u64 user_data;
+	__u32 out_error;
+	__u32 out_flags;
+	__aligned_u64 out_counter;
+	__aligned_u64 out_v1;
+	__aligned_u64 out_v2;
+	__aligned_u64 out_wait;
+	__aligned_u64 out_ring_bits;
+};
+#define PACKETWAY_IOC_ATON_COMMAND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_COMMAND)
+
+/**
+ * struct packetway_aton_submit - ioctl(PACKETWAY_IOC_ATON_SUBMIT)
+ * @size: sizeof(struct packetway_aton_submit)
+ * @flags: must be 0
+ * @commands: pointer to an array of struct packetway_aton_command, each with
+ *	its own size set to @stride
+ * @count: how many
+ * @stride: bytes from one to the next
+ * @out_queued: commands queued: the first ones; the rest were not looked at
+ * @__reserved: must be 0
+ *
+ * Queues the commands and returns at once. Results come by read(), in the order
+ * in which the commands end, as struct packetway_aton_result; poll() reports
+ * them. Returns an error only if not even the first could be queued: EBUSY if
+ * PACKETWAY_ATON_QUEUE commands of this file are queued or unread.
+ */
+struct packetway_aton_submit {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 commands;
+	__u32 count;
+	__u32 stride;
+	__u32 out_queued;
+	__u32 __reserved;
+};
+#define PACKETWAY_IOC_ATON_SUBMIT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_SUBMIT)
+
+/**
+ * struct packetway_aton_result - what read() returns, as many as fit
+ * @user_data: of the command
+ * @error: enum packetway_aton_error
+ * @flags: PACKETWAY_ATON_F_*; with F_STANDING the standing command's result has
+ *	changed (changes between two reads count once)
+ * @counter: interfaces that took part
+ * @v1: Variable-1
+ * @v2: Variable-2
+ * @wait: bit times waited for the token
+ * @ring_bits: bit times on the ring
+ */
+struct packetway_aton_result {
+	__aligned_u64 user_data;
+	__u32 error;
+	__u32 flags;
+	__aligned_u64 counter;
+	__aligned_u64 v1;
+	__aligned_u64 v2;
+	__aligned_u64 wait;
+	__aligned_u64 ring_bits;
+};
+
+/**
+ * struct packetway_aton_stand - ioctl(PACKETWAY_IOC_ATON_STAND)
+ * @size: sizeof(struct packetway_aton_stand)
+ * @flags: must be 0
+ * @op: opcode (not SORT, BITSUM, TREE), or 0: no standing command any more
+ * @reg: operand register
+ * @mods: modifiers
+ * @dst: execution region
+ * @comparand: for counts under PACKETWAY_ATON_COMPARAND
+ * @user_data: comes back with results
+ * @period: least microseconds from one run to the next, at least
+ *	PACKETWAY_ATON_PERIOD_MIN
+ * @__reserved: must be 0
+ *
+ * The interface runs the command by itself when the ring is idle. A station has
+ * one standing command; it belongs to the file that set it and goes with it
+ * (EBUSY for another file). Results are in the mapped page and by read().
+ */
+struct packetway_aton_stand {
+	__u32 size;
+	__u32 flags;
+	__u32 op;
+	__u32 reg;
+	__u32 mods;
+	__u32 dst;
+	__aligned_u64 comparand;
+	__aligned_u64 user_data;
+	__u32 period;
+	__u32 __reserved;
+};
+#define PACKETWAY_IOC_ATON_STAND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_STAND)
+
+#define PACKETWAY_ATON_SET_OPERAND	(1U << 0)
+#define PACKETWAY_ATON_SET_GROUP	(1U << 1)
+
+/**
+ * struct packetway_aton_set - ioctl(PACKETWAY_IOC_ATON_SET)
+ * @size: sizeof(struct packetway_aton_set)
+ * @flags: which of the following to set: PACKETWAY_ATON_SET_*
+ * @reg: operand register
+ * @group: group mask, 20 bits
+ * @value: operand
+ */
+struct packetway_aton_set {
+	__u32 size;
+	__u32 flags;
+	__u32 reg;
+	__u32 group;
+	__aligned_u64 value;
+};
+#define PACKETWAY_IOC_ATON_SET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_SET)
+
+/**
+ * struct packetway_aton_get - ioctl(PACKETWAY_IOC_ATON_GET): the register bank
+ * @size: sizeof(struct packetway_aton_get)
+ * @flags: must be 0
+ * @out_operand: operand registers
+ * @out_counter: result register
+ * @out_v1: result register
+ * @out_v2: result register
+ * @out_ring_time: bit times that the last command took, its wait included
+ * @out_command: control field of the command last started
+ * @out_status: error of the last command in bits 7..0, flags above
+ * @out_id: station id: its PacketWay address
+ * @out_group: group mask
+ * @out_interfaces: interfaces on the ring
+ * @out_irq_mask: interrupt mask register: bit 0: a standing command is installed
+ */
+struct packetway_aton_get {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 out_operand[PACKETWAY_ATON_REGS];
+	__aligned_u64 out_counter;
+	__aligned_u64 out_v1;
+	__aligned_u64 out_v2;
+	__aligned_u64 out_ring_time;
+	__u32 out_command;
+	__u32 out_status;
+	__u32 out_id;
+	__u32 out_group;
+	__u32 out_interfaces;
+	__u32 out_irq_mask;
+};
+#define PACKETWAY_IOC_ATON_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_GET)
+
+/*
+ * mmap of a bound file: the register bank without system calls.
+ *
+ * Page 0 (offset 0), readable and writable: struct packetway_aton_operands. An
+ * operand is an aligned 64-bit word: on 64-bit machines one store changes it as
+ * a whole. A 32-bit program writes it in two halves and should use
+ * PACKETWAY_IOC_ATON_SET instead.
+ *
+ * Page 1 (offset one page), read-only: struct packetway_aton_page. A slot is
+ * consistent if @seq was even before its members were read and the same after;
+ * one 64-bit member by itself is never torn on 64-bit machines.
+ *
+ * The pages stay mapped when the station goes; nothing changes in them then.
+ */
+struct packetway_aton_operands {
+	__aligned_u64 operand[PACKETWAY_ATON_REGS];
+};
+
+struct packetway_aton_slot {
+	__u32 seq;		/* odd while the kernel writes */
+	__u32 status;		/* error in bits 7..0, flags above */
+	__aligned_u64 runs;	/* times it has ended */
+	__aligned_u64 counter;
+	__aligned_u64 v1;
+	__aligned_u64 v2;
+	__aligned_u64 wait;
+	__aligned_u64 ring_bits;
+	__aligned_u64 time;	/* ring time at its end, in bit times */
+};
+
+struct packetway_aton_page {
+	struct packetway_aton_slot command;	/* last command that ended */
+	struct packetway_aton_slot standing;
+};
+
+/**
+ * struct packetway_ring_create - ioctl(PACKETWAY_IOC_RING_CREATE)
+ * @size: sizeof(struct packetway_ring_create)
+ * @flags: must be 0
+ * @count: ring-only interfaces to add behind the stations, 1..PACKETWAY_RING_IFACES_MAX
+ * @regs: operand registers of each, 1..PACKETWAY_ATON_REGS; commands may name
+ *	only registers that every interface of the ring has
+ * @out_address: address of the first one, the others' follow
+ * @__reserved: must be 0
+ *
+ * They have operands of 0, take part in commands and trigger none. They go when
+ * the file is closed. One set per file and SAN (EBUSY).
+ */
+struct packetway_ring_create {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 regs;
+	__u32 out_address;
+	__u32 __reserved;
+};
+#define PACKETWAY_IOC_RING_CREATE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_RING_CREATE)
+
+#define PACKETWAY_RING_READ		(1U << 0)	/* read operands instead of writing */
+
+/**
+ * struct packetway_ring_operands - ioctl(PACKETWAY_IOC_RING_OPERANDS)
+ * @size: sizeof(struct packetway_ring_operands)
+ * @flags: PACKETWAY_RING_READ or 0
+ * @reg: operand register
+ * @first: first of the file's ring-only interfaces
+ * @count: how many
+ * @__reserved: must be 0
+ * @operands: pointer to @count __u64
+ */
+struct packetway_ring_operands {
+	__u32 size;
+	__u32 flags;
+	__u32 reg;
+	__u32 first;
+	__u32 count;
+	__u32 __reserved;
+	__aligned_u64 operands;
+};
+#define PACKETWAY_IOC_RING_OPERANDS	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_RING_OPERANDS)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

@@ -63,6 +63,7 @@ enum packetway_engine {
  * PACKETWAY_A_SAN_ENGINE	u32	fabric: enum packetway_engine
  * PACKETWAY_A_SAN_STATIONS	u32	reply only: stations on it
  * PACKETWAY_A_SAN_PINNED	flag	reply only: made by request, stays without stations
+ * PACKETWAY_A_SAN_RING_ENGINE	u32	ring: enum packetway_engine, not NONE
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -72,6 +73,7 @@ enum {
 	PACKETWAY_A_SAN_ENGINE,
 	PACKETWAY_A_SAN_STATIONS,
 	PACKETWAY_A_SAN_PINNED,
+	PACKETWAY_A_SAN_RING_ENGINE,
 
 	__PACKETWAY_A_SAN_MAX
 };

@@ -80,7 +80,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 
 	*info = (struct packetway_info) {
 		.size = info->size,
-		.out_features = PACKETWAY_FEATURE_EEP,
+		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON,
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,
@@ -162,6 +162,7 @@ static int pw_ioc_unbind(struct pw_file *pf, void *arg)
 		return -ENOTCONN;
 	if (!IS_ERR(st))
 		pw_file_station_put(st);
+	pw_aton_file_unbind(pf);
 	pw_file_unbind(pf);
 	WRITE_ONCE(pf->was_bound, false);
 	return 0;
@@ -191,6 +192,18 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 	PW_IOCTL_OP(PACKETWAY_IOCNR_GET_INFO, pw_ioc_get_info, packetway_info, __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_BIND, pw_ioc_bind, packetway_bind, __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_UNBIND, pw_ioc_unbind, packetway_unbind, flags),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_COMMAND, pw_ioc_aton_command, packetway_aton_command,
+		    out_ring_bits),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_SUBMIT, pw_ioc_aton_submit, packetway_aton_submit,
+		    __reserved),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_STAND, pw_ioc_aton_stand, packetway_aton_stand,
+		    __reserved),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_SET, pw_ioc_aton_set, packetway_aton_set, value),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_GET, pw_ioc_aton_get, packetway_aton_get, out_irq_mask),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_CREATE, pw_ioc_ring_create, packetway_ring_create,
+		    __reserved),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_OPERANDS, pw_ioc_ring_operands, packetway_ring_operands,
+		    operands),
 };
 
 /* every structure, on the stack of the dispatcher */
@@ -198,6 +211,13 @@ union pw_ioctl_arg {
 	struct packetway_info info;
 	struct packetway_bind bind;
 	struct packetway_unbind unbind;
+	struct packetway_aton_command command;
+	struct packetway_aton_submit submit;
+	struct packetway_aton_stand stand;
+	struct packetway_aton_set set;
+	struct packetway_aton_get get;
+	struct packetway_ring_create create;
+	struct packetway_ring_operands operands;
 };
 
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -225,7 +245,8 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return err;
 
 	err = op->handler(file->private_data, &karg);
-	if (err < 0)
+	/* an ATON command that went wrong tells how in its outputs */
+	if (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND)
 		return err;
 	if (copy_to_user(uarg, &karg, min_t(size_t, usize, op->size)))
 		return -EFAULT;
@@ -241,6 +262,7 @@ static int pw_cdev_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	mutex_init(&pf->lock);
 	INIT_LIST_HEAD(&pf->entry);
+	pw_aton_file_init(pf);
 	file->private_data = pf;
 	return nonseekable_open(inode, file);
 }
@@ -249,6 +271,7 @@ static int pw_cdev_release(struct inode *inode, struct file *file)
 {
 	struct pw_file *pf = file->private_data;
 
+	pw_aton_file_release(pf);
 	pw_file_unbind(pf);
 	kfree(pf);
 	return 0;
@@ -258,6 +281,9 @@ static const struct file_operations pw_cdev_fops = {
 	.owner = THIS_MODULE,
 	.open = pw_cdev_open,
 	.release = pw_cdev_release,
+	.read = pw_aton_read,
+	.poll = pw_aton_file_poll,
+	.mmap = pw_aton_mmap,
 	.unlocked_ioctl = pw_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

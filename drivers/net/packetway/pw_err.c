@@ -72,5 +72,5 @@ void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te)
 		break;
 	}
 	pw_count(st, PW_STAT_ERR_SENT);
-	pw_send(st, err);
+	pw_send_own(st, err);
 }

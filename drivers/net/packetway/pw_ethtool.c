@@ -14,18 +14,24 @@ static void pw_get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 
 static int pw_get_sset_count(struct net_device *dev, int sset)
 {
-	return sset == ETH_SS_STATS ? PW_STAT_NUM : -EOPNOTSUPP;
+	return sset == ETH_SS_STATS ? PW_STAT_NUM + PW_RING_STAT_NUM : -EOPNOTSUPP;
 }
 
 static void pw_get_strings(struct net_device *dev, u32 sset, u8 *data)
 {
-	if (sset == ETH_SS_STATS)
-		memcpy(data, pw_stat_names, sizeof(pw_stat_names));
+	if (sset != ETH_SS_STATS)
+		return;
+	memcpy(data, pw_stat_names, sizeof(pw_stat_names));
+	memcpy(data + sizeof(pw_stat_names), pw_ring_stat_names, sizeof(pw_ring_stat_names));
 }
 
 static void pw_get_ethtool_stats(struct net_device *dev, struct ethtool_stats *stats, u64 *data)
 {
-	pw_stats_fold(netdev_priv(dev), data);
+	const struct pw_station *st = netdev_priv(dev);
+
+	pw_stats_fold(st, data);
+	/* the ring is the SAN's: every station shows the same */
+	pw_aton_stats(st->san->aton, data + PW_STAT_NUM);
 }
 
 const struct ethtool_ops pw_ethtool_ops = {

@@ -11,6 +11,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_PORTS] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_PORTS_MAX),
 	[PACKETWAY_A_SAN_BIAS] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
+	[PACKETWAY_A_SAN_RING_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
 	[PACKETWAY_A_SAN_STATIONS] = { .type = NLA_REJECT,
 				       .reject_message = "The number of stations is reply only" },
 	[PACKETWAY_A_SAN_PINNED] = { .type = NLA_REJECT,
@@ -38,6 +39,7 @@ static int pw_san_fill(struct sk_buff *msg, const struct pw_san *san, u32 portid
 	    nla_put_u32(msg, PACKETWAY_A_SAN_PORTS, san->nports) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_BIAS, san->bias) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_ENGINE, pw_san_engine(san)) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_ENGINE, pw_aton_engine(san->aton)) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_STATIONS, stations) ||
 	    (san->pinned && nla_put_flag(msg, PACKETWAY_A_SAN_PINNED))) {
 		genlmsg_cancel(msg, hdr);
@@ -142,6 +144,8 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		conf.bias = nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]);
 	if (tb[PACKETWAY_A_SAN_ENGINE])
 		conf.engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
+	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
+		conf.ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
 
 	rtnl_lock();
 	san = pw_san_create(genl_info_net(info), &conf, info->extack);
@@ -183,6 +187,10 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 	if (tb[PACKETWAY_A_SAN_ENGINE])
 		err = pw_san_set_engine(san, nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]),
 					info->extack);
+	if (!err && tb[PACKETWAY_A_SAN_RING_ENGINE])
+		err = pw_aton_set_engine(san->aton,
+					 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]),
+					 info->extack);
 	if (!err)
 		pw_genl_notify(genl_info_net(info),
 			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));

@@ -14,10 +14,16 @@
 static int pw_dev_init(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
+	int err;
 
 	st->stats = netdev_alloc_pcpu_stats(struct pw_pcpu_stats);
 	if (!st->stats)
 		return -ENOMEM;
+	err = pw_aton_station_add(st);
+	if (err) {
+		free_percpu(st->stats);
+		return err;
+	}
 
 	INIT_LIST_HEAD(&st->files);
 	/* per station and second; bursts of one poll are answered in full */
@@ -43,6 +49,7 @@ static void pw_dev_uninit(struct net_device *dev)
 	/* whoever found the station before is done with it after this */
 	synchronize_net();
 	netif_napi_del(&st->napi);
+	pw_aton_station_remove(st);
 	pw_san_put(st->san);
 }
 
@@ -62,6 +69,7 @@ static int pw_open(struct net_device *dev)
 	pw_rxq_open(st);
 	netif_start_queue(dev);
 	netif_carrier_on(dev);
+	pw_aton_station_up(st, true);
 	return 0;
 }
 
@@ -69,6 +77,7 @@ static int pw_stop(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
 
+	pw_aton_station_up(st, false);
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
 	pw_rxq_close(st);

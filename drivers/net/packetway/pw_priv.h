@@ -20,12 +20,14 @@
  *  taken; it lives in the SAN, so a sender may go while its frames travel.
  *
  *  lock			protects			taken in
- *  RTNL		SANs, ports, link settings	process
- *  pw_file.lock	one open file's objects		process; RTNL never inside
+ *  pw_file.lock	one open file's objects		process
+ *  RTNL		SANs, ports, link settings	process, also inside pw_file.lock
  *  pw_bind_lock	which file is bound to which	process, also under RTNL
  *			station
  *  pw_rxq.lock		a station's receive queues	softirq, BH off
- *  The spinlocks do not nest in each other.
+ *  pw_aton.lock	ring, commands, registers	any, BH off
+ *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
+ *  No other two of the spinlocks nest.
  */
 #ifndef PW_PRIV_H
 #define PW_PRIV_H
@@ -48,6 +50,7 @@
 #include <packetway/stats.h>
 
 #include "eep.h"
+#include "pw_aton.h"
 
 struct netlink_ext_ack;
 
@@ -89,6 +92,7 @@ struct pw_san {
 	u32 id;
 	struct net *net;	/* home; the SAN never outlives it */
 	unsigned int users;	/* RTNL */
+	struct pw_aton *aton;	/* as long as the SAN */
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	struct rcu_head rcu;
 
@@ -125,6 +129,7 @@ struct pw_station {
 	struct ratelimit_state err_limit;
 	struct ratelimit_state echo_limit;
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
+	struct pw_aton_if aton;
 
 	struct napi_struct napi ____cacheline_aligned_in_smp;
 	struct pw_rxq rxq;
@@ -156,7 +161,8 @@ struct pw_san_config {
 	u32 id;
 	u32 nports;
 	u32 bias;
-	u32 engine;		/* enum packetway_engine */
+	u32 engine;		/* enum packetway_engine, of the fabric */
+	u32 ring_engine;	/* likewise, of the ring */
 };
 
 /* a running engine; its own state lies around this */
@@ -225,6 +231,7 @@ bool pw_netdev_is(const struct net_device *dev);
 /* pw_tx.c APIs: socket or kernel -> SAN */
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
 void pw_send(struct pw_station *st, struct sk_buff *skb);
+void pw_send_own(struct pw_station *st, struct sk_buff *skb);
 void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
 struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
 

@@ -353,7 +353,7 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb)
 	put_unaligned_be24(st->addr, hdr + PW_EEP_OFF_SA);
 	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
 	pw_count(st, PW_STAT_ECHO_REPLY);
-	pw_send(st, skb);
+	pw_send_own(st, skb);
 }
 
 /* Is it a message that the kernel answers by itself? */

@@ -79,6 +79,7 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 		 */
 		.bias = id * PACKETWAY_PORTS_MAX,
 		.engine = PACKETWAY_ENGINE_NONE,
+		.ring_engine = PACKETWAY_ENGINE_FAST,
 	};
 }
 
@@ -89,6 +90,10 @@ static int pw_san_check(struct net *net, const struct pw_san_config *conf,
 	struct pw_san *other;
 	unsigned long id;
 
+	if (conf->ring_engine == PACKETWAY_ENGINE_NONE) {
+		NL_SET_ERR_MSG(extack, "A ring is run by the fast or the rtl engine");
+		return -EINVAL;
+	}
 	if (radix < 2 || radix * radix != conf->nports) {
 		NL_SET_ERR_MSG(extack, "A SAN has k * k ports, k = 2 to 16");
 		return -EINVAL;
@@ -148,13 +153,21 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	}
 	rcu_assign_pointer(san->engine, eng);
 
+	san->aton = pw_aton_create(san, conf->ring_engine, extack);
+	if (IS_ERR(san->aton)) {
+		err = PTR_ERR(san->aton);
+		goto err_engine;
+	}
+
 	err = xa_insert(pw_sans(net), san->id, san, GFP_KERNEL_ACCOUNT);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
-		goto err_engine;
+		goto err_aton;
 	}
 	return san;
 
+err_aton:
+	pw_aton_destroy(san->aton);
 err_engine:
 	eng->ops->destroy(eng);
 err_free:
@@ -213,6 +226,7 @@ void pw_san_put(struct pw_san *san)
 	/* nobody is left to send; a last receiver may still be looking */
 	synchronize_net();
 	eng->ops->destroy(eng);
+	pw_aton_destroy(san->aton);
 	kfree_rcu(san, rcu);
 }
 
@@ -286,6 +300,8 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 			if (st)
 				unregister_netdevice_queue(st->dev, kill);
 		}
+		/* the stations on @kill keep the SAN until they are gone */
+		pw_aton_blocks_kill(san);
 		if (san->pinned) {
 			san->pinned = false;
 			pw_san_put(san);

@@ -13,6 +13,8 @@
 #include <packetway/compat.h>
 #include <packetway/stats.h>
 
+#include "pw_priv.h"
+
 #ifndef PW_TRACE_HELPERS
 #define PW_TRACE_HELPERS
 #define PW_X_ENUM(sym, name, side) TRACE_DEFINE_ENUM(PW_DROP_##sym);
@@ -36,6 +38,43 @@ TRACE_EVENT(pw_drop,
 	),
 	TP_printk("dev=%s len=%u reason=%s", __get_str(name), __entry->len,
 		  __print_symbolic(__entry->reason, PW_DROP_REASONS(PW_X_PAIR) { -1, NULL }))
+);
+
+TRACE_EVENT(pw_aton_command,
+	TP_PROTO(const struct pw_san *san, const struct pw_ring_cmd *cmd, u64 time),
+	TP_ARGS(san, cmd, time),
+	TP_STRUCT__entry(
+		__field(u32, san)
+		__field(u32, dst)
+		__field(u32, counter)
+		__field(u64, v1)
+		__field(u64, v2)
+		__field(u64, wait)
+		__field(u64, ring_bits)
+		__field(u64, time)
+		__field(u8, op)
+		__field(u8, reg)
+		__field(u8, err)
+		__field(bool, standing)
+	),
+	TP_fast_assign(
+		__entry->san = san->id;
+		__entry->dst = cmd->dst;
+		__entry->counter = cmd->counter;
+		__entry->v1 = cmd->v1;
+		__entry->v2 = cmd->v2;
+		__entry->wait = cmd->wait;
+		__entry->ring_bits = cmd->ring_bits;
+		__entry->time = time;
+		__entry->op = cmd->op;
+		__entry->reg = cmd->reg;
+		__entry->err = cmd->err;
+		__entry->standing = cmd->standing;
+	),
+	TP_printk("san=%u op=%u reg=%u dst=%06x error=%u%s counter=%u v1=%llu v2=%llu wait=%llu bits=%llu time=%llu",
+		  __entry->san, __entry->op, __entry->reg, __entry->dst, __entry->err,
+		  __entry->standing ? " standing" : "", __entry->counter, __entry->v1,
+		  __entry->v2, __entry->wait, __entry->ring_bits, __entry->time)
 );
 
 #endif /* PW_TRACE_H */

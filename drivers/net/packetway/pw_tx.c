@@ -258,6 +258,25 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 	eng->ops->xmit(eng, skb);
 }
 
+/**
+ * pw_send_own - send a message that the kernel made at a station
+ * @st: the station
+ * @skb: the whole message; consumed
+ *
+ * It does not pass the qdisc, but a capture sees it like any other. BH off, RCU
+ * held.
+ */
+void pw_send_own(struct pw_station *st, struct sk_buff *skb)
+{
+	skb->dev = st->dev;
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	if (dev_nit_active(st->dev))
+		dev_queue_xmit_nit(skb, st->dev);
+	pw_send(st, skb);
+}
+
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The ATON ring of a SAN in the kernel.
+ *
+ * struct pw_aton is made and freed with its SAN. Its lock guards the ring core,
+ * everything queued in it and the registers; the ring runs in a NAPI poll of its
+ * own (pw_aton_poll), a bounded number of steps at a time, and only while there is
+ * something to do. Commands are owned by the file that issued them; the ring
+ * borrows them from pw_ring_submit() until it signals req->done, which is the
+ * last thing it does to them.
+ *
+ * Whoever submits holds RCU: a SAN's ring is freed a grace period after its last
+ * station and block have left it. Interfaces come and go under RTNL; while the
+ * ring is being replaced (aton->frozen) submissions are told to come again.
+ */
+#ifndef PW_ATON_GLUE_H
+#define PW_ATON_GLUE_H
+
+#include <linux/bitmap.h>
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/spinlock.h>
+
+#include <linux/packetway.h>
+
+#include "aton.h"
+
+struct dentry;
+struct netlink_ext_ack;
+struct pw_file;
+struct pw_san;
+struct pw_station;
+
+/* nominal speed of the ring: what paces standing commands */
+#define PW_ATON_BITS_PER_US	16
+
+/**
+ * struct pw_aton_req - a command and who waits for it
+ * @cmd: for the ring core
+ * @done: signalled when the ring has let go of it
+ * @entry: in pw_file.aton_queued or aton_done
+ * @ended: the ring's, between reaping and signalling
+ * @pf: file that issued it; NULL: a task waits on @done
+ * @user_data: the program's
+ * @out: SORT: result
+ * @parts: BITSUM: result
+ */
+struct pw_aton_req {
+	struct pw_ring_cmd cmd;
+	struct completion done;
+	struct list_head entry;
+	struct list_head ended;
+	struct pw_file *pf;
+	u64 user_data;
+	u64 *out;
+	u32 *parts;
+};
+
+/**
+ * struct pw_aton_if - the ATON interface of a station
+ * @port: for the ring core
+ * @operands: page that programs may map and write
+ * @results: page that programs may map and read
+ * @standing: standing command, if any; owned by @standing_file
+ * @standing_file: whose it is; aton->lock
+ * @period: of the standing command, microseconds
+ * @group: group mask
+ * @live: on the ring; aton->lock
+ */
+struct pw_aton_if {
+	struct pw_ring_port port;
+	struct page *operands;
+	struct page *results;
+	struct pw_aton_req *standing;
+	struct pw_file *standing_file;
+	u32 period;
+	u32 group;
+	bool live;
+};
+
+/* ring-only interfaces of one open file */
+struct pw_aton_block {
+	struct list_head entry;		/* pw_aton.blocks, RTNL */
+	struct pw_san *san;		/* NULL: gone with its namespace; RTNL */
+	u32 count;
+	u32 regs;
+	u32 addr;
+};
+
+struct pw_aton {
+	spinlock_t lock;	/* ring, its queues, registers */
+	struct pw_ring *ring;
+	void *mem;
+	struct pw_ring_params params;
+	u64 epoch;		/* bit times before the present ring was made */
+	u64 pace_until;		/* standing commands may run up to here */
+	u32 demand;		/* commands queued, standing ones aside */
+	u32 standing;		/* stations with a standing command */
+	u32 period;		/* shortest of theirs */
+	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
+
+	struct napi_struct napi;
+	struct net_device *dummy;	/* carries the NAPI */
+	struct hrtimer timer;		/* paces standing commands */
+
+	bool frozen;			/* no submissions: the ring is being replaced */
+	struct list_head blocks;	/* RTNL */
+	u32 extra;			/* RTNL: ring-only interfaces */
+	struct pw_san *san;
+};
+
+/* the ring's share of `ethtool -S` */
+#define PW_RING_COUNTERS(X)			\
+	X(packets,	"ring_packets")		\
+	X(standing,	"ring_standing")	\
+	X(bits,		"ring_busy_bits")	\
+	X(errors[PW_ATON_E_CRC], "ring_err_crc")	\
+	X(errors[PW_ATON_E_LOST], "ring_err_lost")	\
+	X(errors[PW_ATON_E_DOWN], "ring_err_down")	\
+	X(tokens_lost,	"ring_tokens_lost")	\
+	X(tokens_dup,	"ring_tokens_duplicate")	\
+	X(orphans,	"ring_orphans")		\
+	X(flips,	"ring_flips")		\
+	X(stuck,	"ring_stuck")		\
+	X(purges,	"ring_purges")
+
+#define PW_X_ONE(field, name) + 1
+enum { PW_RING_STAT_NUM = 0 PW_RING_COUNTERS(PW_X_ONE) };
+#undef PW_X_ONE
+
+extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
+
+/* pw_aton.c APIs: the ring of a SAN */
+struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
+void pw_aton_destroy(struct pw_aton *aton);
+int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack *extack);
+u32 pw_aton_engine(const struct pw_aton *aton);
+int pw_aton_station_add(struct pw_station *st);
+void pw_aton_station_remove(struct pw_station *st);
+void pw_aton_station_up(struct pw_station *st, bool up);
+int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
+bool pw_aton_cancel(struct pw_aton *aton, struct pw_aton_req *req);
+int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period);
+struct pw_aton_req *pw_aton_unstand(struct pw_station *st, struct pw_file *pf);
+int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set *set);
+int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get);
+int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault);
+int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block,
+		      struct netlink_ext_ack *extack);
+void pw_aton_block_remove(struct pw_aton_block *block);
+void pw_aton_blocks_kill(struct pw_san *san);
+int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count, u64 *buf,
+		     bool write);
+void pw_aton_stats(struct pw_aton *aton, u64 *data);
+
+/* pw_aton_cdev.c APIs: programs; called by the ring when a command has ended */
+void pw_aton_file_done(struct pw_aton_req *req);
+void pw_aton_file_standing(struct pw_file *pf, bool changed);
+
+#endif

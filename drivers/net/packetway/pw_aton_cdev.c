@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/packetway: ATON commands, registers and ring-only interfaces.
+ *
+ * Every request belongs to the file or to the task that waits for it. A station
+ * that goes ends what is queued at it, so a request always comes to its end.
+ */
+#include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/rtnetlink.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "pw_cdev.h"
+#include "pw_priv.h"
+
+static_assert(PACKETWAY_ATON_REGS == PW_ATON_REGS);
+static_assert(PACKETWAY_ATON_HEIGHTS == PW_ATON_HEIGHTS);
+static_assert(PACKETWAY_ATON_SIGNED == PW_ATON_SIGNED);
+static_assert(PACKETWAY_ATON_COMPARAND == PW_ATON_COMPARAND);
+static_assert(PACKETWAY_ATON_F_OVERFLOW == PW_ATON_F_OVERFLOW);
+static_assert(PACKETWAY_ATON_F_RECOGNISED == PW_ATON_F_RECOGNISED);
+static_assert((int)PACKETWAY_ATON_E_CRC == (int)PW_ATON_E_CRC);
+static_assert((int)PACKETWAY_ATON_E_ROOM == (int)PW_ATON_E_ROOM);
+static_assert(sizeof(struct packetway_aton_operands) <= PAGE_SIZE);
+static_assert(sizeof(struct packetway_aton_page) <= PAGE_SIZE);
+
+/* operands moved per lock hold of RING_OPERANDS */
+#define PW_ATON_COPY_CHUNK 4096
+
+void pw_aton_file_init(struct pw_file *pf)
+{
+	spin_lock_init(&pf->aton_lock);
+	INIT_LIST_HEAD(&pf->aton_queued);
+	INIT_LIST_HEAD(&pf->aton_done);
+	init_waitqueue_head(&pf->wait);
+}
+
+static struct pw_aton_req *pw_aton_req_alloc(void)
+{
+	struct pw_aton_req *req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+
+	if (req) {
+		init_completion(&req->done);
+		INIT_LIST_HEAD(&req->entry);
+	}
+	return req;
+}
+
+static void pw_aton_req_free(struct pw_aton_req *req)
+{
+	if (!req)
+		return;
+	kvfree(req->out);
+	kfree(req->parts);
+	kfree(req);
+}
+
+/* What may stand in a command, whoever issues it. */
+static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_command *c,
+			bool batch)
+{
+	struct pw_ring_cmd *cmd = &req->cmd;
+	bool tree = c->op == PW_ATON_TREE;
+	bool sort = c->op == PW_ATON_SORT;
+	bool bitsum = c->op == PW_ATON_BITSUM;
+
+	if (c->flags || c->__reserved || c->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND) ||
+	    c->reg >= PW_ATON_REGS || c->dst > PACKETWAY_ATON_RING_ALL ||
+	    c->op == PW_ATON_PASSIVE || c->op > U8_MAX)
+		return -EINVAL;
+	if (tree ? !c->heights || c->heights > PW_ATON_HEIGHTS : c->heights)
+		return -EINVAL;
+	if (sort ? !c->room || c->room > PACKETWAY_ATON_SORT_MAX :
+	    c->room != (bitsum ? PW_ATON_PARTS : 0))
+		return -EINVAL;
+	if (!c->data == (sort || bitsum))
+		return -EINVAL;
+	if (batch && (c->data || c->deadline))
+		return -EINVAL;
+
+	cmd->op = c->op;
+	cmd->reg = c->reg;
+	cmd->mods = c->mods;
+	cmd->dst = c->dst;
+	cmd->comparand = c->comparand;
+	cmd->heights = c->heights;
+	memcpy(cmd->ops, c->ops, sizeof(cmd->ops));
+	req->user_data = c->user_data;
+	if (sort) {
+		req->out = kvcalloc(c->room, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!req->out)
+			return -ENOMEM;
+		cmd->out = req->out;
+		cmd->room = c->room;
+	}
+	if (bitsum) {
+		req->parts = kcalloc(PW_ATON_PARTS, sizeof(u32), GFP_KERNEL_ACCOUNT);
+		if (!req->parts)
+			return -ENOMEM;
+		cmd->parts = req->parts;
+	}
+	return 0;
+}
+
+/* hand a request to the ring of the bound station, now or when it can take it */
+static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 period)
+{
+	struct pw_station *st;
+	int err;
+
+	for (;;) {
+		rcu_read_lock();
+		st = rcu_dereference(pf->station);
+		if (!st)
+			err = READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN;
+		else if (period)
+			err = pw_aton_stand(st, pf, req, period);
+		else
+			err = pw_aton_submit(st, req);
+		if (!err && period)
+			pf->standing_on = &st->aton;
+		rcu_read_unlock();
+		if (err != -EAGAIN)
+			return err;
+		/* the ring is being replaced; that takes milliseconds */
+		schedule_timeout_interruptible(1);
+		if (signal_pending(current))
+			return -EINTR;
+	}
+}
+
+/* make the request the caller's again, or wait for its end */
+static bool pw_aton_take_back(struct pw_file *pf, struct pw_aton_req *req)
+{
+	struct pw_station *st;
+	bool ours = false;
+
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	if (st && req->cmd.cookie == (uintptr_t)&st->aton)
+		ours = pw_aton_cancel(st->san->aton, req);
+	rcu_read_unlock();
+	if (!ours)
+		wait_for_completion(&req->done);
+	return ours;
+}
+
+static long pw_aton_timeout(u64 deadline)
+{
+	u64 now = ktime_get_ns();
+
+	if (!deadline)
+		return MAX_SCHEDULE_TIMEOUT;
+	return deadline > now ? nsecs_to_jiffies(deadline - now) + 1 : 0;
+}
+
+/* wait for the end of a command; then it is the caller's again */
+static int pw_aton_wait(struct pw_file *pf, struct pw_aton_req *req, u64 deadline)
+{
+	long left;
+
+	left = wait_for_completion_interruptible_timeout(&req->done, pw_aton_timeout(deadline));
+	if (left > 0)
+		return 0;
+	if (pw_aton_take_back(pf, req))
+		return left ? -EINTR : -ETIMEDOUT;
+	return 0;
+}
+
+static int pw_aton_errno(u8 err)
+{
+	switch (err) {
+	case PW_ATON_OK:
+		return 0;
+	case PW_ATON_E_CRC:
+		return -EBADMSG;
+	case PW_ATON_E_DOWN:
+		return -ENETDOWN;
+	case PW_ATON_E_SHAPE:
+		return -EINVAL;
+	case PW_ATON_E_ROOM:
+		return -EMSGSIZE;
+	default:
+		return -EIO;
+	}
+}
+
+static int pw_aton_copy_data(const struct pw_aton_req *req, void __user *to)
+{
+	const struct pw_ring_cmd *cmd = &req->cmd;
+
+	if (cmd->err)
+		return 0;
+	if (req->out &&
+	    copy_to_user(to, req->out, min(cmd->counter, cmd->room) * sizeof(u64)))
+		return -EFAULT;
+	if (req->parts && copy_to_user(to, req->parts, PW_ATON_PARTS * sizeof(u32)))
+		return -EFAULT;
+	return 0;
+}
+
+int pw_ioc_aton_command(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_command *c = arg;
+	struct pw_aton_req *req;
+	struct pw_station *st;
+	int err;
+
+	c->out_error = 0;
+	c->out_flags = 0;
+	c->out_counter = 0;
+	c->out_v1 = 0;
+	c->out_v2 = 0;
+	c->out_wait = 0;
+	c->out_ring_bits = 0;
+
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	req = pw_aton_req_alloc();
+	if (!req)
+		return -ENOMEM;
+	err = pw_aton_fill(req, c, false);
+	if (!err)
+		err = pw_aton_hand_over(pf, req, 0);
+	if (!err)
+		err = pw_aton_wait(pf, req, c->deadline);
+	if (err)
+		goto out;
+
+	c->out_error = req->cmd.err;
+	c->out_wait = req->cmd.wait;
+	c->out_ring_bits = req->cmd.ring_bits;
+	if (!req->cmd.err) {
+		c->out_flags = req->cmd.flags;
+		c->out_counter = req->cmd.counter;
+		c->out_v1 = req->cmd.v1;
+		c->out_v2 = req->cmd.v2;
+	}
+	err = pw_aton_copy_data(req, u64_to_user_ptr(c->data));
+	if (!err)
+		err = pw_aton_errno(req->cmd.err);
+out:
+	pw_aton_req_free(req);
+	return err;
+}
+
+/* one command of a batch */
+static int pw_aton_queue(struct pw_file *pf, const struct packetway_aton_command *c)
+{
+	struct pw_aton_req *req;
+	int err;
+
+	req = pw_aton_req_alloc();
+	if (!req)
+		return -ENOMEM;
+	err = pw_aton_fill(req, c, true);
+	if (err)
+		goto err_free;
+	req->pf = pf;
+
+	/* counted and listed first: the ring may be done with it at once */
+	spin_lock_bh(&pf->aton_lock);
+	if (pf->aton_count >= PACKETWAY_ATON_QUEUE) {
+		err = -EBUSY;
+	} else {
+		pf->aton_count++;
+		list_add_tail(&req->entry, &pf->aton_queued);
+	}
+	spin_unlock_bh(&pf->aton_lock);
+	if (err)
+		goto err_free;
+
+	err = pw_aton_hand_over(pf, req, 0);
+	if (!err)
+		return 0;
+	spin_lock_bh(&pf->aton_lock);
+	list_del(&req->entry);
+	pf->aton_count--;
+	spin_unlock_bh(&pf->aton_lock);
+err_free:
+	pw_aton_req_free(req);
+	return err;
+}
+
+int pw_ioc_aton_submit(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_submit *s = arg;
+	struct packetway_aton_command c;
+	struct pw_station *st;
+	int err = 0;
+	u32 i;
+
+	s->out_queued = 0;
+	if (s->flags || s->__reserved || !s->count || s->count > PACKETWAY_ATON_QUEUE ||
+	    s->stride < sizeof(c) || s->stride > PAGE_SIZE)
+		return -EINVAL;
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	for (i = 0; i < s->count; i++) {
+		err = copy_struct_from_user(&c, sizeof(c),
+					    u64_to_user_ptr(s->commands + (u64)i * s->stride),
+					    s->stride);
+		if (!err && c.size != s->stride)
+			err = -EINVAL;
+		if (!err)
+			err = pw_aton_queue(pf, &c);
+		if (err)
+			break;
+	}
+	s->out_queued = i;
+	return i ? 0 : err;
+}
+
+/**
+ * pw_aton_file_done - a command of a batch has ended
+ * @req: the command; BH off
+ */
+void pw_aton_file_done(struct pw_aton_req *req)
+{
+	struct pw_file *pf = req->pf;
+
+	spin_lock_bh(&pf->aton_lock);
+	list_move_tail(&req->entry, &pf->aton_done);
+	spin_unlock_bh(&pf->aton_lock);
+	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
+}
+
+/**
+ * pw_aton_file_standing - a file's standing command has run
+ * @pf: the file
+ * @changed: its result is not what it was; pw_aton.lock held
+ */
+void pw_aton_file_standing(struct pw_file *pf, bool changed)
+{
+	if (!changed)
+		return;
+	WRITE_ONCE(pf->standing_news, true);
+	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
+}
+
+static void pw_aton_result(struct packetway_aton_result *r, const struct pw_aton_req *req)
+{
+	*r = (struct packetway_aton_result) {
+		.user_data = req->user_data,
+		.error = req->cmd.err,
+		.wait = req->cmd.wait,
+		.ring_bits = req->cmd.ring_bits,
+	};
+	if (!req->cmd.err) {
+		r->flags = req->cmd.flags;
+		r->counter = req->cmd.counter;
+		r->v1 = req->cmd.v1;
+		r->v2 = req->cmd.v2;
+	}
+}
+
+/* the next result for read(): a command's, else news of the standing one */
+static bool pw_aton_next_result(struct pw_file *pf, struct packetway_aton_result *r)
+{
+	const struct packetway_aton_page *page;
+	const struct packetway_aton_slot *slot;
+	struct pw_aton_req *req;
+	struct pw_station *st;
+	bool got = false;
+
+	spin_lock_bh(&pf->aton_lock);
+	req = list_first_entry_or_null(&pf->aton_done, struct pw_aton_req, entry);
+	if (req) {
+		list_del(&req->entry);
+		pf->aton_count--;
+	}
+	spin_unlock_bh(&pf->aton_lock);
+	if (req) {
+		/* pw_aton_finish() may still be about to signal it */
+		wait_for_completion(&req->done);
+		pw_aton_result(r, req);
+		pw_aton_req_free(req);
+		return true;
+	}
+
+	if (!READ_ONCE(pf->standing_news))
+		return false;
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	if (st) {
+		spin_lock_bh(&st->san->aton->lock);
+		if (st->aton.live && st->aton.standing_file == pf) {
+			page = page_address(st->aton.results);
+			slot = &page->standing;
+			*r = (struct packetway_aton_result) {
+				.user_data = st->aton.standing->user_data,
+				.error = slot->status & 0xff,
+				.flags = (slot->status >> 8 & 0xff) | PACKETWAY_ATON_F_STANDING,
+				.counter = slot->counter,
+				.v1 = slot->v1,
+				.v2 = slot->v2,
+				.wait = slot->wait,
+				.ring_bits = slot->ring_bits,
+			};
+			got = true;
+		}
+		WRITE_ONCE(pf->standing_news, false);
+		spin_unlock_bh(&st->san->aton->lock);
+	}
+	rcu_read_unlock();
+	return got;
+}
+
+static bool pw_aton_readable(struct pw_file *pf)
+{
+	return !list_empty_careful(&pf->aton_done) || READ_ONCE(pf->standing_news);
+}
+
+ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
+{
+	struct pw_file *pf = file->private_data;
+	struct packetway_aton_result r;
+	size_t done = 0;
+	int err;
+
+	if (len < sizeof(r))
+		return -EINVAL;
+	for (;;) {
+		while (len - done >= sizeof(r) && pw_aton_next_result(pf, &r)) {
+			if (copy_to_user(buf + done, &r, sizeof(r)))
+				return done ?: -EFAULT;
+			done += sizeof(r);
+		}
+		if (done)
+			return done;
+		if (file->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		err = wait_event_interruptible(pf->wait, pw_aton_readable(pf));
+		if (err)
+			return err;
+	}
+}
+
+__poll_t pw_aton_file_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct pw_file *pf = file->private_data;
+
+	poll_wait(file, &pf->wait, wait);
+	return pw_aton_readable(pf) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/* the standing command of this file goes; pf->lock held */
+static void pw_aton_drop_standing(struct pw_file *pf)
+{
+	struct pw_station *st;
+
+	if (!pf->standing)
+		return;
+	rtnl_lock();
+	st = rtnl_dereference(pf->station);
+	if (st && &st->aton == pf->standing_on)
+		pw_aton_unstand(st, pf);
+	rtnl_unlock();
+	/* a station that has gone let go of it when it left the ring */
+	pw_aton_req_free(pf->standing);
+	pf->standing = NULL;
+	pf->standing_on = NULL;
+	WRITE_ONCE(pf->standing_news, false);
+}
+
+int pw_ioc_aton_stand(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_stand *s = arg;
+	struct packetway_aton_command c = {
+		.op = s->op,
+		.reg = s->reg,
+		.mods = s->mods,
+		.dst = s->dst,
+		.comparand = s->comparand,
+		.user_data = s->user_data,
+	};
+	struct pw_aton_req *req;
+	struct pw_station *st;
+	int err;
+
+	if (s->flags || s->__reserved)
+		return -EINVAL;
+	if (s->op && (s->op > PW_ATON_COUNT_LE || s->period < PACKETWAY_ATON_PERIOD_MIN))
+		return -EINVAL;
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	mutex_lock(&pf->lock);
+	if (!s->op) {
+		err = pf->standing ? 0 : -ENOENT;
+		pw_aton_drop_standing(pf);
+		goto out;
+	}
+	req = pw_aton_req_alloc();
+	if (!req) {
+		err = -ENOMEM;
+		goto out;
+	}
+	err = pw_aton_fill(req, &c, true);
+	if (!err) {
+		pw_aton_drop_standing(pf);
+		err = pw_aton_hand_over(pf, req, s->period);
+	}
+	if (err)
+		pw_aton_req_free(req);
+	else
+		pf->standing = req;
+out:
+	mutex_unlock(&pf->lock);
+	return err;
+}
+
+int pw_ioc_aton_set(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_set *s = arg;
+	struct pw_station *st;
+	int err;
+
+	if (s->flags & ~(PACKETWAY_ATON_SET_OPERAND | PACKETWAY_ATON_SET_GROUP) || !s->flags ||
+	    s->reg >= PACKETWAY_ATON_REGS || s->group > PW_ATON_GROUP_MASK)
+		return -EINVAL;
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	err = st ? pw_aton_set_registers(st, s) : -ENODEV;
+	rcu_read_unlock();
+	return err;
+}
+
+int pw_ioc_aton_get(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_get *g = arg;
+	struct pw_station *st;
+	int err;
+
+	if (g->flags)
+		return -EINVAL;
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	if (st)
+		err = pw_aton_get_registers(st, g);
+	else
+		err = READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN;
+	rcu_read_unlock();
+	return err;
+}
+
+int pw_ioc_ring_create(struct pw_file *pf, void *arg)
+{
+	struct packetway_ring_create *r = arg;
+	struct pw_aton_block *block;
+	struct pw_station *st;
+	int err;
+
+	r->out_address = 0;
+	if (r->flags || r->__reserved || !r->count || r->count > PACKETWAY_RING_IFACES_MAX ||
+	    !r->regs || r->regs > PACKETWAY_ATON_REGS)
+		return -EINVAL;
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	if (!block)
+		return -ENOMEM;
+	block->count = r->count;
+	block->regs = r->regs;
+
+	mutex_lock(&pf->lock);
+	if (pf->block) {
+		err = -EBUSY;
+		goto out;
+	}
+	rtnl_lock();
+	st = rtnl_dereference(pf->station);
+	err = st ? pw_aton_block_add(st->san, block, NULL) : -ENODEV;
+	rtnl_unlock();
+	if (!err) {
+		pf->block = block;
+		r->out_address = block->addr;
+	}
+out:
+	mutex_unlock(&pf->lock);
+	if (err)
+		kfree(block);
+	return err;
+}
+
+int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
+{
+	struct packetway_ring_operands *r = arg;
+	u64 __user *user = u64_to_user_ptr(r->operands);
+	bool write = !(r->flags & PACKETWAY_RING_READ);
+	u32 first = r->first, left = r->count, n;
+	u64 *buf;
+	int err = 0;
+
+	if (r->flags & ~PACKETWAY_RING_READ || r->__reserved || r->reg >= PACKETWAY_ATON_REGS)
+		return -EINVAL;
+	buf = kvmalloc_array(PW_ATON_COPY_CHUNK, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (!buf)
+		return -ENOMEM;
+
+	mutex_lock(&pf->lock);
+	if (!pf->block)
+		err = -ENOENT;
+	while (!err && left) {
+		n = min_t(u32, left, PW_ATON_COPY_CHUNK);
+		if (write && copy_from_user(buf, user, n * sizeof(u64))) {
+			err = -EFAULT;
+			break;
+		}
+		rtnl_lock();
+		err = pw_aton_block_rw(pf->block, r->reg, first, n, buf, write);
+		rtnl_unlock();
+		if (!err && !write && copy_to_user(user, buf, n * sizeof(u64)))
+			err = -EFAULT;
+		first += n;
+		user += n;
+		left -= n;
+		if (!err && signal_pending(current))
+			err = -EINTR;
+	}
+	mutex_unlock(&pf->lock);
+	kvfree(buf);
+	return err;
+}
+
+/* page 0: operands, page 1: results */
+int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct pw_file *pf = file->private_data;
+	unsigned long pages = vma_pages(vma);
+	struct page *page = NULL;
+	struct pw_station *st;
+	int err;
+
+	if (pages != 1 || vma->vm_pgoff > 1 || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (vma->vm_pgoff == 1) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		pw_vm_flags_mod(vma, 0, VM_MAYWRITE);
+	}
+	pw_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYEXEC);
+
+	st = pw_file_station_admin(pf);
+	if (IS_ERR(st))
+		return PTR_ERR(st);
+	pw_file_station_put(st);
+
+	rcu_read_lock();
+	st = rcu_dereference(pf->station);
+	if (st) {
+		spin_lock_bh(&st->san->aton->lock);
+		if (st->aton.live) {
+			page = vma->vm_pgoff ? st->aton.results : st->aton.operands;
+			get_page(page);
+		}
+		spin_unlock_bh(&st->san->aton->lock);
+	}
+	rcu_read_unlock();
+	if (!page)
+		return -ENODEV;
+	err = vm_insert_page(vma, vma->vm_start, page);
+	put_page(page);
+	return err;
+}
+
+/* the file lets go of its station: so does its standing command */
+void pw_aton_file_unbind(struct pw_file *pf)
+{
+	mutex_lock(&pf->lock);
+	pw_aton_drop_standing(pf);
+	mutex_unlock(&pf->lock);
+}
+
+void pw_aton_file_release(struct pw_file *pf)
+{
+	struct pw_aton_req *req, *next;
+
+	/* nobody else uses the file; the ring may still move what it ends */
+	for (;;) {
+		spin_lock_bh(&pf->aton_lock);
+		req = list_first_entry_or_null(&pf->aton_queued, struct pw_aton_req, entry);
+		spin_unlock_bh(&pf->aton_lock);
+		if (!req)
+			break;
+		if (pw_aton_take_back(pf, req)) {
+			spin_lock_bh(&pf->aton_lock);
+			list_del(&req->entry);
+			spin_unlock_bh(&pf->aton_lock);
+			pw_aton_req_free(req);
+		}
+	}
+	list_for_each_entry_safe(req, next, &pf->aton_done, entry) {
+		list_del(&req->entry);
+		wait_for_completion(&req->done);
+		pw_aton_req_free(req);
+	}
+
+	pw_aton_file_unbind(pf);
+	if (pf->block) {
+		rtnl_lock();
+		pw_aton_block_remove(pf->block);
+		rtnl_unlock();
+		kfree(pf->block);
+	}
+}
