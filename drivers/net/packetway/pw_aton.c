@@ -480,15 +480,20 @@ int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault)
 	return err;
 }
 
+static void pw_aton_stats_add(const struct pw_ring *ring, u64 *sum)
+{
+	const struct pw_ring_stats *s = pw_ring_stats(ring);
+
+#define PW_X_ADD(field, name) *sum++ += s->field;
+	PW_RING_COUNTERS(PW_X_ADD)
+#undef PW_X_ADD
+}
+
 void pw_aton_stats(struct pw_aton *aton, u64 *data)
 {
-	const struct pw_ring_stats *s;
-
 	spin_lock_bh(&aton->lock);
-	s = pw_ring_stats(aton->ring);
-#define PW_X_COPY(field, name) *data++ = s->field;
-	PW_RING_COUNTERS(PW_X_COPY)
-#undef PW_X_COPY
+	memcpy(data, aton->past, sizeof(aton->past));
+	pw_aton_stats_add(aton->ring, data);
 	spin_unlock_bh(&aton->lock);
 }
 
@@ -559,6 +564,7 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 		       pw_ring_operands(old, r) + pw_aton_index(aton, aton->san->nports),
 		       n * sizeof(u64));
 	aton->epoch += pw_ring_now(old);
+	pw_aton_stats_add(old, aton->past);
 	aton->pace_until = 0;
 	aton->ring = ring;
 	swap(aton->mem, mem);

@@ -89,28 +89,6 @@ struct pw_aton_block {
 	u32 addr;
 };
 
-struct pw_aton {
-	spinlock_t lock;	/* ring, its queues, registers */
-	struct pw_ring *ring;
-	void *mem;
-	struct pw_ring_params params;
-	u64 epoch;		/* bit times before the present ring was made */
-	u64 pace_until;		/* standing commands may run up to here */
-	u32 demand;		/* commands queued, standing ones aside */
-	u32 standing;		/* stations with a standing command */
-	u32 period;		/* shortest of theirs */
-	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
-
-	struct napi_struct napi;
-	struct net_device *dummy;	/* carries the NAPI */
-	struct hrtimer timer;		/* paces standing commands */
-
-	bool frozen;			/* no submissions: the ring is being replaced */
-	struct list_head blocks;	/* RTNL */
-	u32 extra;			/* RTNL: ring-only interfaces */
-	struct pw_san *san;
-};
-
 /* the ring's share of `ethtool -S` */
 #define PW_RING_COUNTERS(X)			\
 	X(packets,	"ring_packets")		\
@@ -129,6 +107,29 @@ struct pw_aton {
 #define PW_X_ONE(field, name) + 1
 enum { PW_RING_STAT_NUM = 0 PW_RING_COUNTERS(PW_X_ONE) };
 #undef PW_X_ONE
+
+struct pw_aton {
+	spinlock_t lock;	/* ring, its queues, registers */
+	struct pw_ring *ring;
+	void *mem;
+	struct pw_ring_params params;
+	u64 epoch;		/* bit times before the present ring was made */
+	u64 past[PW_RING_STAT_NUM];	/* counters of earlier rings */
+	u64 pace_until;		/* standing commands may run up to here */
+	u32 demand;		/* commands queued, standing ones aside */
+	u32 standing;		/* stations with a standing command */
+	u32 period;		/* shortest of theirs */
+	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
+
+	struct napi_struct napi;
+	struct net_device *dummy;	/* carries the NAPI */
+	struct hrtimer timer;		/* paces standing commands */
+
+	bool frozen;			/* no submissions: the ring is being replaced */
+	struct list_head blocks;	/* RTNL */
+	u32 extra;			/* RTNL: ring-only interfaces */
+	struct pw_san *san;
+};
 
 extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
 
