@@ -6,7 +6,6 @@ O     ?= $(TOP)/build
 KDIR  ?=
 S     := $(TOP)/scripts
 R     := $(O)/results
-export O
 
 # what a soak multiplies: percent of the counts of "make test"
 SOAK_SCALE ?= 1000
@@ -16,6 +15,8 @@ FUZZ_SECONDS ?= 20
 # selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
 T ?=
 K ?= 6.1 6.12
+
+export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
 .PHONY: module tools selftests demo setup test test-user test-host test-vm test-debug check summary \
