@@ -135,15 +135,16 @@ static void set_operands(u32 n)
 }
 
 /* the same call on both sides must answer the same */
-#define BOTH(call) ({								\
-	int _a, _b;								\
-	struct side *s;								\
+static const char *unlike;
+
+#define BOTH(call) do {								\
+	struct side *s = &side[0];						\
+	int _a = (call);							\
 										\
-	s = &side[0]; _a = (call);						\
-	s = &side[1]; _b = (call);						\
-	if (_a != _b)								\
-		return "calls answer differently: " #call;			\
-	_a; })
+	s = &side[1];								\
+	if (_a != (call) && !unlike)						\
+		unlike = "calls answer differently: " #call;			\
+} while (0)
 
 /* what differs, for whoever has to find out why */
 static const char *differs(const char *what, const struct pw_ring_cmd *a,
@@ -152,12 +153,15 @@ static const char *differs(const char *what, const struct pw_ring_cmd *a,
 	const struct pw_ring_cmd *c[] = { a, b };
 	int i;
 
-	for (i = 0; i < 2; i++)
-		diag("%s: #%llu op %u iface %u dst %06x len %u err %u counter %u v1 %llx v2 %llx flags %u submit %llu wait %llu bits %llu",
-		     i ? "fast" : "rtl ", (unsigned long long)c[i]->cookie, c[i]->op, c[i]->iface, c[i]->dst, c[i]->len,
+	for (i = 0; i < 2; i++) {
+		diag("%s: #%llu op %u iface %u dst %06x len %u submit %llu", i ? "fast" : "rtl ",
+		     (unsigned long long)c[i]->cookie, c[i]->op, c[i]->iface, c[i]->dst, c[i]->len,
+		     (unsigned long long)c[i]->submit);
+		diag("      err %u counter %u v1 %llx v2 %llx flags %u wait %llu bits %llu",
 		     c[i]->err, c[i]->counter, (unsigned long long)c[i]->v1,
-		     (unsigned long long)c[i]->v2, c[i]->flags, (unsigned long long)c[i]->submit,
-		     (unsigned long long)c[i]->wait, (unsigned long long)c[i]->ring_bits);
+		     (unsigned long long)c[i]->v2, c[i]->flags, (unsigned long long)c[i]->wait,
+		     (unsigned long long)c[i]->ring_bits);
+	}
 	return what;
 }
 
@@ -169,6 +173,8 @@ static const char *compare(void)
 	for (;;) {
 		a = pw_ring_reap(side[0].ring);
 		b = pw_ring_reap(side[1].ring);
+		if (unlike)
+			return unlike;
 		if (!a != !b)
 			return "number of completions";
 		if (!a)

@@ -19,7 +19,7 @@
 #define PW_ATON_RING		0xffffffu	/* destination: the whole ring */
 #define PW_ATON_GROUP		0xe00000u	/* destination: PW_ATON_GROUP | mask */
 #define PW_ATON_GROUP_MASK	0x0fffffu
-#define PW_ATON_MAX_IFACES	(1u << 20)
+#define PW_ATON_MAX_IFACES	0x100000u
 
 enum pw_aton_op {
 	PW_ATON_PASSIVE = 0,	/* plain data, no command */

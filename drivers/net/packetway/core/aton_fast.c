@@ -87,7 +87,7 @@ static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *iface)
 static bool next_packet(struct pw_ring *ring, u64 until)
 {
 	u64 t = ring->now;
-	u64 start, s;
+	u64 start, last, s;
 	u32 iface, i;
 
 	while (ring->state != PW_RING_DARK) {
@@ -107,19 +107,25 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 			return false;
 		if (ring->future && ring->future->head->submit <= min(start, until)) {
 			t = ring->future->head->submit;
-		} else if (ring->state == PW_RING_LOST) {
+			continue;
+		}
+		if (ring->state == PW_RING_LOST) {
 			if (ring->lost_at + ring->timeout > until)
 				break;
 			pw_ring_reissue(ring, ring->lost_at + ring->timeout);
 			t = max(t, ring->now);
-		} else if (ring->lose && ring->lose_at <= (start > until ? until : start + PW_ATON_DECIDE)) {
-			pw_ring_lose(ring);
-		} else if (start > until) {
-			break;
-		} else {
-			pw_ring_begin(ring, iface, start);
-			return true;
+			continue;
 		}
+		/* it may vanish while it is being taken */
+		last = start > until ? until : start + PW_ATON_DECIDE;
+		if (ring->lose && ring->lose_at <= last) {
+			pw_ring_lose(ring);
+			continue;
+		}
+		if (start > until)
+			break;
+		pw_ring_begin(ring, iface, start);
+		return true;
 	}
 	if (ring->state != PW_RING_DARK)
 		ring->now = max(ring->now, until + 1);

@@ -53,7 +53,7 @@ struct pw_rtl {
 	u8 pad[PW_ATON_TOKEN];	/* the monitor's latency buffer, before interface 0 */
 	u32 pad_at;
 	u64 cycle;		/* bit time that comes next */
-	u64 quiet;		/* bit times since the monitor saw a frame */
+	u64 quiet;		/* bit times since the monitor saw a delimiter */
 	u64 back_at;		/* the T-interface has its packet back */
 	u64 strip_at;		/* the monitor has stripped an orphan */
 	u64 taking_at;		/* start of the packet of who will take the token */

@@ -270,7 +270,7 @@ static void recognise(struct pw_ring *ring, u32 i, u8 in, u32 k)
 	if (k >= 20)
 		st->group_space &= in == (PW_ATON_GROUP >> k & 1);
 	else
-		st->group_hit |= in & ring->group[i] >> k;
+		st->group_hit |= in & (ring->group[i] >> k);
 	if (!k && (st->all_ones || st->equal || (st->group_space && st->group_hit)))
 		st->mine = st->mode == REPEAT;
 }
@@ -605,6 +605,7 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 {
 	struct pw_rtl_if *st = &ring->rtl.ifs[i];
 	u64 start = ring->rtl.cycle - 6;
+	u8 was = st->frame;
 
 	if (is_delim(st->window, PW_ATON_TD)) {
 		st->frame = FRAME_TOKEN;
@@ -624,6 +625,8 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 	} else if (st->frame != FRAME_NONE && is_delim(st->window, PW_ATON_ED)) {
 		frame_ends(ring, i);
 	}
+	if (i == ring->monitor && st->frame != was)
+		ring->rtl.quiet = 0;
 }
 
 /*
@@ -728,7 +731,7 @@ static void bit_time(struct pw_ring *ring, u64 until)
 		rtl->ifs[rtl->flip_if].out ^= 1;
 	if (ring->monitor < ring->n) {
 		m = &rtl->ifs[ring->monitor];
-		rtl->quiet = m->frame == FRAME_NONE && m->mode == REPEAT ? rtl->quiet + 1 : 0;
+		rtl->quiet = m->mode == REPEAT ? rtl->quiet + 1 : 0;
 	}
 }
 
@@ -784,7 +787,8 @@ static void events(struct pw_ring *ring)
 		pw_ring_lose(ring);
 		rtl->quiet = c - ring->lost_at;
 	}
-	if (ring->state != PW_RING_DARK && rtl->quiet >= ring->timeout)
+	if (ring->state != PW_RING_DARK && ring->state != PW_RING_PACKET &&
+	    rtl->quiet >= ring->timeout)
 		pw_ring_reissue(ring, c);
 	if (ring->state == PW_RING_TOKEN && c == ring->tok_at) {
 		st = &rtl->ifs[ring->tok_from];
