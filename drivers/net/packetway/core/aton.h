@@ -112,7 +112,7 @@ struct pw_ring_cmd {
 	u64 ring_bits;
 	u64 done;
 
-	/* private */
+	/* private: */
 	struct pw_ring_cmd *next;
 	struct pw_ring_cmd *next_done;
 	u32 iface;
@@ -146,7 +146,7 @@ struct pw_ring_port {
 	u32 status;
 	u32 irq_mask;
 
-	/* private */
+	/* private: */
 	u32 iface;
 	struct pw_ring_cmd *head;
 	struct pw_ring_cmd *tail;

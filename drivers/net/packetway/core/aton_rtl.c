@@ -58,11 +58,20 @@ struct pw_rtl_if {
 	u64 sr0, sr1, sr_crc;	/* shift register: 64 symbols, 64 "part of the CRC" marks */
 };
 
+/**
+ * pw_rtl_size - what the rtl engine needs beyond the ring
+ * @params: the ring
+ */
 size_t pw_rtl_size(const struct pw_ring_params *params)
 {
 	return (size_t)params->capacity * (sizeof(struct pw_rtl_if) + params->propagation);
 }
 
+/**
+ * pw_rtl_init - prepare it
+ * @ring: the ring
+ * @mem: pw_rtl_size() bytes, zeroed
+ */
 void pw_rtl_init(struct pw_ring *ring, void *mem)
 {
 	ring->rtl.ifs = mem;
@@ -73,7 +82,10 @@ void pw_rtl_init(struct pw_ring *ring, void *mem)
 	ring->rtl.strip_at = PW_RING_NEVER;
 }
 
-/* the ring falls silent, and everybody notices */
+/**
+ * pw_rtl_wipe - the ring falls silent, and everybody notices
+ * @ring: the ring
+ */
 void pw_rtl_wipe(struct pw_ring *ring)
 {
 	struct pw_rtl *rtl = &ring->rtl;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pwmodel aton: both engines, every form, what it prints and what it refuses. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "pw_os_user.h"
+#include "tap.h"
+
+static char text[1024], error[1024];
+static int status;
+
+static void run(const char *engine, const char *args)
+{
+	char cmd[1024], name[64], *q;
+	size_t n;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/tmp/aton_cli_test.%d", (int)getpid());
+	snprintf(cmd, sizeof(cmd), "%s aton --engine %s %s 2>%s", getenv("PWMODEL"), engine, args,
+		 name);
+	f = popen(cmd, "r");
+	if (!f)
+		exit(1);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = 0;
+	if (n && text[n - 1] == '\n')
+		text[n - 1] = 0;
+	for (q = text; (q = strchr(q, '"'));)	/* for the table's sake */
+		*q = '\'';
+	status = pclose(f);
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	f = fopen(name, "r");
+	n = f ? fread(error, 1, sizeof(error) - 1, f) : 0;
+	error[n] = 0;
+	if (f)
+		fclose(f);
+	remove(name);
+}
+
+/* arguments, what is printed between the command's name and the ring time, ring time */
+static const struct {
+	const char *args, *fields;
+	int bits;
+} good[] = {
+	{ "add 7 14 0",
+	  "'counter':3,'v1':21,'v2':0,'overflow':false,'error':null", 275 },
+	{ "add 0xffffffffffffffff 2",
+	  "'counter':2,'v1':1,'v2':0,'overflow':true,'error':null", 274 },
+	{ "and 12 10",
+	  "'counter':2,'v1':8,'v2':0,'overflow':false,'error':null", 274 },
+	{ "or 18446744073709551615 1",
+	  "'counter':2,'v1':18446744073709551615,'v2':0,'overflow':false,'error':null", 274 },
+	{ "max 5 9 9 2",
+	  "'counter':4,'v1':9,'v2':3,'overflow':false,'error':null", 276 },
+	{ "min --signed 3 -4 5",
+	  "'counter':3,'v1':-4,'v2':2,'overflow':false,'error':null", 275 },
+	{ "count-le 5 6 4 5 --propagation 2",
+	  "'counter':4,'v1':5,'v2':3,'overflow':false,'error':null", 284 },
+	{ "count-lt --comparand 5 9 6 4 5",
+	  "'counter':4,'v1':5,'v2':2,'overflow':false,'error':null", 276 },
+	{ "count-eq 5",
+	  "'counter':1,'v1':5,'v2':1,'overflow':false,'error':null", 273 },
+	{ "sort 5 2 9 2",
+	  "'sorted':[2,2,5,9],'counter':4,'error':null", 404 },
+	{ "majority 5 5 9",
+	  "'majority':5,'messages':2,'counter':3,'count':2,'error':null", 1958 },
+	{ "majority 5 5 9 9",
+	  "'majority':null,'messages':2,'counter':4,'count':0,'error':null", 1960 },
+	{ "tree --ops add,max 1 2 3 4",
+	  "'counter':4,'v1':7,'overflow':false,'error':null", 364 },
+	{ "add 1 2 3 --flip 1:120",
+	  "'error':'crc'", 275 },
+	{ "add 1 2 3 --flip 0:0",
+	  "'error':'crc'", 275 },
+	{ "sort 1 2 3 --flip 2:271",
+	  "'error':'crc'", 339 },
+	{ "majority 1 2 3 --flip 2:1000",
+	  "'error':'crc'", 1683 },
+};
+
+/* arguments, and what the message must name */
+static const struct {
+	const char *args, *names;
+} bad[] = {
+	{ "", "cmd" }, { "sum 1 2", "sum" }, { "add", "operands" }, { "add 1 two", "operand 2" },
+	{ "add 1 2 --flip 2:1", "flip hop" }, { "add 1 2 --flip 1:272", "flip bit" },
+	{ "add 1 2 --flip 7", "flip" }, { "tree --ops add 1 2 3", "operands" },
+	{ "tree --ops add 1 2 3 4", "ops" }, { "tree --ops add,xor 1 2 3 4", "ops" },
+	{ "add --comparand 1 1 2", "comparand" }, { "add --ops add 1 2", "ops" },
+	{ "add --propagation x 1", "propagation" }, { "add --engine slow 1", "engine" },
+	{ "add --what 1", "--what" }, { "add 18446744073709551616", "operand 1" },
+};
+
+int main(void)
+{
+	static const char * const engine[] = { "rtl", "fast" };
+	char want[1024], *line;
+	unsigned int e, i;
+
+	if (!getenv("PWMODEL")) {
+		printf("1..0 # SKIP PWMODEL names no program\n");
+		return 0;
+	}
+	for (e = 0; e < 2; e++) {
+		for (i = 0; i < ARRAY_SIZE(good); i++) {
+			run(engine[e], good[i].args);
+			snprintf(want, sizeof(want), "{'cmd':'%.*s',%s,'ring_bits':%d}",
+				 (int)strcspn(good[i].args, " "), good[i].args, good[i].fields,
+				 good[i].bits);
+			if (!ok(!status && !strcmp(text, want) && !*error, "%s: %s", engine[e],
+				good[i].args))
+				diag("%s", text);
+		}
+		for (i = 0; i < ARRAY_SIZE(bad); i++) {
+			run(engine[e], bad[i].args);
+			line = strchr(error, '\n');
+			if (!ok(status == 2 && !*text && line && !line[1] &&
+				strstr(error, bad[i].names), "%s: refuses '%s', naming %s",
+				engine[e], bad[i].args, bad[i].names))
+				diag("%d %s", status, error);
+		}
+	}
+	return tap_done();
+}
