@@ -453,6 +453,15 @@ static void rules(void)
 	is(pw_rrp_db_own(&db, 0x100, 1, 0, d, n), -EINVAL, "own table with records that do not belong");
 	is(pw_rrp_db_own(&db, 0x100, 1, 0, NULL, 0), 0, "an own table without nodes");
 	is(pw_rrp_db_hrdown(&db, 0x10f, 0), 0, "the own table is not lost to an error");
+	/* room for nodes is what the caller says, to the byte */
+	pw_rrp_db_init(&db, 0x10f, 0x210, table, 1, 0);
+	TABLE(0x300, 1, 1, 0, 1);
+	table[0].nodes_cap = 23;
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TOO_LONG, "nodes of 24 bytes in 23");
+	ok(!t && !table[0].used && !table[0].nodes_len, "nothing was kept of them");
+	is(pw_rrp_db_own(&db, 0x100, 1, 0, d + n - 24, 24), -ENOSPC, "nor as the own ones");
+	table[0].nodes_cap = 24;
+	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "in 24");
 	ok(pw_rrp_mtu_min(0, 0) == 0 && pw_rrp_mtu_min(0, 5) == 5 && pw_rrp_mtu_min(5, 0) == 5 &&
 	   pw_rrp_mtu_min(5, 6) == 5 && pw_rrp_mtu_min(6, 5) == 5, "smaller of two MTUs");
 }
