@@ -7,6 +7,7 @@
 #ifndef PACKETWAY_COMPAT_H
 #define PACKETWAY_COMPAT_H
 
+#include <linux/ethtool.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
@@ -52,6 +53,12 @@ static inline void pw_dummy_netdev_free(struct net_device *dev)
 	if (dev)
 		free_netdev(dev);
 }
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+typedef struct ethtool_ts_info pw_ethtool_ts_info;
+#else
+typedef struct kernel_ethtool_ts_info pw_ethtool_ts_info;
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

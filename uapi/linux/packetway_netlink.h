@@ -64,6 +64,13 @@ enum packetway_engine {
  * PACKETWAY_A_SAN_STATIONS	u32	reply only: stations on it
  * PACKETWAY_A_SAN_PINNED	flag	reply only: made by request, stays without stations
  * PACKETWAY_A_SAN_RING_ENGINE	u32	ring: enum packetway_engine, not NONE
+ * PACKETWAY_A_SAN_RATE		u64	bits per second of a fabric link; default 8 * 10^9,
+ *					so that a cycle (a byte) is a nanosecond
+ * PACKETWAY_A_SAN_REAL		u32	1: the fabric is paced to that rate; 0: virtual
+ *					time, which stands still when it is empty
+ * PACKETWAY_A_SAN_FROZEN	u32	1: the fabric collects frames and does not run
+ * PACKETWAY_A_SAN_TIME		u64	reply only: virtual time in nanoseconds
+ * PACKETWAY_A_SAN_PHC		u32	reply only: number of its PTP clock, if it has one
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -74,6 +81,12 @@ enum {
 	PACKETWAY_A_SAN_STATIONS,
 	PACKETWAY_A_SAN_PINNED,
 	PACKETWAY_A_SAN_RING_ENGINE,
+	PACKETWAY_A_SAN_RATE,
+	PACKETWAY_A_SAN_REAL,
+	PACKETWAY_A_SAN_FROZEN,
+	PACKETWAY_A_SAN_TIME,
+	PACKETWAY_A_SAN_PHC,
+	PACKETWAY_A_SAN_PAD,
 
 	__PACKETWAY_A_SAN_MAX
 };

@@ -12,13 +12,20 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_BIAS] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
 	[PACKETWAY_A_SAN_RING_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
+	[PACKETWAY_A_SAN_RATE] = { .type = NLA_U64 },
+	[PACKETWAY_A_SAN_REAL] = NLA_POLICY_MAX(NLA_U32, 1),
+	[PACKETWAY_A_SAN_FROZEN] = NLA_POLICY_MAX(NLA_U32, 1),
+	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
+				   .reject_message = "Virtual time is reply only" },
+	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
+				  .reject_message = "The clock number is reply only" },
 	[PACKETWAY_A_SAN_STATIONS] = { .type = NLA_REJECT,
 				       .reject_message = "The number of stations is reply only" },
 	[PACKETWAY_A_SAN_PINNED] = { .type = NLA_REJECT,
 				     .reject_message = "The pinned flag is reply only" },
 };
 
-static int pw_san_fill(struct sk_buff *msg, const struct pw_san *san, u32 portid, u32 seq,
+static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 seq,
 		       int flags, u8 cmd)
 {
 	struct nlattr *nest;
@@ -40,6 +47,12 @@ static int pw_san_fill(struct sk_buff *msg, const struct pw_san *san, u32 portid
 	    nla_put_u32(msg, PACKETWAY_A_SAN_BIAS, san->bias) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_ENGINE, pw_san_engine(san)) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_ENGINE, pw_aton_engine(san->aton)) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_san_time(san), PACKETWAY_A_SAN_PAD) ||
+	    (pw_ptp_index(san->ptp) >= 0 &&
+	     nla_put_u32(msg, PACKETWAY_A_SAN_PHC, pw_ptp_index(san->ptp))) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_STATIONS, stations) ||
 	    (san->pinned && nla_put_flag(msg, PACKETWAY_A_SAN_PINNED))) {
 		genlmsg_cancel(msg, hdr);
@@ -50,7 +63,7 @@ static int pw_san_fill(struct sk_buff *msg, const struct pw_san *san, u32 portid
 	return 0;
 }
 
-static struct sk_buff *pw_san_message(const struct pw_san *san, u32 portid, u32 seq, u8 cmd)
+static struct sk_buff *pw_san_message(struct pw_san *san, u32 portid, u32 seq, u8 cmd)
 {
 	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
 
@@ -126,6 +139,15 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* a rate so low or high that times overflow is of no use to anybody */
+static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
+{
+	if (rate >= 1000 && rate <= 8000 * NSEC_PER_SEC)
+		return 0;
+	NL_SET_ERR_MSG(extack, "The rate of a link is 1 kb/s to 8 Tb/s");
+	return -ERANGE;
+}
+
 int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
@@ -146,6 +168,13 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		conf.engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
 	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
 		conf.ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
+	if (tb[PACKETWAY_A_SAN_RATE])
+		conf.rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
+	if (tb[PACKETWAY_A_SAN_REAL])
+		conf.real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
+	err = pw_san_check_rate(conf.rate, info->extack);
+	if (err)
+		return err;
 
 	rtnl_lock();
 	san = pw_san_create(genl_info_net(info), &conf, info->extack);
@@ -184,6 +213,11 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 		err = -EOPNOTSUPP;
 		goto out;
 	}
+	if (tb[PACKETWAY_A_SAN_RATE]) {
+		err = pw_san_check_rate(nla_get_u64(tb[PACKETWAY_A_SAN_RATE]), info->extack);
+		if (err)
+			goto out;
+	}
 	if (tb[PACKETWAY_A_SAN_ENGINE])
 		err = pw_san_set_engine(san, nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]),
 					info->extack);
@@ -191,6 +225,15 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 		err = pw_aton_set_engine(san->aton,
 					 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]),
 					 info->extack);
+	if (!err) {
+		if (tb[PACKETWAY_A_SAN_RATE])
+			WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
+		if (tb[PACKETWAY_A_SAN_REAL])
+			WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
+		if (tb[PACKETWAY_A_SAN_FROZEN])
+			WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
+		pw_san_update(san);
+	}
 	if (!err)
 		pw_genl_notify(genl_info_net(info),
 			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));

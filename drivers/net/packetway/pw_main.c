@@ -45,9 +45,14 @@ static int __init pw_init(void)
 	struct net_device *dev;
 	int err;
 
-	err = register_pernet_device(&pw_net_ops);
+	err = pw_fab_init();
 	if (err)
 		return err;
+	pw_debugfs_init();
+
+	err = register_pernet_device(&pw_net_ops);
+	if (err)
+		goto err_fab;
 
 	err = register_netdevice_notifier(&pw_netdev_notifier);
 	if (err)
@@ -84,6 +89,9 @@ err_notifier:
 err_pernet:
 	unregister_pernet_device(&pw_net_ops);
 	rcu_barrier();
+err_fab:
+	pw_debugfs_exit();
+	pw_fab_exit();
 	return err;
 }
 
@@ -96,6 +104,8 @@ static void __exit pw_exit(void)
 	unregister_pernet_device(&pw_net_ops);
 	/* SANs are freed by RCU callbacks that live in this module's text */
 	rcu_barrier();
+	pw_debugfs_exit();
+	pw_fab_exit();
 }
 
 module_init(pw_init);

@@ -37,6 +37,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/prandom.h>
 #include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
@@ -81,6 +82,23 @@ struct pw_port {
 	atomic_t inflight;
 };
 
+#define PW_FABRIC_RATE_DEFAULT	(8ULL * NSEC_PER_SEC)	/* a byte, a cycle, a nanosecond */
+
+/* faults of cells, in 2^-20 each, and their seed */
+struct pw_fab_fault {
+	u32 drop;
+	u32 corrupt;
+	struct rnd_state rnd;
+};
+
+/* how a SAN's fabric is run; changed under RTNL, then engine->update() */
+struct pw_fabric_conf {
+	u64 rate;		/* bits per second of a link */
+	bool real;		/* paced to that rate, else virtual time */
+	bool frozen;		/* collects frames and does not run */
+	struct pw_fab_fault fault;
+};
+
 struct pw_san {
 	/* fast path */
 	struct pw_engine __rcu *engine;	/* replaced under RTNL */
@@ -93,6 +111,9 @@ struct pw_san {
 	struct net *net;	/* home; the SAN never outlives it */
 	unsigned int users;	/* RTNL */
 	struct pw_aton *aton;	/* as long as the SAN */
+	struct pw_fabric_conf fabric;
+	struct pw_ptp *ptp;
+	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	struct rcu_head rcu;
 
@@ -163,6 +184,8 @@ struct pw_san_config {
 	u32 bias;
 	u32 engine;		/* enum packetway_engine, of the fabric */
 	u32 ring_engine;	/* likewise, of the ring */
+	u64 rate;		/* of the fabric's links */
+	bool real;		/* paced to it */
 };
 
 /* a running engine; its own state lies around this */
@@ -177,14 +200,61 @@ struct pw_engine {
  * @destroy: free it; nobody sends any more (an RCU grace period has passed), what
  *	is still inside is handed to pw_deliver(); under RTNL
  * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
+ * @port_up: a station came up or went down; RTNL; may be NULL, as the following
+ * @update: the SAN's fabric settings have changed; RTNL
+ * @time: virtual time in nanoseconds
+ * @stats: PW_FABRIC_STAT_NUM counters for a port
  */
 struct pw_engine_ops {
 	struct pw_engine *(*create)(struct pw_san *san, struct netlink_ext_ack *extack);
 	void (*destroy)(struct pw_engine *eng);
 	void (*xmit)(struct pw_engine *eng, struct sk_buff *skb);
+	void (*port_up)(struct pw_engine *eng, unsigned int port, bool up);
+	void (*update)(struct pw_engine *eng);
+	u64 (*time)(struct pw_engine *eng);
+	void (*stats)(struct pw_engine *eng, unsigned int port, u64 *data);
 };
 
 extern const struct pw_engine_ops pw_engine_none;
+extern const struct pw_engine_ops pw_engine_fast;
+extern const struct pw_engine_ops pw_engine_rtl;
+
+/* the fabric's share of `ethtool -S`: per stage, of the station's own port, time */
+#define PW_FABRIC_STAGES 4
+#define PW_FABRIC_STAGE_NAMES(n)					\
+	"fabric_stage" #n "_cells", "fabric_stage" #n "_refused",	\
+	"fabric_stage" #n "_dropped", "fabric_stage" #n "_corrupted"
+#define PW_FABRIC_PORT_COUNTERS(X)		\
+	X(cells_out,	"aal_cells_out")	\
+	X(cells_in,	"aal_cells_in")		\
+	X(acks_out,	"aal_acks_out")		\
+	X(acks_in,	"aal_acks_in")		\
+	X(resent,	"aal_resent")		\
+	X(refused_out,	"aal_refused_out")	\
+	X(refused_in,	"aal_refused_in")	\
+	X(bad_crc,	"aal_bad_crc")		\
+	X(duplicate,	"aal_duplicate")	\
+	X(ahead,	"aal_ahead")		\
+	X(msgs_out,	"aal_messages_out")	\
+	X(msgs_in,	"aal_messages_in")
+#define PW_X_ONE(field, name) + 1
+enum { PW_FABRIC_STAT_NUM = 4 * PW_FABRIC_STAGES PW_FABRIC_PORT_COUNTERS(PW_X_ONE) + 1 };
+#undef PW_X_ONE
+
+/* pw_engine_fabric.c APIs */
+int pw_fab_init(void);
+void pw_fab_exit(void);
+
+/* pw_ptp.c APIs: a SAN's virtual time as a clock */
+struct pw_ptp *pw_ptp_create(struct pw_san *san);
+void pw_ptp_destroy(struct pw_ptp *ptp);
+int pw_ptp_index(const struct pw_ptp *ptp);
+
+/* pw_debugfs.c APIs: faults on purpose */
+void pw_debugfs_init(void);
+void pw_debugfs_exit(void);
+void pw_debugfs_san_add(struct pw_san *san);
+void pw_debugfs_san_remove(struct pw_san *san);
 
 /* pw_main.c APIs */
 extern unsigned int pw_net_id;
@@ -196,6 +266,9 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 struct pw_san *pw_san_find(struct net *net, u32 id);
 struct pw_san *pw_san_next(struct net *net, unsigned long *id);
 u32 pw_san_engine(const struct pw_san *san);
+void pw_san_update(struct pw_san *san);
+void pw_san_port_up(struct pw_san *san, unsigned int port, bool up);
+u64 pw_san_time(struct pw_san *san);
 int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 void pw_san_put(struct pw_san *san);

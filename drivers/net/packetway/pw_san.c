@@ -17,15 +17,13 @@ static struct xarray *pw_sans(struct net *net)
 
 static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
 	[PACKETWAY_ENGINE_NONE] = &pw_engine_none,
+	[PACKETWAY_ENGINE_FAST] = &pw_engine_fast,
+	[PACKETWAY_ENGINE_RTL] = &pw_engine_rtl,
 };
 
 static struct pw_engine *pw_engine_create(struct pw_san *san, u32 engine,
 					  struct netlink_ext_ack *extack)
 {
-	if (!pw_engines[engine]) {
-		NL_SET_ERR_MSG(extack, "This engine is not part of the module");
-		return ERR_PTR(-EOPNOTSUPP);
-	}
 	return pw_engines[engine]->create(san, extack);
 }
 
@@ -64,7 +62,40 @@ int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *ex
 	rcu_assign_pointer(san->engine, new);
 	synchronize_net();
 	old->ops->destroy(old);
+	pw_san_update(san);
 	return 0;
+}
+
+/* the engine looks at the SAN's fabric settings anew; under RTNL */
+void pw_san_update(struct pw_san *san)
+{
+	struct pw_engine *eng = rtnl_dereference(san->engine);
+
+	if (eng->ops->update)
+		eng->ops->update(eng);
+}
+
+/* a station came up or went down; under RTNL */
+void pw_san_port_up(struct pw_san *san, unsigned int port, bool up)
+{
+	struct pw_engine *eng = rtnl_dereference(san->engine);
+
+	if (eng->ops->port_up)
+		eng->ops->port_up(eng, port, up);
+}
+
+/* virtual time in nanoseconds; 0 if the SAN has none */
+u64 pw_san_time(struct pw_san *san)
+{
+	struct pw_engine *eng;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	eng = rcu_dereference(san->engine);
+	if (eng->ops->time)
+		ns = eng->ops->time(eng);
+	rcu_read_unlock();
+	return ns;
 }
 
 /* what a SAN is like if nobody says otherwise */
@@ -80,6 +111,7 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 		.bias = id * PACKETWAY_PORTS_MAX,
 		.engine = PACKETWAY_ENGINE_NONE,
 		.ring_engine = PACKETWAY_ENGINE_FAST,
+		.rate = PW_FABRIC_RATE_DEFAULT,
 	};
 }
 
@@ -145,6 +177,8 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	san->radix = int_sqrt(conf->nports);
 	san->bias = conf->bias;
 	san->users = 1;
+	san->fabric.rate = conf->rate;
+	san->fabric.real = conf->real;
 
 	eng = pw_engine_create(san, conf->engine, extack);
 	if (IS_ERR(eng)) {
@@ -164,6 +198,8 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
 		goto err_aton;
 	}
+	san->ptp = pw_ptp_create(san);
+	pw_debugfs_san_add(san);
 	return san;
 
 err_aton:
@@ -222,6 +258,8 @@ void pw_san_put(struct pw_san *san)
 	if (--san->users)
 		return;
 	xa_erase(pw_sans(san->net), san->id);
+	pw_debugfs_san_remove(san);
+	pw_ptp_destroy(san->ptp);
 	eng = rtnl_dereference(san->engine);
 	/* nobody is left to send; a last receiver may still be looking */
 	synchronize_net();

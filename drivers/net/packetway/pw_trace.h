@@ -13,6 +13,7 @@
 #include <packetway/compat.h>
 #include <packetway/stats.h>
 
+#include "fabric.h"
 #include "pw_priv.h"
 
 #ifndef PW_TRACE_HELPERS
@@ -75,6 +76,75 @@ TRACE_EVENT(pw_aton_command,
 		  __entry->san, __entry->op, __entry->reg, __entry->dst, __entry->err,
 		  __entry->standing ? " standing" : "", __entry->counter, __entry->v1,
 		  __entry->v2, __entry->wait, __entry->ring_bits, __entry->time)
+);
+
+TRACE_EVENT(pw_deliver,
+	TP_PROTO(const struct pw_san *san, u16 src, u16 dst, u32 len, u64 start, u64 cycle),
+	TP_ARGS(san, src, dst, len, start, cycle),
+	TP_STRUCT__entry(
+		__field(u32, san)
+		__field(u32, len)
+		__field(u64, start)
+		__field(u64, cycle)
+		__field(u16, src)
+		__field(u16, dst)
+	),
+	TP_fast_assign(
+		__entry->san = san->id;
+		__entry->len = len;
+		__entry->start = start;
+		__entry->cycle = cycle;
+		__entry->src = src;
+		__entry->dst = dst;
+	),
+	TP_printk("san=%u src=%u dst=%u len=%u start=%llu cycle=%llu", __entry->san,
+		  __entry->src, __entry->dst, __entry->len, __entry->start, __entry->cycle)
+);
+
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_HOP);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_SUSPEND);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_CELL);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_RESEND);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_ACK);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_ACKED);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_BAD);
+TRACE_DEFINE_ENUM(PW_FABRIC_EV_DROP);
+
+TRACE_EVENT(pw_cell,
+	TP_PROTO(const struct pw_san *san, const struct pw_fabric_trace *t),
+	TP_ARGS(san, t),
+	TP_STRUCT__entry(
+		__field(u32, san)
+		__field(u32, event)
+		__field(u32, unit)
+		__field(u32, n)
+		__field(u64, cycle)
+		__field(u16, src)
+		__field(u16, dst)
+		__field(u16, sqn)
+	),
+	TP_fast_assign(
+		__entry->san = san->id;
+		__entry->event = t->ev;
+		__entry->unit = t->unit;
+		__entry->n = t->n;
+		__entry->cycle = t->cycle;
+		__entry->src = t->src;
+		__entry->dst = t->dst;
+		__entry->sqn = t->sqn;
+	),
+	TP_printk("san=%u cycle=%llu event=%s unit=%u n=%u src=%u dst=%u sqn=%u", __entry->san,
+		  __entry->cycle,
+		  __print_symbolic(__entry->event,
+				   { PW_FABRIC_EV_HOP, "hop" },
+				   { PW_FABRIC_EV_SUSPEND, "suspend" },
+				   { PW_FABRIC_EV_CELL, "cell" },
+				   { PW_FABRIC_EV_RESEND, "resend" },
+				   { PW_FABRIC_EV_ACK, "ack" },
+				   { PW_FABRIC_EV_ACKED, "acked" },
+				   { PW_FABRIC_EV_BAD, "bad" },
+				   { PW_FABRIC_EV_DROP, "drop" }),
+		  __entry->unit, __entry->n, __entry->src, __entry->dst, __entry->sqn)
 );
 
 #endif /* PW_TRACE_H */

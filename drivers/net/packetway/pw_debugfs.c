@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * debugfs: faults on purpose, seeded, so that a run with faults can be repeated.
+ * No stable interface. One directory per SAN: packetway/san<ID> for those of the
+ * initial namespace, packetway/net<INODE>-san<ID> for others.
+ *
+ *   fabric_fault	"DROP CORRUPT SEED": cells dropped and corrupted, each in
+ *			parts per million, at every input unit
+ *   ring_fault		"flip HOP BIT", "stuck INTERFACE", "leave BITS", "lose", "dup":
+ *			once, with the next packet or token
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include <linux/uaccess.h>
+
+#include "pw_priv.h"
+
+static struct dentry *pw_debugfs_root;
+
+/* @text gets a line of user input; the number of bytes written, or an error */
+static ssize_t pw_debugfs_line(char *text, size_t size, const char __user *buf, size_t len)
+{
+	if (len >= size)
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = 0;
+	return len;
+}
+
+static ssize_t pw_fabric_fault_write(struct file *file, const char __user *buf, size_t len,
+				     loff_t *pos)
+{
+	struct pw_san *san = file->private_data;
+	u32 drop, corrupt, seed;
+	char text[64];
+	ssize_t n;
+
+	n = pw_debugfs_line(text, sizeof(text), buf, len);
+	if (n < 0)
+		return n;
+	if (sscanf(text, "%u %u %u", &drop, &corrupt, &seed) != 3 ||
+	    drop > 500000 || corrupt > 500000)
+		return -EINVAL;
+	/*
+	 * Removing a SAN waits for writers of its files and holds RTNL: do not
+	 * wait for RTNL here.
+	 */
+	if (!rtnl_trylock())
+		return restart_syscall();
+	san->fabric.fault.drop = div_u64((u64)drop << 20, 1000000);
+	san->fabric.fault.corrupt = div_u64((u64)corrupt << 20, 1000000);
+	prandom_seed_state(&san->fabric.fault.rnd, seed);
+	pw_san_update(san);
+	rtnl_unlock();
+	return n;
+}
+
+static const struct file_operations pw_fabric_fault_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = pw_fabric_fault_write,
+	.llseek = noop_llseek,
+};
+
+static ssize_t pw_ring_fault_write(struct file *file, const char __user *buf, size_t len,
+				   loff_t *pos)
+{
+	struct pw_san *san = file->private_data;
+	struct pw_ring_fault fault = {};
+	char text[64], what[8];
+	u32 a = 0;
+	u64 b = 0;
+	ssize_t n;
+	int err;
+
+	n = pw_debugfs_line(text, sizeof(text), buf, len);
+	if (n < 0)
+		return n;
+	if (sscanf(text, "%7s %u %llu", what, &a, &b) < 1)
+		return -EINVAL;
+	if (!strcmp(what, "flip")) {
+		fault.kind = PW_FAULT_FLIP;
+		fault.hop = a;
+		fault.bit = b;
+	} else if (!strcmp(what, "stuck")) {
+		fault.kind = PW_FAULT_STUCK;
+		fault.hop = a;
+	} else if (!strcmp(what, "leave")) {
+		fault.kind = PW_FAULT_LEAVE;
+		fault.bit = a;
+	} else if (!strcmp(what, "lose")) {
+		fault.kind = PW_FAULT_LOSE;
+	} else if (!strcmp(what, "dup")) {
+		fault.kind = PW_FAULT_DUP;
+	} else {
+		return -EINVAL;
+	}
+	err = pw_aton_fault(san->aton, &fault);
+	return err ?: n;
+}
+
+static const struct file_operations pw_ring_fault_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = pw_ring_fault_write,
+	.llseek = noop_llseek,
+};
+
+void pw_debugfs_san_add(struct pw_san *san)
+{
+	char name[48];
+
+	if (net_eq(san->net, &init_net))
+		snprintf(name, sizeof(name), "san%u", san->id);
+	else
+		snprintf(name, sizeof(name), "net%u-san%u", san->net->ns.inum, san->id);
+	san->debugfs = debugfs_create_dir(name, pw_debugfs_root);
+	debugfs_create_file("fabric_fault", 0200, san->debugfs, san, &pw_fabric_fault_fops);
+	debugfs_create_file("ring_fault", 0200, san->debugfs, san, &pw_ring_fault_fops);
+}
+
+/* waits for those who are writing: the SAN stays until then */
+void pw_debugfs_san_remove(struct pw_san *san)
+{
+	debugfs_remove(san->debugfs);
+}
+
+void __init pw_debugfs_init(void)
+{
+	pw_debugfs_root = debugfs_create_dir(PACKETWAY_KIND, NULL);
+}
+
+void pw_debugfs_exit(void)
+{
+	debugfs_remove(pw_debugfs_root);
+}

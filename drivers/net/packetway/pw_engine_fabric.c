@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The timed engines: a SAN's frames go through the cell fabric.
+ *
+ *   xmit -> pending (by arrival cycle) -> AAL segmentation -> cells -> network
+ *        -> reassembly -> pw_fab_deliver -> pw_deliver -> receiving station's NAPI
+ *
+ * One frame is one message of the fabric. Its EEP header and TAIL take the place
+ * of the message header of the published machine, so a frame with N bytes between
+ * them is a message of N bytes and takes the published number of cycles.
+ *
+ * The fabric runs in a NAPI of its own, a bounded number of events per poll. In
+ * virtual time it runs as fast as it can and time stands still when it is empty;
+ * in real time it runs at the speed of its links (pw_fabric_conf.real). A frozen
+ * fabric only collects what is sent, so that a whole offered load can be laid out
+ * in virtual time (SO_TXTIME) before the first cell moves.
+ *
+ * eng->lock guards the fabric and all lists. A message (struct pw_fab_msg) lives
+ * from xmit to the fabric's done callback; its frame goes to the receiver, or stays
+ * until done where the bytes may be needed again or go to many.
+ */
+#include <linux/hrtimer.h>
+#include <linux/math64.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <net/sock.h>
+
+#include <linux/packetway_netlink.h>
+
+#include "fabric.h"
+#include "pw_priv.h"
+#include "pw_trace.h"
+
+/* events (fast) or cycles (rtl) of one poll */
+#define PW_FAB_WORK_FAST	8192
+#define PW_FAB_WORK_RTL		1024
+/* cycles the fabric may look ahead of its next event */
+#define PW_FAB_WINDOW		256
+
+struct pw_fab_msg {
+	struct list_head entry;		/* pw_fab.pending, by cycle */
+	struct sk_buff *skb;		/* NULL: the receiver has it */
+	u64 cycle;			/* not before */
+	u32 len;
+	u16 src;
+	u16 dst;
+	s8 route;
+};
+
+struct pw_fab {
+	struct pw_engine eng;
+	spinlock_t lock;		/* everything below */
+	struct pw_fabric *f;
+	void *mem;
+	bool rtl;
+	struct pw_fabric_ops ops;
+	struct list_head pending;	/* not yet in the fabric */
+	struct list_head blocked[PACKETWAY_PORTS_MAX];	/* their port's queue is full */
+	u64 real_start;			/* ktime of cycle 0 */
+	struct pw_fab_fault fault;
+	struct napi_struct napi;
+	struct net_device *dummy;
+	struct hrtimer timer;
+};
+
+static struct kmem_cache *pw_fab_cache;
+
+static struct pw_fab *pw_fab(struct pw_engine *eng)
+{
+	return container_of(eng, struct pw_fab, eng);
+}
+
+/* one cycle is one byte on a link */
+static u64 pw_fab_ns(const struct pw_fab *fab, u64 cycle)
+{
+	u64 rate = READ_ONCE(fab->eng.san->fabric.rate);
+
+	return rate == PW_FABRIC_RATE_DEFAULT ? cycle :
+	       mul_u64_u64_div_u64(cycle, 8 * NSEC_PER_SEC, rate);
+}
+
+static u64 pw_fab_cycle(const struct pw_fab *fab, u64 ns)
+{
+	u64 rate = READ_ONCE(fab->eng.san->fabric.rate);
+
+	return rate == PW_FABRIC_RATE_DEFAULT ? ns :
+	       mul_u64_u64_div_u64(ns, rate, 8 * NSEC_PER_SEC);
+}
+
+/* a message is at one of its destinations; fab->lock held */
+static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
+			   const struct pw_fabric_times *times)
+{
+	struct pw_fab_msg *m = (struct pw_fab_msg *)(uintptr_t)cookie;
+	struct pw_fab *fab = ctx;
+	struct pw_san *san = fab->eng.san;
+	struct pw_station *st;
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	st = rcu_dereference(san->port[dst].station);
+	trace_pw_deliver(san, src, dst, len, times->start, cycle);
+	if (m->dst != PW_PORT_GROUP && !fab->rtl) {
+		skb = m->skb;
+		m->skb = NULL;
+	} else {
+		/* not a clone: timestamps lie in what clones share */
+		skb = pskb_copy(m->skb, GFP_ATOMIC);
+		if (!skb) {
+			if (st)
+				pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+			goto out;
+		}
+		memcpy(skb->cb, m->skb->cb, sizeof(skb->cb));
+		atomic_inc(&san->port[src].inflight);
+	}
+	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(pw_fab_ns(fab, cycle));
+	pw_deliver(san, st, skb);
+out:
+	rcu_read_unlock();
+}
+
+/* the fabric needs a message no longer; fab->lock held */
+static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
+			const struct pw_fabric_times *times)
+{
+	struct pw_fab_msg *m = (struct pw_fab_msg *)(uintptr_t)cookie;
+	struct pw_fab *fab = ctx;
+
+	if (m->skb) {
+		rcu_read_lock();
+		pw_port_release(fab->eng.san, src, 1);
+		rcu_read_unlock();
+		consume_skb(m->skb);
+	}
+	kmem_cache_free(pw_fab_cache, m);
+}
+
+/* rtl asks for the bytes as they are put on the bus */
+static void pw_fab_fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
+{
+	struct pw_fab_msg *m = (struct pw_fab_msg *)(uintptr_t)cookie;
+
+	if (!m->skb || skb_copy_bits(m->skb, PW_EEP_HDR_LEN + off, buf, n))
+		memset(buf, 0, n);
+}
+
+static void pw_fab_trace(void *ctx, const struct pw_fabric_trace *t)
+{
+	const struct pw_fab *fab = ctx;
+
+	trace_pw_cell(fab->eng.san, t);
+}
+
+/* seeded faults, decided cell by cell */
+static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
+{
+	struct pw_fab *fab = ctx;
+	u32 r;
+
+	if (!fab->fault.drop && !fab->fault.corrupt)
+		return PW_BMX_FAULT_NONE;
+	r = prandom_u32_state(&fab->fault.rnd) >> 12;
+	if (r < fab->fault.drop)
+		return PW_BMX_FAULT_DROP;
+	if (r < fab->fault.drop + fab->fault.corrupt)
+		return PW_BMX_FAULT_CORRUPT;
+	return PW_BMX_FAULT_NONE;
+}
+
+/* hand a message to the fabric; fab->lock held */
+static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
+{
+	return pw_fabric_send(fab->f, m->src,
+			      m->dst == PW_PORT_GROUP ? PW_FABRIC_ALL : m->dst,
+			      m->dst == PW_PORT_GROUP ? PW_FABRIC_AUTO : m->route, m->len,
+			      (uintptr_t)m, NULL);
+}
+
+static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop why)
+{
+	struct pw_san *san = fab->eng.san;
+	struct pw_station *st;
+
+	rcu_read_lock();
+	pw_port_release(san, m->src, 1);
+	st = rcu_dereference(san->port[m->src].station);
+	if (st)
+		pw_drop(st, m->skb, why);
+	else
+		kfree_skb(m->skb);
+	rcu_read_unlock();
+	kmem_cache_free(pw_fab_cache, m);
+}
+
+/* what is due goes in, or waits for room at its port; fab->lock held */
+static void pw_fab_offer_due(struct pw_fab *fab)
+{
+	struct pw_fab_msg *m, *next;
+	int err;
+
+	list_for_each_entry_safe(m, next, &fab->pending, entry) {
+		if (m->cycle > pw_fabric_now(fab->f))
+			break;
+		list_del(&m->entry);
+		err = list_empty(&fab->blocked[m->src]) ? pw_fab_offer(fab, m) : -EBUSY;
+		if (err == -EBUSY)
+			list_add_tail(&m->entry, &fab->blocked[m->src]);
+		else if (err)
+			pw_fab_drop(fab, m, PW_DROP_TOO_BIG);
+	}
+}
+
+/* a port has room again; fab->lock held */
+static void pw_fab_room(void *ctx, u16 src, u64 cycle)
+{
+	struct pw_fab *fab = ctx;
+	struct pw_fab_msg *m, *next;
+	int err;
+
+	list_for_each_entry_safe(m, next, &fab->blocked[src], entry) {
+		err = pw_fab_offer(fab, m);
+		if (err == -EBUSY)
+			return;
+		list_del(&m->entry);
+		if (err)
+			pw_fab_drop(fab, m, PW_DROP_TOO_BIG);
+	}
+}
+
+/* cycle up to which the fabric may run now; fab->lock held */
+static u64 pw_fab_limit(const struct pw_fab *fab)
+{
+	const struct pw_fabric_conf *conf = &fab->eng.san->fabric;
+
+	if (READ_ONCE(conf->frozen))
+		return 0;
+	if (READ_ONCE(conf->real))
+		return pw_fab_cycle(fab, ktime_get_ns() - fab->real_start);
+	return U64_MAX;
+}
+
+/* next cycle in which something happens, arrivals included; fab->lock held */
+static u64 pw_fab_next(struct pw_fab *fab)
+{
+	struct pw_fab_msg *m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
+	u64 next = pw_fabric_next(fab->f);
+
+	return m ? min(next, max(m->cycle, pw_fabric_now(fab->f))) : next;
+}
+
+/*
+ * Run up to @limit, @work steps at most. Returns the next cycle in which something
+ * happens.
+ */
+static u64 pw_fab_run(struct pw_fab *fab, u64 limit, u32 work)
+{
+	struct pw_fab_msg *m;
+	u64 next, until;
+
+	do {
+		pw_fab_offer_due(fab);
+		next = pw_fab_next(fab);
+		if (next == PW_FABRIC_NEVER || next > limit)
+			return next;
+		until = min(max(next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW, limit);
+		m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
+		if (m)
+			until = min(until, m->cycle);
+		pw_fabric_run(fab->f, until, work);
+	} while (work > PW_FAB_WINDOW && (work -= PW_FAB_WINDOW));
+	return pw_fab_next(fab);
+}
+
+static int pw_fab_poll(struct napi_struct *napi, int budget)
+{
+	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
+	u64 next, limit;
+
+	spin_lock(&fab->lock);
+	limit = pw_fab_limit(fab);
+	next = pw_fab_run(fab, limit, fab->rtl ? PW_FAB_WORK_RTL : PW_FAB_WORK_FAST);
+	if (next != PW_FABRIC_NEVER && next > limit && READ_ONCE(fab->eng.san->fabric.real))
+		hrtimer_start(&fab->timer,
+			      ns_to_ktime(max_t(u64, pw_fab_ns(fab, next - limit), 1000)),
+			      HRTIMER_MODE_REL_SOFT);
+	spin_unlock(&fab->lock);
+
+	if (next <= limit && next != PW_FABRIC_NEVER)
+		return budget;
+	napi_complete_done(napi, 0);
+	return 0;
+}
+
+static enum hrtimer_restart pw_fab_tick(struct hrtimer *timer)
+{
+	struct pw_fab *fab = container_of(timer, struct pw_fab, timer);
+
+	napi_schedule(&fab->napi);
+	return HRTIMER_NORESTART;
+}
+
+/* bytes between header and TAIL, padding left out */
+static u32 pw_fab_msg_len(const struct sk_buff *skb)
+{
+	u32 len = skb->len > PW_OVERHEAD ? skb->len - PW_OVERHEAD : 0;
+	u32 pl = 0;
+
+	if (skb_headlen(skb) >= PW_EEP_HDR_LEN && pw_eep_first(skb->data) == PW_EEP_PHYS)
+		pl = (skb->data[PW_EEP_OFF_EPLDL] >> 1) & 7;
+	return len > pl ? len - pl : 0;
+}
+
+/* SO_TXTIME on a raw socket says when a frame arrives in virtual time */
+static u64 pw_fab_arrival(const struct pw_fab *fab, const struct sk_buff *skb)
+{
+	if (READ_ONCE(fab->eng.san->fabric.real) || !skb->sk || !sk_fullsock(skb->sk) ||
+	    !sock_flag(skb->sk, SOCK_TXTIME))
+		return 0;
+	return pw_fab_cycle(fab, ktime_to_ns(skb->tstamp));
+}
+
+static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_fab *fab = pw_fab(eng);
+	struct pw_fab_msg *m, *after;
+	u16 src = cb->src_port;
+
+	m = kmem_cache_alloc(pw_fab_cache, GFP_ATOMIC);
+	if (unlikely(!m)) {
+		struct pw_station *st = rcu_dereference(eng->san->port[src].station);
+
+		pw_port_release(eng->san, src, 1);
+		if (st)
+			pw_drop(st, skb, PW_DROP_TX_NOMEM);
+		else
+			kfree_skb(skb);
+		return;
+	}
+	m->skb = skb;
+	m->src = src;
+	m->dst = cb->dst_port;
+	m->route = cb->route;
+	m->len = pw_fab_msg_len(skb);
+	m->cycle = pw_fab_arrival(fab, skb);
+
+	spin_lock(&fab->lock);
+	/* in real time the clock went on while the fabric was empty */
+	if (READ_ONCE(eng->san->fabric.real))
+		pw_fab_run(fab, pw_fab_limit(fab), PW_FAB_WINDOW);
+	list_for_each_entry_reverse(after, &fab->pending, entry)
+		if (after->cycle <= m->cycle)
+			break;
+	list_add(&m->entry, &after->entry);
+	spin_unlock(&fab->lock);
+	napi_schedule(&fab->napi);
+}
+
+static void pw_fab_port_up(struct pw_engine *eng, unsigned int port, bool up)
+{
+	struct pw_fab *fab = pw_fab(eng);
+
+	spin_lock_bh(&fab->lock);
+	pw_fabric_attach(fab->f, port, up);
+	spin_unlock_bh(&fab->lock);
+}
+
+/* settings of the SAN have changed */
+static void pw_fab_update(struct pw_engine *eng)
+{
+	struct pw_fab *fab = pw_fab(eng);
+
+	spin_lock_bh(&fab->lock);
+	fab->real_start = ktime_get_ns() - pw_fab_ns(fab, pw_fabric_now(fab->f));
+	fab->fault = eng->san->fabric.fault;
+	napi_schedule(&fab->napi);
+	spin_unlock_bh(&fab->lock);
+}
+
+static u64 pw_fab_time(struct pw_engine *eng)
+{
+	struct pw_fab *fab = pw_fab(eng);
+	u64 ns;
+
+	spin_lock_bh(&fab->lock);
+	ns = pw_fab_ns(fab, pw_fabric_now(fab->f));
+	spin_unlock_bh(&fab->lock);
+	return ns;
+}
+
+static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
+{
+	struct pw_fab *fab = pw_fab(eng);
+	struct pw_fabric_stage stage;
+	struct pw_aal_stats aal;
+	unsigned int i;
+
+	spin_lock_bh(&fab->lock);
+	for (i = 0; i < PW_FABRIC_STAGES; i++) {
+		pw_fabric_stage(fab->f, i, &stage);
+		*data++ = stage.cells;
+		*data++ = stage.refused;
+		*data++ = stage.dropped;
+		*data++ = stage.corrupted;
+	}
+	pw_fabric_port_stats(fab->f, port, &aal);
+#define PW_X_AAL(field, name) *data++ = aal.field;
+	PW_FABRIC_PORT_COUNTERS(PW_X_AAL)
+#undef PW_X_AAL
+	*data++ = pw_fabric_now(fab->f);
+	spin_unlock_bh(&fab->lock);
+}
+
+static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
+				       const struct pw_engine_ops *ops,
+				       struct netlink_ext_ack *extack)
+{
+	struct pw_fabric_params params = {
+		.k = san->radix,
+		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
+	};
+	struct pw_station *st;
+	struct pw_fab *fab;
+	u32 i;
+
+	if (pw_fabric_check(&params)) {
+		NL_SET_ERR_MSG(extack, "The fabric has no such size");
+		return ERR_PTR(-EINVAL);
+	}
+	fab = kvzalloc(sizeof(*fab), GFP_KERNEL_ACCOUNT);
+	if (!fab)
+		return ERR_PTR(-ENOMEM);
+	fab->mem = __vmalloc(pw_fabric_size(&params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	fab->dummy = pw_dummy_netdev_alloc();
+	if (!fab->mem || !fab->dummy) {
+		pw_dummy_netdev_free(fab->dummy);
+		vfree(fab->mem);
+		kvfree(fab);
+		NL_SET_ERR_MSG(extack, "No memory for the fabric");
+		return ERR_PTR(-ENOMEM);
+	}
+	fab->eng.ops = ops;
+	fab->eng.san = san;
+	fab->rtl = rtl;
+	spin_lock_init(&fab->lock);
+	INIT_LIST_HEAD(&fab->pending);
+	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
+		INIT_LIST_HEAD(&fab->blocked[i]);
+	fab->ops.deliver = pw_fab_deliver;
+	fab->ops.done = pw_fab_done;
+	fab->ops.room = pw_fab_room;
+	fab->ops.fetch = pw_fab_fetch;
+	fab->ops.trace = pw_fab_trace;
+	fab->ops.fault = pw_fab_fault_fn;
+	fab->f = pw_fabric_init(fab->mem, &params, &fab->ops, fab);
+	fab->real_start = ktime_get_ns();
+	hrtimer_init(&fab->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	fab->timer.function = pw_fab_tick;
+	netif_napi_add(fab->dummy, &fab->napi, pw_fab_poll);
+	napi_enable(&fab->napi);
+
+	for (i = 0; i < san->nports; i++) {
+		st = rtnl_dereference(san->port[i].station);
+		pw_fabric_attach(fab->f, i, st && netif_running(st->dev));
+	}
+	return &fab->eng;
+}
+
+static struct pw_engine *pw_fast_create(struct pw_san *san, struct netlink_ext_ack *extack)
+{
+	return pw_fab_create(san, false, &pw_engine_fast, extack);
+}
+
+static struct pw_engine *pw_rtl_create(struct pw_san *san, struct netlink_ext_ack *extack)
+{
+	return pw_fab_create(san, true, &pw_engine_rtl, extack);
+}
+
+/* nobody sends any more: what is inside runs to its end, without faults */
+static void pw_fab_destroy(struct pw_engine *eng)
+{
+	struct pw_fab *fab = pw_fab(eng);
+	u64 next;
+
+	hrtimer_cancel(&fab->timer);
+	napi_disable(&fab->napi);
+	memset(&fab->fault, 0, sizeof(fab->fault));
+	do {
+		spin_lock_bh(&fab->lock);
+		next = pw_fab_run(fab, U64_MAX, PW_FAB_WORK_FAST);
+		spin_unlock_bh(&fab->lock);
+		cond_resched();
+	} while (next != PW_FABRIC_NEVER);
+	netif_napi_del(&fab->napi);
+	pw_dummy_netdev_free(fab->dummy);
+	vfree(fab->mem);
+	kvfree(fab);
+}
+
+const struct pw_engine_ops pw_engine_fast = {
+	.create = pw_fast_create,
+	.destroy = pw_fab_destroy,
+	.xmit = pw_fab_xmit,
+	.port_up = pw_fab_port_up,
+	.update = pw_fab_update,
+	.time = pw_fab_time,
+	.stats = pw_fab_stats,
+};
+
+const struct pw_engine_ops pw_engine_rtl = {
+	.create = pw_rtl_create,
+	.destroy = pw_fab_destroy,
+	.xmit = pw_fab_xmit,
+	.port_up = pw_fab_port_up,
+	.update = pw_fab_update,
+	.time = pw_fab_time,
+	.stats = pw_fab_stats,
+};
+
+int __init pw_fab_init(void)
+{
+	pw_fab_cache = KMEM_CACHE(pw_fab_msg, SLAB_ACCOUNT);
+	return pw_fab_cache ? 0 : -ENOMEM;
+}
+
+void pw_fab_exit(void)
+{
+	kmem_cache_destroy(pw_fab_cache);
+}
