@@ -1182,16 +1182,23 @@ static void ctl6(struct pw_aal *u)
 		cell[n] = u->icbyte;
 	if (n >= PW_CELL_TYPE && n < PW_CELL_CRC)
 		u->iccrc = pw_cell_crc_byte(u->iccrc, u->icbyte);
-	if (n == 3 && !u->icfinum) {
+	if (n == 3)
+		u->skip = !u->icfinum;
+	if (n == 3 && u->skip && !(u->cfg.flags & PW_AAL_F_DISCARD)) {
 		u->icsuspend = true;
 		u->stats.refused_in++;
 		if (u->ops->refused)
 			u->ops->refused(u->ctx, u, true);
+	} else if (n == 3) {
+		u->stats.taken++;
 	}
 	u->count = n + 1;
 	if (n == PW_BMX_CELL - 1) {
 		u->count = 0;
-		take_cell(u, cell);
+		if (u->skip)
+			u->stats.overrun++;
+		else
+			take_cell(u, cell);
 	}
 }
 

@@ -67,6 +67,7 @@ enum pw_aal_cmd {
 /* departures from the published machine, for use as a network device */
 #define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* a message that nobody read never times out */
 #define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete as soon as it was read */
+#define PW_AAL_F_DISCARD	BIT(2)	/* a cell without a block is dropped, not refused */
 
 /**
  * struct pw_aal_cfg - sizes and times of a unit; 0 takes the published value
@@ -228,7 +229,8 @@ struct pw_aal_stats {
 	u64 acks_out, acks_in;
 	u64 resent, refused_out, refused_in;
 	u64 bad_crc, bad_dst;
-	u64 ahead, duplicate;
+	u64 ahead, duplicate, overrun;
+	u64 taken;			/* cells let in, counted with byte 3 */
 	u64 msgs_out, msgs_in, obsolete, nomem;
 	u64 stray_ack;
 };
@@ -283,6 +285,7 @@ struct pw_aal {
 	bool vp4i, vp7d, vp7i, hd, hi;
 	/* controllers 5 and 6 */
 	u8 idx, count;
+	bool skip;		/* no block for the cell coming in */
 	u16 ogcrc, iccrc;
 	u8 ackbuf[PW_BMX_CELL], ackbld[PW_BMX_CELL];
 	struct pw_aal_cell ackcell, ackbldcell;

@@ -946,8 +946,10 @@ static void run7(struct pw_aal *u)
  */
 bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad)
 {
-	if (!u->icfinum)
+	u->skip = !u->icfinum;
+	if (u->skip && !(u->cfg.flags & PW_AAL_F_DISCARD))
 		return false;
+	u->stats.taken++;
 	u->rxcell = *c;
 	u->rxbad = bad;
 	u->wake[6] = t + PW_BMX_CELL - 1;
@@ -960,6 +962,10 @@ static void run6(struct pw_aal *u)
 	struct pw_aal_ic *p = &u->ic[u->icfi];
 
 	u->wake[6] = NEVER;
+	if (u->skip) {
+		u->stats.overrun++;
+		return;
+	}
 	if (u->rxbad) {
 		u->stats.bad_crc++;
 		if (u->ops->bad_cell)

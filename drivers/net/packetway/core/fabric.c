@@ -138,6 +138,8 @@ static void fill_params(struct pw_fabric_params *p)
 		p->ic_blocks = p->flags & PW_FABRIC_F_DEVICE ? PW_FABRIC_IC_BLOCKS : PW_AAL_BLOCKS;
 	if (!p->descs)
 		p->descs = PW_AAL_DESCS;
+	if (!p->credit)
+		p->credit = PW_FABRIC_CREDIT;
 	if (!p->queue)
 		p->queue = PW_FABRIC_QUEUE;
 }
@@ -163,8 +165,8 @@ static void unit_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_c
 	c->descs = p->descs;
 	c->fast = p->flags & PW_FABRIC_F_FAST;
 	if (p->flags & PW_FABRIC_F_DEVICE) {
-		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ;
-		c->window = p->ic_blocks / 4;
+		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ | PW_AAL_F_DISCARD;
+		c->window = p->credit;
 	}
 }
 
@@ -363,13 +365,16 @@ static u32 demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
 }
 
+/* a port without anything on its way takes a message of any size */
 static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 {
-	u32 i;
+	u32 i, n;
 
-	for (i = 0; i < f->ports; i++)
-		if (demand(f, m, i) && f->port[i].reserved + demand(f, m, i) > f->cap)
+	for (i = 0; i < f->ports; i++) {
+		n = demand(f, m, i);
+		if (n && f->port[i].reserved && f->port[i].reserved + n > f->p.credit)
 			return false;
+	}
 	return true;
 }
 
@@ -1373,7 +1378,7 @@ void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s)
 			refused = f->net->ppd[stage * f->ports + i].refused;
 		} else {
 			refused = f->port[i].u->stats.refused_in;
-			cells = f->net->spd[2 * f->ports + i].cells;
+			cells = f->port[i].u->stats.taken;
 		}
 		s->cells += cells;
 		s->refused += refused;

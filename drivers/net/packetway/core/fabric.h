@@ -13,7 +13,10 @@
  *
  * Used as a network device (PW_FABRIC_F_DEVICE) a fabric loses nothing: a
  * message is let in only if the receive buffers on its way can hold its cells
- * and their acknowledgments, it stays until it was read and is released then.
+ * and their acknowledgments, it stays until it was read and is released then;
+ * should repeated cells fill a buffer in spite of that, cells are dropped there
+ * (and sent again) instead of holding up the network, which therefore always
+ * drains.
  * Without that flag it is the published machine, including its time-outs.
  */
 #ifndef PW_CORE_FABRIC_H
@@ -38,6 +41,14 @@
 /* receive blocks of a device: one message of the largest size in, one out */
 #define PW_FABRIC_IC_BLOCKS	4096
 #define PW_FABRIC_SLACK		64	/* receive blocks left for repeated cells */
+/*
+ * Cells and acknowledgments that may be on their way to a port of a device at a
+ * time, unless it is a single message. Controller 7 looks an acknowledgment up
+ * in a list: with a thousand cells in the send buffer that takes 2000 cycles,
+ * cells pile up until their timers run out and are sent again, and nothing moves
+ * any more. It also bounds what a broadcast may have outstanding.
+ */
+#define PW_FABRIC_CREDIT	256
 
 /**
  * struct pw_fabric_params - sizes; 0 takes the default
@@ -48,6 +59,7 @@
  * @resend: retransmission timer in cycles
  * @keep: lifetime of a message in the receive buffer (not with DEVICE)
  * @descs: message descriptors per source
+ * @credit: cells and acknowledgments on their way to a port (DEVICE only)
  * @queue: messages per sending port, waiting or on their way
  * @gap_lock: idle cycles of a sending process before init-send
  * @gap_init: idle cycles after init-send
@@ -62,6 +74,7 @@ struct pw_fabric_params {
 	u32 resend;
 	u32 keep;
 	u32 descs;
+	u32 credit;
 	u32 queue;
 	u32 gap_lock;
 	u32 gap_init;
