@@ -120,7 +120,7 @@ static const struct pw_fabric_ops ops_fault = {
 
 static void open_run(struct run *r, const struct pw_fabric_params *p, bool faults)
 {
-	void *mem = malloc(pw_fabric_size(p));
+	void *mem = pw_fabric_check(p) ? NULL : malloc(pw_fabric_size(p));
 
 	if (!mem)
 		abort();
@@ -221,6 +221,7 @@ static void table_11_1(u32 flags, const char *name, u32 max)
 struct mix {
 	unsigned int messages, ports, maxlen, broadcast, gap, drop, corrupt;
 	u32 flags, ic_blocks, og_blocks, resend, queue, keep, k, depth, credit;
+	bool hot;	/* nearly everything goes to port 0 */
 	const char *name;
 };
 
@@ -240,6 +241,8 @@ static u64 drive(struct run *r, const struct mix *m, u64 seed, u64 *cycles)
 
 		if (tap_rand(&rnd) % 100 < m->broadcast)
 			dst = PW_FABRIC_ALL;
+		else if (m->hot && tap_rand(&rnd) % 8)
+			dst = 0;
 		at += tap_rand(&rnd) % (m->gap + 1);
 		while (pw_fabric_now(r->f) < at)
 			pw_fabric_run(r->f, at, 1000);
@@ -406,7 +409,8 @@ int main(void)
 		{ .name = "impatient sender", .messages = 80, .ports = 8, .maxlen = 900, .gap = 100,
 		  .resend = 900, .flags = DEV },
 		{ .name = "overrun", .messages = 100, .ports = 8, .maxlen = 700, .gap = 30,
-		  .ic_blocks = 128, .credit = 500, .resend = 1500, .queue = 8, .flags = DEV },
+		  .ic_blocks = 128, .resend = 700, .queue = 8, .hot = true,
+		  .flags = DEV },
 		{ .name = "published", .messages = 120, .maxlen = 300, .gap = 600, .keep = 3000,
 		  .broadcast = 10 },
 		{ .name = "published, full", .messages = 80, .ports = 5, .maxlen = 600, .gap = 300,

@@ -139,7 +139,8 @@ static void fill_params(struct pw_fabric_params *p)
 	if (!p->descs)
 		p->descs = PW_AAL_DESCS;
 	if (!p->credit)
-		p->credit = PW_FABRIC_CREDIT;
+		p->credit = min_t(u32, PW_FABRIC_CREDIT,
+				  max_t(u32, p->ic_blocks, 2 * PW_FABRIC_SLACK) - PW_FABRIC_SLACK);
 	if (!p->queue)
 		p->queue = PW_FABRIC_QUEUE;
 }
@@ -193,7 +194,9 @@ int pw_fabric_check(const struct pw_fabric_params *p)
 		return -EINVAL;
 	if ((u64)q.queue * q.k * q.k >= NONE)
 		return -EINVAL;
-	if (q.flags & PW_FABRIC_F_DEVICE && q.ic_blocks < 2 * PW_FABRIC_SLACK)
+	/* else cells kept for later could leave no block for the one they wait for */
+	if (q.flags & PW_FABRIC_F_DEVICE &&
+	    (q.ic_blocks < 2 * PW_FABRIC_SLACK || q.credit > q.ic_blocks - PW_FABRIC_SLACK))
 		return -EINVAL;
 	if (q.flags & PW_FABRIC_F_POLL && q.flags & PW_FABRIC_F_FAST)
 		return -EINVAL;
