@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * libpacketway: stations of a packetway SAN from C.
+ *
+ *   session	struct pwl: an open /dev/packetway, bound to a station; ATON
+ *		commands, registers, standing commands, ring-only interfaces
+ *   socket	struct pwl_sock: EEP messages to and from a station
+ *   packets	pwl_eep_*, pwl_esp_*, pwl_poets_*: bytes to members and back; these
+ *		touch nothing but their arguments
+ *
+ * Functions return 0 or a count, or a negative errno. <linux/packetway.h> says
+ * what each errno means, <linux/packetway_eep.h> has opcodes and packet types.
+ *
+ * Threads: packets functions may be called from any thread at any time. A session
+ * may be used by several threads at once, except that open, bind, map and close
+ * must not overlap anything else on the same session. A socket may be sent to
+ * from several threads at once; only one thread at a time may receive from it.
+ *
+ * Structures given to the library must be zeroed before members are set; members
+ * may be added behind the last one in a later release with a new soname only.
+ */
+#ifndef PACKETWAY_H
+#define PACKETWAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/packetway.h>
+#include <linux/packetway_eep.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+const char *pwl_version(void);
+
+/* Addresses: "00:00:01", "0x1", "1"; pwl_addr_str needs 9 bytes */
+#define PWL_ADDR_STRLEN 9
+int pwl_addr_parse(const char *text, uint32_t *addr);
+char *pwl_addr_str(uint32_t addr, char *buf);
+
+/* Sessions ----------------------------------------------------------------- */
+
+struct pwl;
+
+/* @station: name of a netdevice in the caller's network namespace; NULL: unbound */
+int pwl_open(struct pwl **s, const char *station);
+int pwl_bind(struct pwl *s, const char *station);
+int pwl_unbind(struct pwl *s);
+void pwl_close(struct pwl *s);
+int pwl_fd(const struct pwl *s);
+int pwl_info(struct pwl *s, struct packetway_info *info);
+
+/* ATON --------------------------------------------------------------------- */
+
+/**
+ * struct pwl_aton - a command
+ * @op: PW_ATON_OP_*
+ * @reg: operand register, 0..PACKETWAY_ATON_REGS-1
+ * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND
+ * @dst: execution region; 0: the whole ring
+ * @comparand: of a count with PACKETWAY_ATON_COMPARAND
+ * @timeout_ms: give up after this time; 0: never
+ * @user_data: comes back with the result
+ */
+struct pwl_aton {
+	uint32_t op;
+	uint32_t reg;
+	uint32_t mods;
+	uint32_t dst;
+	uint64_t comparand;
+	uint32_t timeout_ms;
+	uint64_t user_data;
+};
+
+/**
+ * struct pwl_result - what came back
+ * @user_data: of the command
+ * @error: enum packetway_aton_error
+ * @flags: PACKETWAY_ATON_F_*
+ * @counter: interfaces that took part
+ * @v1: sum, bits, extreme operand or comparand
+ * @v2: address of the selected interface, or the count
+ * @wait: bit times waited for the token
+ * @ring_bits: bit times on the ring
+ */
+struct pwl_result {
+	uint64_t user_data;
+	uint32_t error;
+	uint32_t flags;
+	uint64_t counter;
+	uint64_t v1;
+	uint64_t v2;
+	uint64_t wait;
+	uint64_t ring_bits;
+};
+
+/* one command, waiting for its end; @r may be NULL */
+int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r);
+/* the same for the whole ring without modifiers */
+int pwl_aton_op(struct pwl *s, uint32_t op, uint32_t reg, struct pwl_result *r);
+/* all operands in ascending order; returns how many. c->op is ignored here and below */
+int pwl_aton_sort(struct pwl *s, const struct pwl_aton *c, uint64_t *out, uint32_t room,
+		  struct pwl_result *r);
+/* for each bit, in how many operands it is set */
+int pwl_aton_bitsum(struct pwl *s, const struct pwl_aton *c, uint32_t parts[64],
+		    struct pwl_result *r);
+/*
+ * 1 and the value that more than half of the interfaces hold, 0 if there is none;
+ * r->v2 is the number of those that hold it. Two messages.
+ */
+int pwl_aton_majority(struct pwl *s, const struct pwl_aton *c, uint64_t *value,
+		      struct pwl_result *r);
+/* 2^heights interfaces; an opcode for each height, leaves first */
+int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, uint32_t heights,
+		  struct pwl_result *r);
+
+/* queue commands; returns how many were. Not for sort, bitsum, tree */
+int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n);
+/* results as they come, at most @n; 0 after @timeout_ms (-1: wait for ever) */
+int pwl_aton_results(struct pwl *s, struct pwl_result *r, uint32_t n, int timeout_ms);
+
+/* the interface runs @c by itself whenever the ring is idle, at most every @period_us */
+int pwl_aton_stand(struct pwl *s, const struct pwl_aton *c, uint32_t period_us);
+int pwl_aton_unstand(struct pwl *s);
+
+const char *pwl_aton_op_name(uint32_t op);
+int pwl_aton_op_parse(const char *name);
+const char *pwl_aton_strerror(uint32_t error);
+
+/* Registers ---------------------------------------------------------------- */
+
+/* map the register bank; the next three use it then, without system calls */
+int pwl_map(struct pwl *s);
+int pwl_set(struct pwl *s, uint32_t reg, uint64_t value);
+int pwl_get(struct pwl *s, uint32_t reg, uint64_t *value);
+/* newest result of the standing command; returns 1, or 0 if it has not run yet. Needs pwl_map() */
+int pwl_standing(struct pwl *s, struct pwl_result *r, uint64_t *runs);
+int pwl_set_group(struct pwl *s, uint32_t mask);
+int pwl_bank(struct pwl *s, struct packetway_aton_get *bank);
+
+/* Ring-only interfaces, gone with the session --------------------------------- */
+
+int pwl_ring_create(struct pwl *s, uint32_t count, uint32_t regs, uint32_t *first_addr);
+int pwl_ring_write(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
+		   const uint64_t *operands);
+int pwl_ring_read(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
+		  uint64_t *operands);
+
+/* EEP ---------------------------------------------------------------------- */
+
+#define PWL_EEP_CRC32	(1U << 0)	/* announce and append CRC-32C */
+#define PWL_EEP_CRC64	(1U << 1)	/* announce and append CRC-64 */
+
+/**
+ * struct pwl_eep - a message
+ * @dst: destination
+ * @src: source, 0: not given
+ * @pt: packet type
+ * @te: packet type extension
+ * @prio: 0..63, 63 goes first
+ * @e: byte order and element size, PW_E_*
+ * @flags: PWL_EEP_*; after a parse: what the message carried
+ * @ei: error indication
+ * @route: routing bytes of an L2RH in front (build only)
+ * @route_len: their number; 0: no L2RH
+ * @data: the data block
+ * @len: bytes of it
+ * @crc_bad: after a parse: a CRC was there and is wrong
+ */
+struct pwl_eep {
+	uint32_t dst;
+	uint32_t src;
+	uint16_t pt;
+	uint16_t te;
+	uint8_t prio;
+	uint8_t e;
+	uint32_t flags;
+	uint64_t ei;
+	const uint8_t *route;
+	uint32_t route_len;
+	const void *data;
+	size_t len;
+	int crc_bad;
+};
+
+/* returns bytes written; -ENOSPC if @cap is too small, -EINVAL if a member is wrong */
+ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap);
+/*
+ * @m->data points into @buf. -EBADMSG if it is not a message; *@why, if not NULL,
+ * is then a sentence that says so
+ */
+int pwl_eep_parse(const void *buf, size_t len, struct pwl_eep *m, const char **why);
+const char *pwl_pt_name(uint16_t pt);
+const char *pwl_te_name(uint16_t pt, uint16_t te);
+
+struct pwl_sock;
+
+/* needs CAP_NET_RAW */
+int pwl_sock_open(struct pwl_sock **k, const char *station);
+void pwl_sock_close(struct pwl_sock *k);
+int pwl_sock_fd(const struct pwl_sock *k);
+/* the station's own address and MTU */
+uint32_t pwl_sock_addr(const struct pwl_sock *k);
+uint32_t pwl_sock_mtu(const struct pwl_sock *k);
+/* messages to this logical address (0xe00000 and up) are received, too */
+int pwl_sock_join(struct pwl_sock *k, uint32_t group);
+/* m->src 0 becomes the station's address */
+int pwl_send(struct pwl_sock *k, const struct pwl_eep *m);
+/*
+ * The next message into @buf, parsed into @m: 1; 0 after @timeout_ms. What is no
+ * EEP message is skipped.
+ */
+int pwl_recv(struct pwl_sock *k, void *buf, size_t cap, struct pwl_eep *m, int timeout_ms);
+
+/* ESP ---------------------------------------------------------------------- */
+
+/**
+ * struct pwl_esp - one instruction; each uses some of the operands
+ * @ctl: PW_ESP_EXECUTE, PW_ESP_REFLECT, ..., location << PW_ESP_LOC_SHIFT
+ * @opcode: PW_ESP_COUNT, ...
+ * @op: operator: PW_ESP_REL_* or PW_ESP_OP_*
+ * @tag: COUNT, COMPARE
+ * @thresh: COUNT
+ * @val: COMPARE, COLLECT, RCOLLECT
+ * @val_tag: COLLECT
+ * @cnt_tag: COLLECT
+ * @sib_tag: RCHLD, RCOLLECT
+ * @fwd_tag: RCHLD, RCOLLECT
+ * @fwd_thresh: RCHLD, RCOLLECT
+ * @comp_tag: RCOLLECT
+ * @pkt_id: RCHLD, RCOLLECT
+ */
+struct pwl_esp {
+	uint8_t ctl;
+	uint8_t opcode;
+	uint8_t op;
+	uint64_t tag;
+	uint64_t thresh;
+	uint64_t val;
+	uint64_t val_tag;
+	uint64_t cnt_tag;
+	uint64_t sib_tag;
+	uint64_t fwd_tag;
+	uint64_t fwd_thresh;
+	uint64_t comp_tag;
+	uint64_t pkt_id;
+};
+
+#define PWL_ESP_LEN_MAX 56
+
+ssize_t pwl_esp_build(const struct pwl_esp *e, void *buf, size_t cap);
+int pwl_esp_parse(const void *buf, size_t len, struct pwl_esp *e, const char **why);
+int pwl_esp_send(struct pwl_sock *k, uint32_t dst, const struct pwl_esp *e);
+/*
+ * Send with Reflect and wait for the packet to come back: 1 and @e as it
+ * returned (PW_ESP_ERROR in ctl: aborted), 0 if it did not within @timeout_ms,
+ * so that a node has discarded it. One call at a time on a socket.
+ */
+int pwl_esp_call(struct pwl_sock *k, uint32_t dst, struct pwl_esp *e, int timeout_ms);
+const char *pwl_esp_name(uint8_t opcode);
+int pwl_esp_parse_name(const char *name);
+/* operator of @opcode by name ("add", "le"), or a negative errno */
+int pwl_esp_op_parse(uint8_t opcode, const char *name);
+
+/* POETS -------------------------------------------------------------------- */
+
+struct pwl_poets {
+	uint32_t sw_addr;
+	uint32_t pin_addr;
+	const void *payload;
+	size_t len;
+};
+
+#define PWL_POETS_LEN_MAX 64
+
+uint32_t pwl_poets_sw_addr(int mothership, int cnc, uint8_t task, uint8_t opcode,
+			   uint16_t device);
+uint32_t pwl_poets_pin_addr(uint8_t pin, uint32_t edge);
+ssize_t pwl_poets_build(const struct pwl_poets *p, void *buf, size_t cap);
+int pwl_poets_parse(const void *buf, size_t len, struct pwl_poets *p);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PACKETWAY_H */

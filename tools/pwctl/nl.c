@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Netlink with the sentences that the kernel adds to its refusals. */
+#include <linux/genetlink.h>
+#include <time.h>
+
+#include "pwctl.h"
+
+int nl_open(struct nl *nl, int bus)
+{
+	int one = 1;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->s = mnl_socket_open2(bus, SOCK_CLOEXEC);
+	if (!nl->s)
+		return -errno;
+	if (mnl_socket_bind(nl->s, 0, MNL_SOCKET_AUTOPID)) {
+		int err = -errno;
+
+		nl_close(nl);
+		return err;
+	}
+	mnl_socket_setsockopt(nl->s, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(nl->s, NETLINK_CAP_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(nl->s, NETLINK_GET_STRICT_CHK, &one, sizeof(one));
+	nl->portid = mnl_socket_get_portid(nl->s);
+	nl->seq = time(NULL);
+	return 0;
+}
+
+void nl_close(struct nl *nl)
+{
+	if (nl->s)
+		mnl_socket_close(nl->s);
+	nl->s = NULL;
+}
+
+struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags)
+{
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+
+	h->nlmsg_type = type;
+	h->nlmsg_flags = NLM_F_REQUEST | flags;
+	return h;
+}
+
+void nl_sentence(struct nl *nl, const struct nlmsghdr *h)
+{
+	const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
+	size_t off = sizeof(*e);
+	const struct nlattr *a;
+
+	nl->ext[0] = 0;
+	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (h->nlmsg_type == NLMSG_DONE)
+		off = sizeof(int);
+	else if (!(h->nlmsg_flags & NLM_F_CAPPED))
+		off += e->msg.nlmsg_len - sizeof(e->msg);
+	mnl_attr_for_each(a, h, off)
+		if (mnl_attr_get_type(a) == NLMSGERR_ATTR_MSG)
+			snprintf(nl->ext, sizeof(nl->ext), "%.*s",
+				 (int)mnl_attr_get_payload_len(a),
+				 (const char *)mnl_attr_get_payload(a));
+}
+
+int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
+{
+	char buf[NL_BUF] __attribute__((aligned(8)));
+	const struct nlmsghdr *a;
+	ssize_t len;
+	int n;
+
+	h->nlmsg_seq = ++nl->seq;
+	if ((h->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
+		h->nlmsg_flags |= NLM_F_ACK;
+	nl->ext[0] = 0;
+	nl->err = 0;
+	if (mnl_socket_sendto(nl->s, h, h->nlmsg_len) < 0)
+		return nl->err = -errno;
+	for (;;) {
+		len = mnl_socket_recvfrom(nl->s, buf, sizeof(buf));
+		if (len < 0)
+			return nl->err = -errno;
+		n = len;
+		for (a = (void *)buf; mnl_nlmsg_ok(a, n); a = mnl_nlmsg_next(a, &n)) {
+			if (a->nlmsg_seq != nl->seq || a->nlmsg_pid != nl->portid)
+				continue;
+			if (a->nlmsg_type == NLMSG_ERROR || a->nlmsg_type == NLMSG_DONE) {
+				nl_sentence(nl, a);
+				nl->err = mnl_nlmsg_get_payload_len(a) >= sizeof(int) ?
+					  *(int *)mnl_nlmsg_get_payload(a) : 0;
+				return nl->err;
+			}
+			if (cb && cb(a, data) < 0)
+				return nl->err = -errno;
+		}
+	}
+}
+
+int nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what)
+{
+	if (!nl_talk(nl, h, cb, data))
+		return EX_OK_;
+	if (nl->ext[0])
+		fprintf(stderr, "Error: %s.\n", nl->ext);
+	else
+		fail(nl->err, "%s", what);
+	return EX_REFUSED_;
+}
+
+/* Generic netlink ---------------------------------------------------------- */
+
+static int family_cb(const struct nlmsghdr *h, void *data)
+{
+	const struct nlattr *a, *grp, *m;
+	struct genl *g = data;
+	const char *name;
+	int id;
+
+	mnl_attr_for_each(a, h, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(a) == CTRL_ATTR_FAMILY_ID)
+			g->family = mnl_attr_get_u16(a);
+		if (mnl_attr_get_type(a) != CTRL_ATTR_MCAST_GROUPS)
+			continue;
+		mnl_attr_for_each_nested(grp, a) {
+			name = "";
+			id = 0;
+			mnl_attr_for_each_nested(m, grp) {
+				if (mnl_attr_get_type(m) == CTRL_ATTR_MCAST_GRP_NAME)
+					name = mnl_attr_get_str(m);
+				if (mnl_attr_get_type(m) == CTRL_ATTR_MCAST_GRP_ID)
+					id = mnl_attr_get_u32(m);
+			}
+			if (!strcmp(name, PACKETWAY_MCGRP_EVENTS))
+				g->group = id;
+		}
+	}
+	return MNL_CB_OK;
+}
+
+int genl_open(struct genl *g)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct genlmsghdr *gh;
+	struct nlmsghdr *h;
+	int err;
+
+	memset(g, 0, sizeof(*g));
+	err = nl_open(&g->nl, NETLINK_GENERIC);
+	if (err)
+		return fail(err, "generic netlink");
+	h = nl_request(&g->nl, buf, GENL_ID_CTRL, 0);
+	gh = mnl_nlmsg_put_extra_header(h, sizeof(*gh));
+	gh->cmd = CTRL_CMD_GETFAMILY;
+	gh->version = 1;
+	mnl_attr_put_strz(h, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME);
+	err = nl_talk(&g->nl, h, family_cb, g);
+	if (err == -ENOENT)
+		return fail(0, "there is no packetway in this kernel: is the module loaded?");
+	if (err)
+		return fail(err, "generic netlink family " PACKETWAY_GENL_NAME);
+	return EX_OK_;
+}
+
+struct nlmsghdr *genl_request(struct genl *g, void *buf, int cmd, int flags)
+{
+	struct nlmsghdr *h = nl_request(&g->nl, buf, g->family, flags);
+	struct genlmsghdr *gh = mnl_nlmsg_put_extra_header(h, sizeof(*gh));
+
+	gh->cmd = cmd;
+	gh->version = PACKETWAY_GENL_VERSION;
+	return h;
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+# pwctl; included by tools/Makefile.
+
+pwctl_src  := $(sort $(wildcard $(T)/pwctl/*.c))
+PWCTL_LIBS := -ljansson -lmnl
+
+$(O)/pwctl: $(pwctl_src) $(T)/pwctl/pwctl.h $(T)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a
+	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(T)/lib \
+		-o $@ $(pwctl_src) $(O)/libpacketway.a $(PWCTL_LIBS)
+
+.PHONY: pwctl pwctl-install
+pwctl: $(O)/pwctl
+pwctl-install: pwctl
+	install -D -m 755 $(O)/pwctl $(DESTDIR)$(PREFIX)/sbin/pwctl
+	install -D -m 644 $(T)/completion/pwctl $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pwctl
