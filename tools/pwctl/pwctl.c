@@ -278,6 +278,8 @@ static const struct verb top_verbs[] = {
 	{ "capture", cmd_capture, "[dev NAME] [tcpdump|tshark] [write FILE] [OPTION...]",
 	  "capture with the dissector" },
 	{ "fault", cmd_fault, "show | set NAME VALUE", "faults, seeded (debugfs)" },
+	{ "lab", cmd_lab, "up|exec|down|show ...", "networks of namespaces from one file" },
+	{ "top", cmd_top, "[dev NAME] [once]", "live view of the ring and the stations" },
 	{ "help", cmd_help, "[VERB]", "this, or more about a verb" },
 };
 
@@ -302,6 +304,7 @@ static int cmd_help(int argc, char **argv)
 	       "  pwctl aton add dev pw0           sum of everybody's operands, one packet\n"
 	       "  pwctl ping 00:00:02\n"
 	       "  pwctl -j stats pw0\n"
+	       "  pwctl lab up ring8.yaml && pwctl lab exec s1 pwctl aton add\n"
 	       "\nexit status: 0 done, 1 wrong words, 2 refused, 3 nobody answered\n");
 	return EX_OK_;
 }

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The shipped labs, command by command as their pages have them.
+# pw-timeout: 180
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl jq
+labs=$PW_SELFTESTS/../Documentation/labs
+
+status() { "$@" >/dev/null 2>&1; echo $?; }
+left() { { ip netns list; ls /run/packetway 2>/dev/null; grep -c packetway/labs /proc/self/mountinfo; } | tr '\n' ' '; }
+
+before=$(left)
+bad=$(mktemp --suffix .yaml)
+echo 'lab: [' >"$bad"
+tap_is "no YAML" "$(status pwctl lab up "$bad")" 1
+printf 'lab: x\nstations:\n  - {name: a, color: red}\n' >"$bad"
+tap_is "an unknown word is refused with its line" "$(pwctl lab up "$bad" 2>&1 | grep -c ":3: ")" 1
+printf 'lab: x\nstations:\n  - {name: a, port: 99}\n' >"$bad"
+tap_is "what the kernel refuses" "$(status pwctl lab up "$bad")" 2
+tap_is "leaves nothing" "$(left)" "$before"
+printf 'lab: x\nstations:\n  - {name: a, address: 1.2.3}\n' >"$bad"
+tap_is "a bad address" "$(status pwctl lab up "$bad")" 1
+tap_is "leaves nothing either" "$(left)" "$before"
+tap_is "exec without a lab" "$(status pwctl lab exec s1 true)" 2
+
+# ring8.rst
+tap_ok "ring8: up" pwctl lab up "$labs/ring8.yaml"
+tap_is "twice is refused" "$(status pwctl lab up "$labs/ring8.yaml")" 2
+tap_is "ring8: stations" "$(pwctl -j lab show | jq length)" 8
+tap_is "host name" "$(pwctl lab exec s3 hostname)" s3
+tap_is "sum" "$(pwctl lab exec s1 pwctl -j aton add | jq -c '.[0] | [.value, .interfaces]')" '[31,8]'
+tap_is "the same at another station" "$(pwctl lab exec s5 pwctl -j aton add | jq '.[0].value')" 31
+tap_is "largest" "$(pwctl lab exec s2 pwctl -j aton max | jq -c '.[0] | [.value, .addr]')" '[9,"00:00:06"]'
+tap_is "last of the smallest" "$(pwctl lab exec s2 pwctl -j aton min | jq -c '.[0] | [.value, .addr]')" '[1,"00:00:04"]'
+tap_is "sort" "$(pwctl lab exec s8 pwctl -j aton sort | jq -c '.[0].sorted')" '[1,1,2,3,4,5,6,9]'
+tap_is "tree" "$(pwctl lab exec s1 pwctl -j aton tree ops add,max,min | jq '.[0].value')" 5
+tap_ok "another operand" pwctl lab exec s6 pwctl aton set 100
+tap_is "another sum" "$(pwctl lab exec s1 pwctl -j aton add | jq '.[0].value')" 122
+one=$(pwctl lab exec s1 pwctl -j stats | jq '.[0].stats.ring_packets')
+pwctl lab exec s1 pwctl aton add >/dev/null
+tap_is "one packet, whatever the number of stations" \
+	$(($(pwctl lab exec s1 pwctl -j stats | jq '.[0].stats.ring_packets') - one)) 1
+tap_ok "EEP ping" pwctl lab exec s1 pwctl ping 00:00:08 count 2 interval 10
+tap_ok "IP ping by name" pwctl lab exec s1 ping -c 1 -W 5 s8
+tap_ok "view" pwctl lab exec s1 pwctl top once
+sleep 600 &
+other=$!
+pwctl lab exec s4 sleep 600 &
+inside=$!
+busywait 5000 test "$(readlink /proc/$inside/ns/net)" != "$(readlink /proc/self/ns/net)"
+tap_ok "ring8: down" pwctl lab down ring8
+tap_is "leaves nothing" "$(left)" "$before"
+tap_is "what ran in it has ended" "$(kill -0 $inside 2>/dev/null; echo $?)" 1
+tap_ok "what ran elsewhere has not" kill $other
+
+# teams.rst
+tap_ok "teams: up" pwctl lab up "$labs/teams.yaml"
+sum() { pwctl lab exec judge pwctl -j aton add region "$1" | jq -c '.[0] | [.value, .interfaces]'; }
+tap_is "red" "$(sum 0xe00001)" '[60,3]'
+tap_is "blue" "$(sum 0xe00002)" '[3,2]'
+tap_is "both" "$(sum 0xe00003)" '[63,5]'
+tap_is "vote" "$(pwctl lab exec judge pwctl -j aton majority reg 1 | jq -c '.[0] | [.majority, .count]')" '[7,4]'
+tap_is "no majority among the blue" \
+	"$(pwctl lab exec judge pwctl -j aton majority reg 1 region 0xe00002 | jq -c '.[0].majority')" null
+tap_ok "teams: down" pwctl lab down
+tap_is "leaves nothing" "$(left)" "$before"
+rm -f "$bad"
+tap_done

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pwctl: every verb, what it refuses and in which words, exit codes, JSON.
+# pw-timeout: 120
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl jq
+
+# status COMMAND...: its exit status
+status() { "$@" >/dev/null 2>&1; echo $?; }
+# says COMMAND...: what it complains of
+says() { { "$@" >/dev/null; } 2>&1; }
+
+tap_is "an unknown verb is wrong" "$(status pwctl sand)" 1
+tap_is "so is a short word that fits two" "$(status pwctl s)" 1
+tap_is "a missing value" "$(status pwctl san add 3 ports)" 1
+tap_is "an engine that is none" "$(says pwctl san add 3 engine x)" \
+	'pwctl: engine is one of none fast rtl, not "x"'
+tap_is "the kernel's sentence: ports" "$(says pwctl san add 3 ports 5)" \
+	"Error: A SAN has k * k ports, k = 2 to 16."
+tap_is "and its status" "$(status pwctl san add 3 ports 5)" 2
+tap_is "the kernel's sentence: no SAN" "$(says pwctl san del 77)" \
+	"Error: There is no SAN with this number in this namespace."
+tap_is "the kernel's sentence: port taken" "$(says pwctl station add pw9 port 0)" \
+	"Error: The port has a station already."
+tap_is "nothing but stations is deleted" "$(status pwctl station del lo)" 2
+tap_is "a namespace that is not there" "$(status pwctl -n nowhere san show)" 2
+
+tap_ok "san add" pwctl san add 3 ports 9 bias 0x300 ring-engine rtl
+tap_is "san show, JSON" "$(pwctl -j san show 3)" \
+	'[{"id":3,"ports":9,"bias":768,"engine":"none","ring-engine":"rtl","stations":0,"pinned":true}]'
+tap_is "san show, text" "$(pwctl san show 3)" \
+	"san 3: ports 9 bias 768 engine none ring-engine rtl stations 0 pinned"
+tap_ok "san set" pwctl san set 3 ring-engine fast
+tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
+tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big
+tap_is "san del while in use" "$(says pwctl san del 3)" \
+	"Error: The SAN is in use; delete its stations and routers first."
+tap_is "station show" "$(pwctl -j station show x0 | jq -c '.[0] | del(.ifindex)')" \
+	'{"ifname":"x0","san":3,"port":4,"addr":"00:03:05","mtu":2000,"order":"big","state":"down"}'
+tap_ok "station del" pwctl station del x0
+tap_ok "san del" pwctl san del 3
+
+ip link set pw0 up
+tap_ok "a second station, up" pwctl station add pw1 up
+tap_is "several stations: say which" "$(status pwctl aton add)" 1
+tap_ok "aton set" pwctl aton set 5 dev pw0
+tap_ok "aton set, second" pwctl aton set 7 dev pw1
+tap_is "aton set, bad register" "$(status pwctl aton set 7 reg 16 dev pw1)" 2
+op() { pwctl -j aton "$@" | jq -c "$filter"; }
+filter='.[0] | [.value, .addr, .count, .interfaces]'
+tap_is "aton add" "$(op add dev pw0)" '[12,null,null,2]'
+tap_is "aton and" "$(op and dev pw0)" '[5,null,null,2]'
+tap_is "aton or" "$(op or dev pw0)" '[7,null,null,2]'
+tap_is "aton max" "$(op max dev pw0)" '[7,"00:00:02",null,2]'
+tap_is "aton min" "$(op min dev pw1)" '[5,"00:00:01",null,2]'
+tap_is "aton count-eq" "$(op count-eq comparand 7 dev pw0)" '[null,null,1,2]'
+tap_is "aton count-lt" "$(op count-lt dev pw0)" '[null,null,1,2]'
+tap_is "aton count-le" "$(op count-le dev pw0)" '[null,null,2,2]'
+tap_is "aton add in a region" "$(op add region 00:00:02 dev pw0)" '[7,null,null,1]'
+filter='.[0].sorted'
+tap_is "aton sort" "$(op sort dev pw0)" '[5,7]'
+filter='.[0] | [.majority, .count]'
+tap_is "aton majority: none" "$(op majority dev pw0)" '[null,1]'
+pwctl aton set 5 dev pw1
+tap_is "aton majority" "$(op majority dev pw0)" '[5,2]'
+filter='.[0].value'
+tap_is "aton tree" "$(op tree ops add dev pw0)" 10
+tap_is "aton tree of the wrong shape" "$(says pwctl aton tree ops add,add dev pw0)" \
+	"pwctl: pw0: a tree needs a region of 2^heights interfaces"
+tap_is "operands beyond 2^63 are strings" \
+	"$(pwctl aton set 0xffffffffffffffff reg 3 dev pw0; op or reg 3 dev pw0)" '"18446744073709551615"'
+tap_is "and signed when asked" "$(op max reg 3 signed region 1 dev pw0)" -1
+pwctl aton set 0 reg 3 dev pw0
+filter='.[0].operands[0:2]'
+tap_is "aton show" "$(op show dev pw0)" '[5,0]'
+out=$(mktemp)
+timeout 20 pwctl -j aton watch add count 2 dev pw0 >"$out" &
+watch=$!
+busywait 10000 grep -q '"value":10' "$out"
+pwctl aton set 100 dev pw1
+wait $watch
+tap_is "aton watch sees the change" "$(jq -c .value "$out" | tr '\n' ' ')" "10 105 "
+
+tap_ok "ping" pwctl ping 00:00:02 count 2 interval 10 dev pw0
+tap_is "ping, JSON" "$(pwctl -j ping 2 count 2 interval 10 size 1000 dev pw0 | tail -n 1 | jq -c '[.sent, .received]')" '[2,2]'
+tap_is "ping of nobody" "$(pwctl -j ping 9 count 1 dev pw0 | head -n 1 | jq -r .error)" UNK
+tap_is "and its status" "$(status pwctl ping 9 count 1 dev pw0)" 3
+tap_ok "send" pwctl send 2 pt 1500 text hello crc32 crc64 dev pw0
+tap_is "send, and the ERR that comes" \
+	"$(pwctl -j send 9 pt 1500 hex 0102 wait 300 dev pw0 | head -n 1 | jq -r .type)" ERR
+tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
+tap_is "stats of nobody" "$(status pwctl stats nobody)" 2
+
+timeout 30 pwctl -j monitor trace count 3 >"$out" &
+mon=$!
+busywait 5000 test -d /sys/kernel/tracing/instances/pwctl-$mon
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	pwctl san add 7 ports 4
+	pwctl san del 7
+	kill -0 $mon 2>/dev/null || break
+	pwctl aton add dev pw0 >/dev/null
+done
+wait $mon
+tap_is "monitor: SANs come" "$(jq -r 'select(.object == "san" and .event == "new") | .id' "$out" | head -n 1)" 7
+tap_is "monitor leaves no trace instance" "$(find /sys/kernel/tracing/instances -mindepth 1 | wc -l)" 0
+
+if command -v tcpdump >/dev/null; then
+	timeout 30 pwctl capture dev pw0 tcpdump write "$out.pcap" -c 2 >/dev/null 2>&1 &
+	cap=$!
+	for _ in $(seq 40); do
+		kill -0 $cap 2>/dev/null || break
+		pwctl ping 2 count 1 dev pw0 >/dev/null
+		sleep 0.2
+	done
+	wait $cap
+	tap_is "capture" $? 0
+fi
+tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl san show)" 0
+tap_is "but do not touch" "$(status setpriv --reuid 65534 --clear-groups pwctl san add 8)" 2
+for verb in san station aton ping send esp stats monitor capture fault lab; do
+	tap_ok "help $verb" pwctl help $verb
+done
+rm -f "$out" "$out.pcap"
+pwctl station del pw1
+tap_done

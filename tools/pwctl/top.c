@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A live view: the ring with its operands, and the rates of the stations here. */
+#include <curses.h>
+#include <locale.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pwctl.h"
+
+#define MAX_SHOWN 64
+
+/* one look at a station */
+struct look {
+	struct station st;
+	struct packetway_aton_get bank;
+	bool has_bank;
+	json_t *stats;
+	double at;
+};
+
+struct view {
+	struct look now[MAX_SHOWN], before[MAX_SHOWN];
+	int n, n_before;
+};
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void forget(struct look *l, int n)
+{
+	while (n--)
+		json_decref(l[n].stats);
+}
+
+static int look(struct view *v, const char *dev)
+{
+	struct station *list;
+	struct pwl *s;
+	int n, i;
+
+	forget(v->before, v->n_before);
+	memcpy(v->before, v->now, sizeof(v->now));
+	v->n_before = v->n;
+	v->n = 0;
+	n = stations(&list);
+	for (i = 0; i < n && v->n < MAX_SHOWN; i++) {
+		struct look *l = &v->now[v->n];
+
+		if (dev && strcmp(dev, list[i].name))
+			continue;
+		memset(l, 0, sizeof(*l));
+		l->st = list[i];
+		l->at = seconds();
+		l->stats = station_stats(list[i].name);
+		if (!pwl_open(&s, list[i].name)) {
+			l->has_bank = !pwl_bank(s, &l->bank);
+			pwl_close(s);
+		}
+		v->n++;
+	}
+	free(list);
+	return n < 0 ? n : v->n;
+}
+
+static double counter(const struct look *l, const char *name)
+{
+	json_t *j = json_object_get(l->stats, name);
+
+	return j && json_is_integer(j) ? json_integer_value(j) : 0;
+}
+
+/* per second since the look before; the total where there was none */
+static double rate(const struct view *v, int i, const char *name)
+{
+	const struct look *l = &v->now[i];
+	int k;
+
+	for (k = 0; k < v->n_before; k++)
+		if (v->before[k].st.ifindex == l->st.ifindex && l->at > v->before[k].at)
+			return (counter(l, name) - counter(&v->before[k], name)) /
+			       (l->at - v->before[k].at);
+	return counter(l, name);
+}
+
+static void line(bool screen, int row, const char *text)
+{
+	if (!screen)
+		puts(text);
+	else if (row < LINES)
+		mvaddnstr(row, 0, text, COLS);
+}
+
+static void draw(const struct view *v, bool screen)
+{
+	const char *unit = v->n_before ? "/s" : "";
+	char buf[512], addr[PWL_ADDR_STRLEN];
+	int i, k, row = 0, len;
+
+	snprintf(buf, sizeof(buf), "packetway: %d station%s in this namespace%s", v->n,
+		 v->n == 1 ? "" : "s", screen ? "   (q quits)" : "");
+	line(screen, row++, buf);
+	snprintf(buf, sizeof(buf), "%-8s %-8s %4s %4s %-5s %9s%-2s %9s%-2s %9s%-2s %9s%-2s", "station",
+		 "addr", "san", "port", "state", "tx", unit, "rx", unit, "ring", unit, "standing", unit);
+	line(screen, row++, buf);
+	for (i = 0; i < v->n; i++) {
+		const struct look *l = &v->now[i];
+
+		snprintf(buf, sizeof(buf), "%-8s %-8s %4u %4u %-5s %11.0f %11.0f %11.0f %11.0f",
+			 l->st.name, pwl_addr_str(l->st.addr, addr), l->st.san, l->st.port,
+			 l->st.up ? "up" : "down",
+			 rate(v, i, "eep_tx_unicast") + rate(v, i, "eep_tx_group"),
+			 rate(v, i, "eep_rx_messages"), rate(v, i, "ring_packets"),
+			 rate(v, i, "ring_standing"));
+		line(screen, row++, buf);
+	}
+	line(screen, row++, "");
+	line(screen, row++, "ring: operand registers 0..7, and what came back last");
+	for (i = 0; i < v->n; i++) {
+		const struct look *l = &v->now[i];
+
+		if (!l->has_bank) {
+			snprintf(buf, sizeof(buf), "%-8s (not ours to read)", l->st.name);
+			line(screen, row++, buf);
+			continue;
+		}
+		len = snprintf(buf, sizeof(buf), "%-8s %s[", l->st.name,
+			       l->bank.out_irq_mask & 1 ? "*" : " ");
+		for (k = 0; k < 8; k++)
+			len += snprintf(buf + len, sizeof(buf) - len, "%s%llu", k ? " " : "",
+					(unsigned long long)l->bank.out_operand[k]);
+		snprintf(buf + len, sizeof(buf) - len,
+			 "] of %u: counter %llu v1 %llu v2 %llu in %llu bits", l->bank.out_interfaces,
+			 (unsigned long long)l->bank.out_counter, (unsigned long long)l->bank.out_v1,
+			 (unsigned long long)l->bank.out_v2,
+			 (unsigned long long)l->bank.out_ring_time);
+		line(screen, row++, buf);
+	}
+}
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	stop = 1;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	static struct view v;
+	const char *dev = NULL, *w;
+	bool once = false;
+	int i = 0, n, c;
+
+	while (i < argc) {
+		if ((w = keyword(argc, argv, &i, "dev"))) {
+			dev = w;
+		} else if (flagword(argc, argv, &i, "once") || flagword(argc, argv, &i, "--once")) {
+			once = true;
+		} else if (flagword(argc, argv, &i, "help")) {
+			printf("  pwctl top [dev NAME] [once]\n"
+			       "        ten times a second; q quits. once: a snapshot with totals\n");
+			return EX_OK_;
+		} else {
+			return usage("top: what is \"%s\"?", argv[i]);
+		}
+	}
+	n = look(&v, dev);
+	if (n < 0)
+		return fail(n, "stations");
+	if (!n)
+		return fail(0, "there is no such station in this namespace");
+	if (once) {
+		draw(&v, false);
+		forget(v.now, v.n);
+		return EX_OK_;
+	}
+	if (!isatty(STDOUT_FILENO))
+		return usage("top needs a terminal; say `top once`");
+	setlocale(LC_ALL, "");
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	initscr();
+	cbreak();
+	noecho();
+	curs_set(0);
+	timeout(100);
+	while (!stop) {
+		erase();
+		draw(&v, true);
+		refresh();
+		c = getch();
+		if (c == 'q')
+			break;
+		look(&v, dev);
+	}
+	endwin();
+	forget(v.now, v.n);
+	forget(v.before, v.n_before);
+	return EX_OK_;
+}

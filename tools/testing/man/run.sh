@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh BUILD: man pages are clean, name each other rightly, and pwctl(8) has
+# every verb that pwctl knows.
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+build=${1:-$top/build}
+n=0 bad=0
+point() {
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		bad=1
+		echo "not ok $n - $2"
+	fi
+}
+
+cd "$top/tools/man" || exit 1
+export LC_ALL=C.UTF-8 MANWIDTH=100 MANROFFOPT=''
+for f in *.[0-9]; do
+	out=$(man --warnings -E UTF-8 -l "$f" 2>&1 >/dev/null)
+	point "$([ -z "$out" ]; echo $?)" "man -l $f is clean"
+	[ -z "$out" ] || printf '%s\n' "$out" | sed 's/^/# /'
+	# shellcheck disable=SC2013
+	for ref in $(sed -n 's/^\.BR \([a-z]*\)\\\{0,1\}[a-z-]* (\([0-9]\)).*/\1.\2/p' "$f"); do
+		case $ref in
+		pwctl.*|packetway.*|libpacketway.*) point "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
+		esac
+	done
+done
+page=$(man -E UTF-8 -l pwctl.8 2>/dev/null | col -b)
+for group in '' san station aton esp fault lab; do
+	for verb in $("$build/pwctl" help $group | awk -v n=$((2 + ${#group} / (${#group} > 0 ? ${#group} : 1))) '$1 == "pwctl" { print $n }'); do
+		[ "$group$verb" != help ] || continue
+		point "$(printf '%s' "$page" | tr '\n' ' ' | grep -qw -- "$verb"; echo $?)" "pwctl(8) has $group $verb"
+	done
+done
+# shellcheck disable=SC2013
+for f in $(sed -n 's/.*\(pwl_[a-z_]*\)(.*/\1/p' "$top/tools/man/libpacketway.3" | sort -u); do
+	grep -qw "$f" "$top/tools/lib/packetway.h" || point 1 "$f of libpacketway(3) is in the header"
+done
+point 0 "functions of libpacketway(3) are in the header"
+echo "1..$n"
+exit $bad
