@@ -123,7 +123,9 @@ int pwl_eep_parse(const void *buf, size_t len, struct pwl_eep *m, const char **w
 
 int pwl_sock_open(struct pwl_sock **k, const char *station)
 {
-	struct sockaddr_ll sll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_PACKETWAY) };
+	struct sockaddr_ll sll = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_PACKETWAY),
+	};
 	struct ifreq ifr = {};
 	struct pwl_sock *n;
 	int err, one = 1;

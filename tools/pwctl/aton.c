@@ -21,30 +21,30 @@ static int parse_words(int argc, char **argv, struct request *q)
 	q->c.timeout_ms = 10000;
 	q->period = PACKETWAY_ATON_PERIOD_MIN;
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &v)) {
 			q->dev = v;
-		} else if ((v = keyword(argc, argv, &i, "reg"))) {
+		} else if (keyword(argc, argv, &i, "reg", &v)) {
 			if (parse_u32(v, &q->c.reg))
 				return usage("reg: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "region"))) {
+		} else if (keyword(argc, argv, &i, "region", &v)) {
 			if (!strcmp(v, "all"))
 				q->c.dst = PACKETWAY_ATON_RING_ALL;
 			else if (parse_addr(v, &q->c.dst))
 				return usage("region: \"%s\" is not an address", v);
-		} else if ((v = keyword(argc, argv, &i, "comparand"))) {
+		} else if (keyword(argc, argv, &i, "comparand", &v)) {
 			if (parse_u64(v, &q->c.comparand))
 				return usage("comparand: \"%s\" is not a number", v);
 			q->c.mods |= PACKETWAY_ATON_COMPARAND;
-		} else if ((v = keyword(argc, argv, &i, "timeout"))) {
+		} else if (keyword(argc, argv, &i, "timeout", &v)) {
 			if (parse_u32(v, &q->c.timeout_ms))
 				return usage("timeout: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "period"))) {
+		} else if (keyword(argc, argv, &i, "period", &v)) {
 			if (parse_u32(v, &q->period))
 				return usage("period: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "count"))) {
+		} else if (keyword(argc, argv, &i, "count", &v)) {
 			if (parse_u32(v, &q->count))
 				return usage("count: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "ops"))) {
+		} else if (keyword(argc, argv, &i, "ops", &v)) {
 			q->ops = v;
 		} else if (flagword(argc, argv, &i, "signed")) {
 			q->c.mods |= PACKETWAY_ATON_SIGNED;
@@ -271,12 +271,12 @@ static int aton_set(int argc, char **argv)
 	uint64_t x = 0;
 
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &v)) {
 			dev = v;
-		} else if ((v = keyword(argc, argv, &i, "reg"))) {
+		} else if (keyword(argc, argv, &i, "reg", &v)) {
 			if (parse_u32(v, &reg))
 				return usage("reg: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "group"))) {
+		} else if (keyword(argc, argv, &i, "group", &v)) {
 			if (parse_u32(v, &group))
 				return usage("group: \"%s\" is not a mask", v);
 			set_group = true;
@@ -414,8 +414,10 @@ int cmd_aton(int argc, char **argv)
 		{ "add", aton_add, WORDS, "sum of the operands in the region" },
 		{ "and", aton_and, WORDS, "bits that all operands have" },
 		{ "or", aton_or, WORDS, "bits that some operand has" },
-		{ "max", aton_max, WORDS, "largest operand, and whose it is (the last of equals)" },
-		{ "min", aton_min, WORDS, "smallest operand, and whose it is (the last of equals)" },
+		{ "max", aton_max, WORDS,
+		  "largest operand, and whose it is (the last of equals)" },
+		{ "min", aton_min, WORDS,
+		  "smallest operand, and whose it is (the last of equals)" },
 		{ "count-eq", aton_count_eq, WORDS " [comparand N]",
 		  "operands equal to ours, or to the comparand" },
 		{ "count-lt", aton_count_lt, WORDS " [comparand N]",

@@ -98,17 +98,17 @@ int cmd_ping(int argc, char **argv)
 	while (i < argc) {
 		uint32_t *to = NULL;
 
-		if ((v = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &v)) {
 			dev = v;
 			continue;
 		}
-		if ((v = keyword(argc, argv, &i, "count")))
+		if (keyword(argc, argv, &i, "count", &v))
 			to = &count;
-		else if ((v = keyword(argc, argv, &i, "size")))
+		else if (keyword(argc, argv, &i, "size", &v))
 			to = &size;
-		else if ((v = keyword(argc, argv, &i, "interval")))
+		else if (keyword(argc, argv, &i, "interval", &v))
 			to = &interval;
-		else if ((v = keyword(argc, argv, &i, "timeout")))
+		else if (keyword(argc, argv, &i, "timeout", &v))
 			to = &timeout;
 		if (to) {
 			if (parse_u32(v, to))
@@ -228,30 +228,30 @@ int cmd_send(int argc, char **argv)
 		return EX_OK_;
 	}
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &v)) {
 			dev = v;
-		} else if ((v = keyword(argc, argv, &i, "pt"))) {
+		} else if (keyword(argc, argv, &i, "pt", &v)) {
 			if (parse_u32(v, &pt) || pt > UINT16_MAX)
 				return usage("pt: \"%s\" is not a packet type", v);
 			have_pt = true;
-		} else if ((v = keyword(argc, argv, &i, "te"))) {
+		} else if (keyword(argc, argv, &i, "te", &v)) {
 			if (parse_u32(v, &te) || te > UINT16_MAX)
 				return usage("te: \"%s\" is not an extension", v);
-		} else if ((v = keyword(argc, argv, &i, "prio"))) {
+		} else if (keyword(argc, argv, &i, "prio", &v)) {
 			if (parse_u32(v, &prio) || prio > PW_EEP_P_MAX)
 				return usage("prio: \"%s\" is not 0..63", v);
-		} else if ((v = keyword(argc, argv, &i, "wait"))) {
+		} else if (keyword(argc, argv, &i, "wait", &v)) {
 			if (parse_u32(v, &wait))
 				return usage("wait: \"%s\" is not a number", v);
-		} else if ((v = keyword(argc, argv, &i, "hex"))) {
+		} else if (keyword(argc, argv, &i, "hex", &v)) {
 			n = hex(v, data, sizeof(data));
 			if (n < 0)
 				return usage("hex: \"%s\" is not pairs of digits", v);
 			m.len = n;
-		} else if ((v = keyword(argc, argv, &i, "text"))) {
+		} else if (keyword(argc, argv, &i, "text", &v)) {
 			m.len = strlen(v) < sizeof(data) ? strlen(v) : sizeof(data);
 			memcpy(data, v, m.len);
-		} else if ((v = keyword(argc, argv, &i, "route"))) {
+		} else if (keyword(argc, argv, &i, "route", &v)) {
 			n = hex(v, route, sizeof(route));
 			if (n <= 0)
 				return usage("route: 1 to %d bytes in hex", PW_L2RH_MAX);
@@ -334,20 +334,20 @@ static int run_esp(uint8_t opcode, int argc, char **argv)
 	json_t *j;
 
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &v)) {
 			dev = v;
 			continue;
 		}
-		if ((v = keyword(argc, argv, &i, "timeout"))) {
+		if (keyword(argc, argv, &i, "timeout", &v)) {
 			if (parse_u32(v, &timeout))
 				return usage("timeout: \"%s\" is not a number", v);
 			continue;
 		}
-		if ((v = keyword(argc, argv, &i, "op"))) {
+		if (keyword(argc, argv, &i, "op", &v)) {
 			op = v;
 			continue;
 		}
-		if ((v = keyword(argc, argv, &i, "at"))) {
+		if (keyword(argc, argv, &i, "at", &v)) {
 			n = !strcmp(v, "any") ? PW_ESP_LOC_ANY : !strcmp(v, "routers") ?
 			    PW_ESP_LOC_ROUTERS : !strcmp(v, "ends") ? PW_ESP_LOC_ENDS : -1;
 			if (n < 0)
@@ -361,7 +361,8 @@ static int run_esp(uint8_t opcode, int argc, char **argv)
 			continue;
 		}
 		for (w = 0; w < N(esp_words); w++)
-			if (esp_words[w].allowed & 1U << opcode && !strcmp(esp_words[w].word, argv[i]))
+			if (esp_words[w].allowed & 1U << opcode &&
+			    !strcmp(esp_words[w].word, argv[i]))
 				break;
 		if (w < N(esp_words)) {
 			if (i + 1 == argc || parse_u64(argv[i + 1], &x))
@@ -441,7 +442,8 @@ int cmd_esp(int argc, char **argv)
 		{ "rchld", esp_rchld, "ADDR sib-tag N fwd-tag N fwd-thresh N [pkt-id N] " COMMON,
 		  "count children once each, however often their packets come" },
 		{ "rcollect", esp_rcollect,
-		  "ADDR sib-tag N fwd-tag N fwd-thresh N comp-tag N val N op ... [pkt-id N] " COMMON,
+		  "ADDR sib-tag N fwd-tag N fwd-thresh N comp-tag N val N op OP [pkt-id N] "
+		  COMMON,
 		  "reduce over the children that rchld counted" },
 	};
 

@@ -7,7 +7,7 @@
  * UTS namespace, so that the station has a host name. What `down` needs is in
  * LABS/LAB: the names of stations, one UTS namespace each, and a hosts file.
  */
-#include <arpa/inet.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
@@ -27,6 +27,8 @@
 #define NAME_MAX_ 32
 #define MAX_STATIONS 1024
 #define MAX_ADDRS 4
+/* between words of the list of stations */
+#define BLANK "\n "
 
 struct lab_station {
 	char name[NAME_MAX_];
@@ -74,10 +76,11 @@ static int bad(const char *file, yaml_document_t *d, int node, const char *what)
 
 static bool good_name(const char *s)
 {
-	size_t n = strlen(s);
+	size_t n;
 
-	return n && n < NAME_MAX_ && strspn(s, "abcdefghijklmnopqrstuvwxyz"
-					       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == n;
+	for (n = 0; isalnum((unsigned char)s[n]) || s[n] == '_'; n++)
+		;
+	return n && n < NAME_MAX_ && !s[n];
 }
 
 static int parse_long(const char *s, long *v)
@@ -187,8 +190,7 @@ static int read_station(const char *file, yaml_document_t *d, yaml_node_t *map,
 		} else if (!strcmp(key, "group")) {
 			err = parse_long(v, &s->group);
 		} else {
-			return bad(file, d, p->key, "a station has a name, san, port, mtu, address, "
-				   "operand and group");
+			return bad(file, d, p->key, "this is no word of a station");
 		}
 		if (err < 0)
 			return bad(file, d, p->value, "a number is needed here");
@@ -247,7 +249,7 @@ static int read_lab(const char *file, struct lab *lab)
 			e = yaml_document_get_node(&d, *i);
 			if (!strcmp(key, "routers")) {
 				if (!scalar(&d, *i) || lab->nrouter == N(lab->router))
-					err = bad(file, &d, *i, "a router is `NAME san A:PORT san B:PORT`");
+					err = bad(file, &d, *i, "a router is one line of words");
 				else
 					lab->router[lab->nrouter++] = strdup(scalar(&d, *i));
 				continue;
@@ -255,7 +257,8 @@ static int read_lab(const char *file, struct lab *lab)
 			if (e->type != YAML_MAPPING_NODE)
 				err = bad(file, &d, *i, "words and values are needed here");
 			else if (!strcmp(key, "sans"))
-				err = lab->nsan == N(lab->san) ? bad(file, &d, *i, "too many SANs") :
+				err = lab->nsan == N(lab->san) ?
+				      bad(file, &d, *i, "too many SANs") :
 				      read_san(file, &d, e, &lab->san[lab->nsan++]);
 			else if (!strcmp(key, "stations"))
 				err = lab->nst == MAX_STATIONS ?
@@ -549,7 +552,8 @@ static int lab_up(int argc, char **argv)
 	self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), LABS "/%s", lab.name);
 	if (!access(path, F_OK)) {
-		err = fail(0, "lab %s is up already; `pwctl lab down %s` first", lab.name, lab.name);
+		err = fail(0, "lab %s is up already; `pwctl lab down %s` first", lab.name,
+			   lab.name);
 		goto out;
 	}
 	err = prepare_netns_dir();
@@ -798,15 +802,15 @@ static int lab_show(int argc, char **argv)
 		f = fopen(path, "re");
 		while (f && fgets(line, sizeof(line), f)) {
 			j = json_object();
-			w = strtok_r(line, " \n", &save);
+			w = strtok_r(line, BLANK, &save);
 			json_object_set_new(j, "station", json_string(w ? w : ""));
 			json_object_set_new(j, "lab", json_string(d->d_name));
-			w = strtok_r(NULL, " \n", &save);
+			w = strtok_r(NULL, BLANK, &save);
 			json_object_set_new(j, "san", json_integer(w ? atol(w) : 0));
-			w = strtok_r(NULL, " \n", &save);
+			w = strtok_r(NULL, BLANK, &save);
 			json_object_set_new(j, "addr", json_string(w ? w : ""));
 			a = json_array();
-			while ((w = strtok_r(NULL, " \n", &save)))
+			while ((w = strtok_r(NULL, BLANK, &save)))
 				json_array_append_new(a, json_string(w));
 			json_object_set_new(j, "ip", a);
 			out_item("station", j);

@@ -255,7 +255,7 @@ int cmd_monitor(int argc, char **argv)
 	while (i < argc) {
 		if (flagword(argc, argv, &i, "trace")) {
 			trace = true;
-		} else if ((v = keyword(argc, argv, &i, "count"))) {
+		} else if (keyword(argc, argv, &i, "count", &v)) {
 			if (parse_u32(v, &count))
 				return usage("count: \"%s\" is not a number", v);
 		} else if (flagword(argc, argv, &i, "help")) {
@@ -348,9 +348,9 @@ int cmd_capture(int argc, char **argv)
 		return EX_OK_;
 	}
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "dev")))
+		if (keyword(argc, argv, &i, "dev", &v))
 			dev = v;
-		else if ((v = keyword(argc, argv, &i, "write")))
+		else if (keyword(argc, argv, &i, "write", &v))
 			file = v;
 		else if (flagword(argc, argv, &i, "tcpdump"))
 			tcpdump = true;

@@ -108,15 +108,15 @@ static int put_words(struct nlmsghdr *h, const struct object *o, int argc, char 
 		for (k = 0; k < o->nf; k++)
 			if (!strcmp(o->f[k].name, argv[i]) && !o->f[k].reply)
 				break;
-		if (k == o->nf && !i) {
-			err = put_field(h, &o->f[0], argv[i++]);
-		} else if (k == o->nf) {
+		if (k == o->nf && i)
 			return usage("%s: what is \"%s\"?", o->name, argv[i]);
+		if (k < o->nf && o->f[k].type != T_FLAG && i + 1 == argc)
+			return usage("%s: \"%s\" needs a value", o->name, argv[i]);
+		if (k == o->nf) {
+			err = put_field(h, &o->f[0], argv[i++]);
 		} else if (o->f[k].type == T_FLAG) {
 			err = put_field(h, &o->f[k], "");
 			i++;
-		} else if (i + 1 == argc) {
-			return usage("%s: \"%s\" needs a value", o->name, argv[i]);
 		} else {
 			err = put_field(h, &o->f[k], argv[i + 1]);
 			i += 2;

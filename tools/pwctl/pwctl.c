@@ -75,15 +75,13 @@ int parse_addr(const char *text, uint32_t *addr)
 	return pwl_addr_parse(text, addr);
 }
 
-const char *keyword(int argc, char **argv, int *i, const char *word)
+bool keyword(int argc, char **argv, int *i, const char *word, const char **v)
 {
-	const char *v;
-
 	if (*i + 1 >= argc || strcmp(argv[*i], word))
-		return NULL;
-	v = argv[*i + 1];
+		return false;
+	*v = argv[*i + 1];
 	*i += 2;
-	return v;
+	return true;
 }
 
 bool flagword(int argc, char **argv, int *i, const char *word)
@@ -214,7 +212,8 @@ void out_item(const char *what, json_t *obj)
 	if (*what)
 		printf("%s ", what);
 	json_object_foreach(obj, key, v) {
-		if (json_is_false(v) || json_is_null(v) || (json_is_array(v) && !json_array_size(v)))
+		if (json_is_false(v) || json_is_null(v) ||
+		    (json_is_array(v) && !json_array_size(v)))
 			continue;
 		if (first && *what) {
 			text_value(v);
@@ -264,7 +263,8 @@ static int cmd_help(int argc, char **argv);
 
 static const struct verb top_verbs[] = {
 	{ "san", cmd_san, "show|add|set|del ...", "system-area networks: ports, bias, engines" },
-	{ "station", cmd_station, "show|add|del ...", "stations: netdevices on the ports of a SAN" },
+	{ "station", cmd_station, "show|add|del ...",
+	  "stations: netdevices on the ports of a SAN" },
 	{ "aton", cmd_aton, "add|max|sort|set|show|watch ...",
 	  "commands that the ring executes, operands, standing commands" },
 	{ "ping", cmd_ping, "ADDR [dev NAME] [count N] [size BYTES] [interval MS] [timeout MS]",
@@ -285,12 +285,12 @@ static const struct verb top_verbs[] = {
 
 static int cmd_help(int argc, char **argv)
 {
-	char *help[] = { "help", NULL };
+	char word[] = "help", *help = word;
 	int i;
 
 	for (i = 0; argc && i < N(top_verbs); i++)
 		if (!strncmp(top_verbs[i].name, argv[0], strlen(argv[0])))
-			return top_verbs[i].run == cmd_help ? EX_OK_ : top_verbs[i].run(1, help);
+			return top_verbs[i].run == cmd_help ? EX_OK_ : top_verbs[i].run(1, &help);
 	if (argc)
 		return usage("there is no verb \"%s\"", argv[0]);
 	printf("usage: pwctl [-j] [-p] [-n NETNS] VERB ...\n"

@@ -42,8 +42,8 @@ int usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int dispatch(const char *group, const struct verb *v, int n, int argc, char **argv);
 int enter_netns(const char *name);
-/* *@i is at keyword @word: returns its value and steps over both, or NULL */
-const char *keyword(int argc, char **argv, int *i, const char *word);
+/* is *@i at keyword @word? then @v is its value, and *@i behind both */
+bool keyword(int argc, char **argv, int *i, const char *word, const char **v);
 bool flagword(int argc, char **argv, int *i, const char *word);
 int parse_u64(const char *text, uint64_t *v);
 int parse_u32(const char *text, uint32_t *v);

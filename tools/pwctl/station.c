@@ -139,7 +139,8 @@ json_t *station_json(const struct station *st)
 	json_object_set_new(j, "port", json_integer(st->port));
 	json_object_set_new(j, "addr", j_addr(st->addr));
 	json_object_set_new(j, "mtu", json_integer(st->mtu));
-	json_object_set_new(j, "order", json_string(st->order < N(orders) ? orders[st->order] : "?"));
+	json_object_set_new(j, "order",
+			    json_string(st->order < N(orders) ? orders[st->order] : "?"));
 	json_object_set_new(j, "state", json_string(st->up ? "up" : "down"));
 	return j;
 }
@@ -269,19 +270,19 @@ static int station_cmd_add(int argc, char **argv)
 	int i = 0, k, err;
 
 	while (i < argc) {
-		if ((v = keyword(argc, argv, &i, "san"))) {
+		if (keyword(argc, argv, &i, "san", &v)) {
 			if (parse_u32(v, &san))
 				return usage("san: \"%s\" is not a number", v);
 			l_san = san;
-		} else if ((v = keyword(argc, argv, &i, "port"))) {
+		} else if (keyword(argc, argv, &i, "port", &v)) {
 			if (parse_u32(v, &port))
 				return usage("port: \"%s\" is not a number", v);
 			l_port = port;
-		} else if ((v = keyword(argc, argv, &i, "mtu"))) {
+		} else if (keyword(argc, argv, &i, "mtu", &v)) {
 			if (parse_u32(v, &mtu))
 				return usage("mtu: \"%s\" is not a number", v);
 			l_mtu = mtu;
-		} else if ((v = keyword(argc, argv, &i, "order"))) {
+		} else if (keyword(argc, argv, &i, "order", &v)) {
 			for (k = 0; k < N(orders) && strcmp(orders[k], v); k++)
 				;
 			if (k == N(orders))

@@ -105,8 +105,9 @@ static void draw(const struct view *v, bool screen)
 	snprintf(buf, sizeof(buf), "packetway: %d station%s in this namespace%s", v->n,
 		 v->n == 1 ? "" : "s", screen ? "   (q quits)" : "");
 	line(screen, row++, buf);
-	snprintf(buf, sizeof(buf), "%-8s %-8s %4s %4s %-5s %9s%-2s %9s%-2s %9s%-2s %9s%-2s", "station",
-		 "addr", "san", "port", "state", "tx", unit, "rx", unit, "ring", unit, "standing", unit);
+	snprintf(buf, sizeof(buf), "%-8s %-8s %4s %4s %-5s %9s%-2s %9s%-2s %9s%-2s %9s%-2s",
+		 "station", "addr", "san", "port", "state", "tx", unit, "rx", unit, "ring", unit,
+		 "standing", unit);
 	line(screen, row++, buf);
 	for (i = 0; i < v->n; i++) {
 		const struct look *l = &v->now[i];
@@ -135,8 +136,9 @@ static void draw(const struct view *v, bool screen)
 			len += snprintf(buf + len, sizeof(buf) - len, "%s%llu", k ? " " : "",
 					(unsigned long long)l->bank.out_operand[k]);
 		snprintf(buf + len, sizeof(buf) - len,
-			 "] of %u: counter %llu v1 %llu v2 %llu in %llu bits", l->bank.out_interfaces,
-			 (unsigned long long)l->bank.out_counter, (unsigned long long)l->bank.out_v1,
+			 "] of %u: counter %llu v1 %llu v2 %llu in %llu bits",
+			 l->bank.out_interfaces, (unsigned long long)l->bank.out_counter,
+			 (unsigned long long)l->bank.out_v1,
 			 (unsigned long long)l->bank.out_v2,
 			 (unsigned long long)l->bank.out_ring_time);
 		line(screen, row++, buf);
@@ -159,7 +161,7 @@ int cmd_top(int argc, char **argv)
 	int i = 0, n, c;
 
 	while (i < argc) {
-		if ((w = keyword(argc, argv, &i, "dev"))) {
+		if (keyword(argc, argv, &i, "dev", &w)) {
 			dev = w;
 		} else if (flagword(argc, argv, &i, "once") || flagword(argc, argv, &i, "--once")) {
 			once = true;

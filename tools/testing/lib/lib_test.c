@@ -15,7 +15,9 @@ static unsigned long long rnd(void)
 
 static void addresses(void)
 {
-	static const char *const wrong[] = { "", "x", "1:2", "00:00:01x", "0x1000000", "-1", "1:2:3:4" };
+	static const char *const wrong[] = {
+		"", "x", "1:2", "00:00:01x", "0x1000000", "-1", "1:2:3:4", NULL
+	};
 	char buf[PWL_ADDR_STRLEN];
 	uint32_t a = 0;
 	size_t i;
@@ -24,7 +26,7 @@ static void addresses(void)
 	ok(!pwl_addr_parse("7f:ff:fe", &a) && a == 0x7ffffe, "address with colons");
 	ok(!pwl_addr_parse("0x10", &a) && a == 16, "address as a number");
 	ok(!strcmp(pwl_addr_str(0x010203, buf), "01:02:03"), "address to text");
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	for (i = 0; wrong[i]; i++)
 		bad += pwl_addr_parse(wrong[i], &a) != -EINVAL;
 	ok(!bad, "wrong addresses are refused");
 }
