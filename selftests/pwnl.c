@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pwnl: a station's link attributes by rtnetlink, for scripts that run where
- * `ip` does not know them.
+ * `ip` does not know them, and in one process where `ip` takes many.
  *
- *	pwnl add NAME [san N] [port N] [order N] [addr N] [mtu N] [netns PATH]
- *	pwnl set NAME [san N] [port N] [order N] [addr N]
- *	pwnl show NAME		san port addr order operstate
+ *	pwnl [-n NETNS] COMMAND...; without one: commands from standard input
+ *	add NAME [san N] [port N] [order N] [addr N] [mtu N] [netns NETNS]
+ *	set NAME [san N] [port N] [order N] [addr N]
+ *	del NAME
+ *	up NAME, down NAME
+ *	show NAME	san port addr order
+ *	link NAME	address broadcast mtu operstate flags
  *
  * A refusal prints "errno: sentence" on standard error and has status 2.
  */
@@ -13,7 +17,7 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pwnl add|set|show NAME [ATTRIBUTE VALUE]...\n");
+	fprintf(stderr, "usage: pwnl [-n NETNS] add|set|del|up|down|show|link NAME [ATTRIBUTE VALUE]...\n");
 	return 1;
 }
 
@@ -39,22 +43,56 @@ static int show(struct pw_nl *nl, const char *name)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int link_line(struct pw_nl *nl, const char *name)
+{
+	struct ifinfomsg ifi;
+	struct rtattr *a;
+	uint8_t hw[3] = {}, brd[3] = {};
+	uint32_t mtu = 0;
+	int oper = -1;
+
+	a = pw_link_get(nl, name, IFLA_ADDRESS, &ifi);
+	if (!a)
+		return 2;
+	memcpy(hw, RTA_DATA(a), 3);
+	a = pw_link_get(nl, name, IFLA_BROADCAST, NULL);
+	if (a)
+		memcpy(brd, RTA_DATA(a), 3);
+	a = pw_link_get(nl, name, IFLA_MTU, NULL);
+	if (a)
+		memcpy(&mtu, RTA_DATA(a), 4);
+	a = pw_link_get(nl, name, IFLA_OPERSTATE, NULL);
+	if (a)
+		oper = *(uint8_t *)RTA_DATA(a);
+	printf("%02x:%02x:%02x %02x:%02x:%02x %u %s%s%s\n", hw[0], hw[1], hw[2], brd[0], brd[1],
+	       brd[2], mtu, oper == IF_OPER_UP ? "UP" : oper == IF_OPER_DOWN ? "DOWN" : "?",
+	       ifi.ifi_flags & IFF_UP ? ",up" : "", ifi.ifi_flags & IFF_LOWER_UP ? ",carrier" : "");
+	return 0;
+}
+
+static int ns_open(const char *name)
+{
+	char path[256];
+
+	if (strchr(name, '/'))
+		return open(name, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int command(struct pw_nl *nl, int argc, char **argv)
 {
 	struct pw_link l;
-	struct pw_nl nl;
-	bool add;
 	int err, i;
 
-	if (argc < 3 || pw_nl_open(&nl, pw_ns_self()))
+	if (argc < 2)
 		return usage();
-	if (!strcmp(argv[1], "show"))
-		return show(&nl, argv[2]);
-	add = !strcmp(argv[1], "add");
-	if (!add && strcmp(argv[1], "set"))
-		return usage();
-	l = (struct pw_link)PW_LINK(argv[2]);
-	for (i = 3; i + 1 < argc; i += 2) {
+	if (!strcmp(argv[0], "show"))
+		return show(nl, argv[1]);
+	if (!strcmp(argv[0], "link"))
+		return link_line(nl, argv[1]);
+	l = (struct pw_link)PW_LINK(argv[1]);
+	for (i = 2; i + 1 < argc; i += 2) {
 		long v = strtol(argv[i + 1], NULL, 0);
 
 		if (!strcmp(argv[i], "san"))
@@ -68,13 +106,53 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "mtu"))
 			l.mtu = v;
 		else if (!strcmp(argv[i], "netns"))
-			l.ns = open(argv[i + 1], O_RDONLY);
+			l.ns = ns_open(argv[i + 1]);
 		else
 			return usage();
 	}
-	err = add ? pw_link_add(&nl, &l) : pw_link_send(&nl, &l, 0);
+	if (!strcmp(argv[0], "add"))
+		err = pw_link_add(nl, &l);
+	else if (!strcmp(argv[0], "set"))
+		err = pw_link_send(nl, &l, 0);
+	else if (!strcmp(argv[0], "del"))
+		err = pw_link_del(nl, argv[1]);
+	else if (!strcmp(argv[0], "up"))
+		err = pw_link_up(nl, argv[1]);
+	else if (!strcmp(argv[0], "down"))
+		err = pw_link_down(nl, argv[1]);
+	else
+		return usage();
 	if (!err)
 		return 0;
-	fprintf(stderr, "%s: %s\n", strerror(-err), nl.ext);
+	fprintf(stderr, "%s: %s\n", strerror(-err), nl->ext);
 	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	char line[512], *word[32];
+	int status = 0, n, ns = -1;
+	struct pw_nl nl;
+
+	argv++;
+	argc--;
+	if (argc > 1 && !strcmp(argv[0], "-n")) {
+		ns = ns_open(argv[1]);
+		argv += 2;
+		argc -= 2;
+	} else {
+		ns = pw_ns_self();
+	}
+	if (ns < 0 || pw_nl_open(&nl, ns))
+		return usage();
+	if (argc)
+		return command(&nl, argc, argv);
+	while (fgets(line, sizeof(line), stdin)) {
+		n = 0;
+		for (word[n] = strtok(line, " \t\n"); word[n] && n < 31; word[n] = strtok(NULL, " \t\n"))
+			n++;
+		if (n && command(&nl, n, word))
+			status = 2;
+	}
+	return status;
 }

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every allocation of an operation fails once, one after another (fault
+ * injection's fail-nth): the operation says so or goes on, and what it leaves
+ * can be used and taken down. Debug kernel only.
+ * pw-timeout: 60
+ * pw-kmemleak: yes
+ */
+#include "pwtest.h"
+#include "kselftest.h"
+
+#include <sys/syscall.h>
+
+static int ns[2];
+static struct pw_nl nl[2];
+static int fail_fd = -1;
+static uint8_t msg[70000];
+
+static void arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(fail_fd, text, len, 0) != len)
+		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
+}
+
+/* was the fault injected? Disarms it if not. */
+static bool injected(void)
+{
+	char text[16] = "";
+
+	if (pread(fail_fd, text, sizeof(text) - 1, 0) <= 0)
+		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
+	if (atoi(text) == 0)
+		return true;
+	arm(0);
+	return false;
+}
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, strlen(text)) < 0)
+		ksft_print_msg("%s: %s\n", path, strerror(errno));
+	close(fd);
+}
+
+/* 0 or a negative errno, as the netlink helpers have it */
+static int op_newlink(void)
+{
+	struct pw_link l = PW_LINK("x");
+
+	l.san = 7;
+	l.order = 1;
+	return pw_link_add(&nl[0], &l);
+}
+
+static int op_newlink_there(void)
+{
+	return pw_station_add(&nl[0], "y", 7, 5, ns[1]);
+}
+
+static int op_dellink(void)
+{
+	return pw_link_del(&nl[0], "x");
+}
+
+static int op_up(void)
+{
+	return pw_link_up(&nl[0], "x");
+}
+
+static int op_move(void)
+{
+	return pw_link_move(&nl[0], "x", ns[1]);
+}
+
+static int op_mtu(void)
+{
+	return pw_link_mtu(&nl[0], "x", 9000);
+}
+
+static int cdev = -1;
+
+static int op_open(void)
+{
+	cdev = open("/dev/packetway", O_RDWR | O_CLOEXEC);
+	return cdev < 0 ? -errno : 0;
+}
+
+static int op_bind(void)
+{
+	struct packetway_bind b = { .size = sizeof(b), .ifindex = pw_link_index(&nl[0], "x") };
+
+	return ioctl(cdev, PACKETWAY_IOC_BIND, &b) ? -errno : 0;
+}
+
+static int sock = -1, sock_idx;
+
+static int op_join(void)
+{
+	return pw_packet_join(sock, sock_idx, PACKET_MR_MULTICAST, 0xe00001, false) ? -errno : 0;
+}
+
+static int send_len, dgram;
+
+static int op_xmit(void)
+{
+	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_protocol = htons(1500),
+				  .sll_ifindex = sock_idx, .sll_halen = 3, .sll_addr = { 0, 7, 6 } };
+	int n = pw_msg(msg, 0x706, 0x701, 1500, 0, 0, NULL, send_len);
+
+	if (dgram == 1)
+		n = sendto(sock, msg, send_len, 0, (void *)&to, sizeof(to));
+	else if (dgram == 2) {
+		/* to all, with an echo request, an error and options that must be copied */
+		n = pw_msg(msg, 0x7fffff, 0x701, 1500, 0, 0, NULL, send_len);
+		n = send(sock, msg, n, 0);
+		n = pw_msg(msg, 0x706, 0x701, PW_PT_ECHO, 1, 0, NULL, send_len);
+		n = send(sock, msg, n, 0);
+		n = pw_msg(msg, 0x70a, 0x701, 1500, 0, 0, NULL, send_len);
+		n = send(sock, msg, n, 0);
+	} else
+		n = send(sock, msg, n, 0);
+	return n < 0 ? -errno : 0;
+}
+
+/*
+ * @undo brings things back after a success; after a failure there must be nothing
+ * to undo. Returns how many faults it took until the operation had none left.
+ */
+static int sweep(const char *what, int (*op)(void), int (*undo)(void), int limit)
+{
+	int n, err = 0, faults = 0, failed = 0;
+
+	for (n = 1; n <= limit; n++) {
+		bool hit;
+
+		arm(n);
+		err = op();
+		hit = injected();
+		faults += hit;
+		failed += err != 0;
+		if (!err && undo && undo()) {
+			ksft_test_result_fail("%s: cannot be undone after fault %d\n", what, n);
+			return -1;
+		}
+		if (!hit)
+			break;
+	}
+	ksft_test_result(!err && faults && n <= limit,
+			 "%s: %d allocations failed in turn, %d times it was refused\n", what, faults,
+			 failed);
+	if (err)
+		ksft_print_msg("without a fault: %s\n", strerror(-err));
+	return 0;
+}
+
+static int undo_newlink(void)
+{
+	return pw_link_del(&nl[0], "x");
+}
+
+static int undo_there(void)
+{
+	return pw_link_del(&nl[1], "y");
+}
+
+static int undo_del(void)
+{
+	return op_newlink();
+}
+
+static int undo_up(void)
+{
+	return pw_link_down(&nl[0], "x");
+}
+
+static int undo_move(void)
+{
+	return pw_link_move(&nl[1], "x", ns[0]);
+}
+
+static int undo_open(void)
+{
+	return close(cdev);
+}
+
+static int undo_bind(void)
+{
+	struct packetway_unbind u = { .size = sizeof(u) };
+
+	return ioctl(cdev, PACKETWAY_IOC_UNBIND, &u);
+}
+
+static int undo_join(void)
+{
+	return pw_packet_join(sock, sock_idx, PACKET_MR_MULTICAST, 0xe00001, true);
+}
+
+int main(void)
+{
+	static const int lens[] = { 10, 1400, 60000 };
+	int i, peer, err;
+
+	ksft_print_header();
+	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fail_fd < 0)
+		ksft_exit_skip("this kernel has no fail-nth\n");
+	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/failslab/verbose", "0");
+	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	ksft_set_plan(18);
+	for (i = 0; i < 2; i++) {
+		ns[i] = pw_ns_new();
+		if (ns[i] < 0 || pw_nl_open(&nl[i], ns[i]))
+			ksft_exit_fail_msg("namespaces\n");
+	}
+
+	sweep("ip link add", op_newlink, undo_newlink, 400);
+	sweep("ip link add netns", op_newlink_there, undo_there, 400);
+	if (op_newlink())
+		ksft_exit_fail_msg("no station: %s\n", nl[0].ext);
+	sweep("open", op_open, undo_open, 100);
+	if (op_open())
+		ksft_exit_fail_msg("no file\n");
+	sweep("BIND", op_bind, undo_bind, 100);
+	sweep("up", op_up, undo_up, 400);
+	sweep("MTU", op_mtu, NULL, 400);
+	sweep("move", op_move, undo_move, 600);
+	sweep("ip link del", op_dellink, undo_del, 400);
+	if (pw_link_index(&nl[0], "x"))
+		err = 0;
+	else
+		err = op_newlink();
+	if (err || pw_link_up(&nl[0], "x") || pw_link_mtu(&nl[0], "x", 65528) ||
+	    op_newlink_there() || pw_link_up(&nl[1], "y") || pw_link_mtu(&nl[1], "y", 65528))
+		ksft_exit_fail_msg("two stations: %s\n", nl[0].ext);
+
+	sock_idx = pw_link_index(&nl[0], "x");
+	for (dgram = 0; dgram < 3; dgram++) {
+		peer = pw_packet_open(ns[1], SOCK_RAW, ETH_P_ALL, pw_link_index(&nl[1], "y"));
+		sock = pw_packet_open(ns[0], dgram == 1 ? SOCK_DGRAM : SOCK_RAW, 0, sock_idx);
+		for (i = 0; i < 3; i++) {
+			char what[32];
+
+			send_len = lens[i];
+			snprintf(what, sizeof(what), "%s of %d bytes", dgram == 1 ? "datagram" : dgram ?
+				 "three messages" : "message", send_len);
+			sweep(what, op_xmit, NULL, 300);
+		}
+		if (!dgram)
+			sweep("join", op_join, undo_join, 100);
+		close(sock);
+		close(peer);
+	}
+	ksft_finished();
+}

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# IP over PacketWay between two namespaces: every size, both orders of setting up,
+# fragments, MTU changes, TCP, and what a capture shows.
+# pw-timeout: 120
+
+. "$(dirname "$0")/lib.sh"
+pw_need ip ping tcpdump iperf3 jq
+
+trap 'kill $(jobs -p) 2>/dev/null; cleanup_all_ns; rm -rf "$tmp"' EXIT
+tmp=$(mktemp -d)
+setup_ns A B || exit 1
+na() { ip netns exec "$A" "$@"; }
+nb() { ip netns exec "$B" "$@"; }
+stat() { ip netns exec "$1" ethtool -S "$2" | awk -v n="$3:" '$1 == n { print $2 }'; }
+drops() { ip netns exec "$1" ethtool -S "$2" | awk '/drop_/ { s += $2 } END { print s + 0 }'; }
+errors() { ip -n "$1" -s -j link show "$2" | jq '.[0].stats64 | .tx.errors + .tx.dropped + .rx.errors + .rx.dropped'; }
+
+# a: up first, then addresses; b: addresses first, then up
+ip -n "$A" link add sa0 type packetway
+ip -n "$A" link add sb0 netns "$B" type packetway
+ip -n "$A" link set sa0 up
+ip -n "$A" addr add 10.7.0.1/24 dev sa0
+ip -n "$A" addr add fd07::1/64 dev sa0 nodad
+ip -n "$B" addr add 10.7.0.2/24 dev sb0
+ip -n "$B" addr add fd07::2/64 dev sb0 nodad
+ip -n "$B" link set sb0 up
+
+tap_not "nobody has this address" na ping -q -c 1 -W 1 10.7.0.9
+tap_not "a datagram over the MTU that must not be cut" na ping -q -c 1 -W 1 -M do -s 1473 10.7.0.2
+tap_ok "ping a -> b (up before address)" na ping -q -c 2 -i 0.2 -W 5 10.7.0.2
+tap_ok "ping b -> a (address before up)" nb ping -q -c 2 -i 0.2 -W 5 10.7.0.1
+tap_ok "ping -6 a -> b" na ping -6 -q -c 2 -i 0.2 -W 5 fd07::2
+tap_ok "ping -6 b -> a" nb ping -6 -q -c 2 -i 0.2 -W 5 fd07::1
+tap_is "ARP learned the 3-byte address" "$(ip -n "$A" -j neigh show 10.7.0.2 dev sa0 | jq -r '.[0].lladdr')" "00:00:02"
+tap_is "neighbour discovery, too" "$(ip -n "$A" -j -6 neigh show fd07::2 dev sa0 | jq -r '.[0].lladdr')" "00:00:02"
+[ "$(stat "$B" sb0 eep_rx_ip)" -gt 0 ]
+tap_result $? "it went through the SAN"
+
+# --- sizes: 28 and 48 bytes of headers
+bad4='' bad6='' n=0
+for mtu in 1500 1280 9000 65528; do
+	ip -n "$A" link set sa0 mtu $mtu
+	ip -n "$B" link set sb0 mtu $mtu
+	for s in 0 1 7 8 9 100 511 $((mtu - 36)) $((mtu - 29)) $((mtu - 28)); do
+		na ping -q -c 1 -W 5 -M do -s $s 10.7.0.2 >/dev/null || bad4="$bad4 $s@$mtu"
+		n=$((n + 1))
+	done
+	for s in 0 1 8 15 333 $((mtu - 49)) $((mtu - 48)); do
+		na ping -6 -q -c 1 -W 5 -M do -s $s fd07::2 >/dev/null || bad6="$bad6 $s@$mtu"
+		n=$((n + 1))
+	done
+done
+tap_is "ping, sizes 0 to the MTU at four MTUs" "$bad4" ""
+tap_is "ping -6, likewise ($n sizes in all)" "$bad6" ""
+
+# --- fragments
+ip -n "$A" link set sa0 mtu 1500
+ip -n "$B" link set sb0 mtu 1500
+tap_ok "fragments: 5000 bytes at MTU 1500" na ping -q -c 1 -W 5 -s 5000 10.7.0.2
+tap_ok "fragments: 65507 bytes" na ping -q -c 1 -W 5 -s 65507 10.7.0.2
+tap_ok "fragments: IPv6, 5000 bytes" na ping -6 -q -c 1 -W 5 -s 5000 fd07::2
+ip -n "$A" link set sa0 mtu 68
+ip -n "$B" link set sb0 mtu 68
+tap_ok "fragments: 1000 bytes at MTU 68" na ping -q -c 1 -W 5 -s 1000 10.7.0.2
+ip -n "$A" link set sa0 mtu 1500
+ip -n "$B" link set sb0 mtu 1500
+tap_is "no error and no drop up to here" "$(errors "$A" sa0) $(errors "$B" sb0)" "0 0"
+
+# --- captures: IP as IP, anything else whole, at both ends
+capture() { # NS DEV FILE
+	ip netns exec "$1" tcpdump -i "$2" -U -w "$3" >/dev/null 2>"$3.log" &
+	slowwait 10 grep -q "listening on" "$3.log" >/dev/null
+}
+capture "$A" sa0 "$tmp/a.pcap"
+capture "$B" sb0 "$tmp/b.pcap"
+na ping -q -c 1 -W 5 -s 500 10.7.0.2 >/dev/null
+# one EEP message of 40 bytes of data, PT 1500: whole, with its header and TAIL
+na python3 - <<-'END'
+	import socket
+	s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+	s.bind(("sa0", 0x88b5))
+	h = bytes.fromhex("07000002" "0001" "05dc" "00000005" "00000001")
+	s.send(h + bytes(range(40)) + bytes(8))
+END
+for f in a b; do
+	slowwait 10 eval "tcpdump -nr $tmp/$f.pcap -xx 2>/dev/null | grep -q 'ethertype\|0x88b5\|88b5'" >/dev/null
+done
+sleep 0.3
+for f in a b; do
+	tap_is "$f: a capture shows IP as IP" \
+		"$(tcpdump -nr "$tmp/$f.pcap" 2>/dev/null | grep -c 'IP 10.7.0.1 > 10.7.0.2: ICMP echo request, .* length 508')" 1
+	hex=$(tcpdump -nr "$tmp/$f.pcap" -xx ether proto 0x88b5 2>/dev/null | sed -n 's/^\t0x[0-9a-f]*: *//p' | tr -d ' \n')
+	case $hex in
+	*07000002000105dc0000000500000001000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223242526270000000000000000)
+		tap_result 0 "$f: an EEP message is captured whole" ;;
+	*)
+		tap_result 1 "$f: an EEP message is captured whole"
+		echo "# $hex" ;;
+	esac
+done
+kill $(jobs -p) 2>/dev/null
+wait 2>/dev/null
+
+# --- TCP
+seconds=$(pw_scaled 10)
+[ "$seconds" -ge 3 ] || seconds=3
+[ "$seconds" -le 10 ] || seconds=10
+nb iperf3 -s -1 >/dev/null 2>&1 &
+slowwait 10 eval "ip netns exec $B ss -Hltn sport = :5201 | grep -q 5201" >/dev/null
+before="$(drops "$A" sa0) $(drops "$B" sb0)"
+tap_ok "iperf3, TCP, $seconds s" na iperf3 -c 10.7.0.2 -t "$seconds" --connect-timeout 20000 -J --logfile "$tmp/iperf"
+[ "$(jq '.end.sum_received.bytes' "$tmp/iperf")" -gt 1000000 ]
+tap_result $? "... $(jq '.end.sum_received.bits_per_second / 1e6 | floor' "$tmp/iperf") Mbit/s arrived"
+tap_is "... no error" "$(errors "$A" sa0) $(errors "$B" sb0)" "0 0"
+tap_is "... no drop" "$(drops "$A" sa0) $(drops "$B" sb0)" "$before"
+wait
+
+# --- TCP while the MTU changes under it
+nb iperf3 -s -1 >/dev/null 2>&1 &
+slowwait 10 eval "ip netns exec $B ss -Hltn sport = :5201 | grep -q 5201" >/dev/null
+na iperf3 -6 -c fd07::2 -t 3 --connect-timeout 20000 -J --logfile "$tmp/iperf6" &
+client=$!
+for mtu in 9000 65528 1280 1500; do
+	sleep 0.5
+	ip -n "$B" link set sb0 mtu $mtu
+	ip -n "$A" link set sa0 mtu $mtu
+done
+wait $client
+[ "$(jq '.end.sum_received.bytes' "$tmp/iperf6")" -gt 100000 ]
+tap_result $? "TCP over IPv6 outlives MTU changes"
+wait
+tap_done
