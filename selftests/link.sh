@@ -91,7 +91,8 @@ refused "MTU 65529 later" "" "mtu greater than device maximum" ipn link set agai
 state() { nl link again | cut -d' ' -f4; }
 tap_is "down" "$(state)" "DOWN"
 ipn link set again up
-slowwait 5 eval 'test "$(state)" = UP,up,carrier' >/dev/null
+is_up() { [ "$(state)" = UP,up,carrier ]; }
+slowwait 5 is_up >/dev/null
 tap_is "up: carrier, operstate up" "$(state)" "UP,up,carrier"
 ipn link set again down
 tap_is "down again" "$(state)" "DOWN"

@@ -10,6 +10,7 @@
  *	up NAME, down NAME
  *	show NAME	san port addr order
  *	link NAME	address broadcast mtu operstate flags
+ *	flood NAME	send to its SAN until the station is gone, at most 60 s
  *
  * A refusal prints "errno: sentence" on standard error and has status 2.
  */
@@ -70,6 +71,25 @@ static int link_line(struct pw_nl *nl, const char *name)
 	return 0;
 }
 
+/* a packet socket in use: broadcasts out, whatever comes in */
+static int flood(struct pw_nl *nl, int ns, const char *name)
+{
+	int fd = pw_packet_open(ns, SOCK_RAW, ETH_P_ALL, pw_link_index(nl, name));
+	uint8_t buf[256];
+	int n = pw_msg(buf, PW_ADDR_BROADCAST, 0, 1500, 0, 0, "flood", 5);
+	double end = pw_now() + 60;
+	long sent = 0;
+
+	if (fd < 0)
+		return 2;
+	while (pw_now() < end && send(fd, buf, n, 0) == n) {
+		if (!sent++)
+			fprintf(stderr, "sending\n");
+		recv(fd, buf + 128, 128, MSG_DONTWAIT);
+	}
+	return !sent;
+}
+
 static int ns_open(const char *name)
 {
 	char path[256];
@@ -80,7 +100,7 @@ static int ns_open(const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static int command(struct pw_nl *nl, int argc, char **argv)
+static int command(struct pw_nl *nl, int ns, int argc, char **argv)
 {
 	struct pw_link l;
 	int err, i;
@@ -91,6 +111,8 @@ static int command(struct pw_nl *nl, int argc, char **argv)
 		return show(nl, argv[1]);
 	if (!strcmp(argv[0], "link"))
 		return link_line(nl, argv[1]);
+	if (!strcmp(argv[0], "flood"))
+		return flood(nl, ns, argv[1]);
 	l = (struct pw_link)PW_LINK(argv[1]);
 	for (i = 2; i + 1 < argc; i += 2) {
 		long v = strtol(argv[i + 1], NULL, 0);
@@ -146,12 +168,12 @@ int main(int argc, char **argv)
 	if (ns < 0 || pw_nl_open(&nl, ns))
 		return usage();
 	if (argc)
-		return command(&nl, argc, argv);
+		return command(&nl, ns, argc, argv);
 	while (fgets(line, sizeof(line), stdin)) {
 		n = 0;
 		for (word[n] = strtok(line, " \t\n"); word[n] && n < 31; word[n] = strtok(NULL, " \t\n"))
 			n++;
-		if (n && command(&nl, n, word))
+		if (n && command(&nl, ns, n, word))
 			status = 2;
 	}
 	return status;

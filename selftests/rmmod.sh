@@ -6,12 +6,12 @@
 # pw-kmemleak: yes
 
 . "$(dirname "$0")/lib.sh"
-pw_need ip tcpdump python3
+pw_need ip tcpdump ping
 [ -n "${PW_KO:-}" ] || pw_skip "no module given"
 
 loaded() { grep -q '^packetway ' /proc/modules; }
 reload() { loaded || insmod "$PW_KO"; }
-trap 'kill $(jobs -p) 2>/dev/null; cleanup_all_ns; reload' EXIT
+trap 'jobs -p | xargs -r kill 2>/dev/null; cleanup_all_ns; reload' EXIT
 reload
 
 # --- an open file holds it
@@ -43,24 +43,8 @@ capture=$!
 slowwait 10 grep -q "listening on" "$log" >/dev/null
 ip netns exec "$B" ping -q -i 0.02 10.6.0.1 >/dev/null 2>&1 &
 traffic=$!
-ip netns exec "$A" python3 - <<-'END' &
-	import socket, time
-	s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-	s.bind(("sa0", 3))
-	open("/run/pw-rmmod-socket", "w").close()
-	end = time.time() + 60
-	frame = bytes.fromhex("0000000200000005dc") + bytes(32)
-	while time.time() < end:
-	    try:
-	        s.send(frame)
-	        s.recv(4096, socket.MSG_DONTWAIT)
-	    except BlockingIOError:
-	        pass
-	    except OSError:
-	        break
-END
-slowwait 20 test -e /run/pw-rmmod-socket >/dev/null
-rm -f /run/pw-rmmod-socket
+"$PW_BUILD/selftests/pwnl" -n "$A" flood sa0 2>"$log.flood" &
+slowwait 20 grep -q sending "$log.flood" >/dev/null
 rmmod packetway
 status=$?
 if [ $status = 0 ]; then
@@ -75,18 +59,21 @@ kill $traffic $capture 2>/dev/null
 wait 2>/dev/null
 loaded && rmmod packetway
 tap_not "it is gone" loaded
-rm -f "$log"
+tap_is "the socket was in use" "$(cat "$log.flood")" "sending"
+rm -f "$log" "$log.flood"
 tap_ok "and comes again" insmod "$PW_KO"
 tap_is "... with pw0 on port 0" "$(ip -o link show pw0 | grep -o 'link/[^ ]* [0-9a-f:]*' | cut -d' ' -f2)" "00:00:01"
 
 # --- loops, with namespaces that hold stations
 bad=0 rounds=$(pw_scaled 10)
 for _ in $(seq "$rounds"); do
-	ip -n "$A" link add s1 type packetway && ip -n "$A" link add s2 netns "$B" type packetway &&
-		ip -n "$A" link set s1 up && ip -n "$B" link set s2 up && rmmod packetway && insmod "$PW_KO" || {
-		bad=1
-		break
-	}
+	ip -n "$A" link add s1 type packetway || bad=1
+	ip -n "$A" link add s2 netns "$B" type packetway || bad=1
+	ip -n "$A" link set s1 up || bad=1
+	ip -n "$B" link set s2 up || bad=1
+	rmmod packetway || bad=1
+	insmod "$PW_KO" || bad=1
+	[ $bad = 0 ] || break
 done
 tap_result $bad "$rounds rounds of stations in two namespaces, rmmod, insmod"
 tap_done
