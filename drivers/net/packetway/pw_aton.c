@@ -187,6 +187,7 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
  * Returns with aton->lock held; a packet always ends, so this does too.
  */
 static void pw_aton_settle(struct pw_aton *aton)
+	__acquires(&aton->lock)
 {
 	LIST_HEAD(ended);
 
@@ -204,6 +205,7 @@ static void pw_aton_settle(struct pw_aton *aton)
 }
 
 static void pw_aton_unlock(struct pw_aton *aton)
+	__releases(&aton->lock)
 {
 	LIST_HEAD(ended);
 

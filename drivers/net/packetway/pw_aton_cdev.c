@@ -621,6 +621,8 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 	mutex_lock(&pf->lock);
 	if (!pf->block)
 		err = -ENOENT;
+	else if (first > pf->block->count || left > pf->block->count - first)
+		err = -EINVAL;
 	while (!err && left) {
 		n = min_t(u32, left, PW_ATON_COPY_CHUNK);
 		if (write && copy_from_user(buf, user, n * sizeof(u64))) {
