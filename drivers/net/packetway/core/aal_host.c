@@ -108,7 +108,7 @@ static void put(struct pw_aal_host *h)
 
 	if (!n) {
 		h->u->dev.route = h->job.route;
-		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 | !h->job.all, 4);
+		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 | (h->job.all ? 0 : 1), 4);
 		h->state = HOST_TX_DST;
 		return;
 	}

@@ -43,7 +43,7 @@ u16 pw_aton_control(const struct pw_ring_cmd *cmd)
 		control |= PW_CTL_SIGNED;
 	if (cmd->mods & PW_ATON_COMPARAND)
 		control |= PW_CTL_COMPARAND;
-	return control | !(hweight32(control) & 1);
+	return control | (hweight32(control) & 1 ? 0 : 1);
 }
 
 /**
