@@ -56,9 +56,9 @@ static inline void pw_dummy_netdev_free(struct net_device *dev)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-typedef struct ethtool_ts_info pw_ethtool_ts_info;
+#define pw_ts_info ethtool_ts_info
 #else
-typedef struct kernel_ethtool_ts_info pw_ethtool_ts_info;
+#define pw_ts_info kernel_ethtool_ts_info
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

@@ -150,6 +150,7 @@ struct packetway_info {
 	__u32 out_addr;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_GET_INFO	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO)
 
 /**
@@ -170,6 +171,7 @@ struct packetway_bind {
 	__u32 ifindex;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_BIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_BIND)
 
 /**
@@ -181,6 +183,7 @@ struct packetway_unbind {
 	__u32 size;
 	__u32 flags;
 };
+
 #define PACKETWAY_IOC_UNBIND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_UNBIND)
 
 /*
@@ -195,7 +198,7 @@ struct packetway_unbind {
 #define PACKETWAY_ATON_QUEUE		1024	/* commands a file may have queued */
 #define PACKETWAY_ATON_SORT_MAX		65536	/* operands a SORT may return */
 #define PACKETWAY_ATON_RING_ALL		0xffffffU	/* destination: the whole ring */
-#define PACKETWAY_ATON_PERIOD_MIN	1000	/* microseconds between runs of a standing command */
+#define PACKETWAY_ATON_PERIOD_MIN	1000	/* microseconds from run to run, standing */
 #define PACKETWAY_RING_IFACES_MAX	1000000	/* ring-only interfaces of a SAN */
 
 /* modifiers */
@@ -273,6 +276,7 @@ struct packetway_aton_command {
 	__aligned_u64 out_wait;
 	__aligned_u64 out_ring_bits;
 };
+
 #define PACKETWAY_IOC_ATON_COMMAND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_COMMAND)
 
 /**
@@ -300,6 +304,7 @@ struct packetway_aton_submit {
 	__u32 out_queued;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_ATON_SUBMIT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_SUBMIT)
 
 /**
@@ -355,6 +360,7 @@ struct packetway_aton_stand {
 	__u32 period;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_ATON_STAND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_STAND)
 
 #define PACKETWAY_ATON_SET_OPERAND	(1U << 0)
@@ -375,6 +381,7 @@ struct packetway_aton_set {
 	__u32 group;
 	__aligned_u64 value;
 };
+
 #define PACKETWAY_IOC_ATON_SET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_SET)
 
 /**
@@ -408,6 +415,7 @@ struct packetway_aton_get {
 	__u32 out_interfaces;
 	__u32 out_irq_mask;
 };
+
 #define PACKETWAY_IOC_ATON_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_GET)
 
 /*
@@ -466,6 +474,7 @@ struct packetway_ring_create {
 	__u32 out_address;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_RING_CREATE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_RING_CREATE)
 
 #define PACKETWAY_RING_READ		(1U << 0)	/* read operands instead of writing */
@@ -489,6 +498,7 @@ struct packetway_ring_operands {
 	__u32 __reserved;
 	__aligned_u64 operands;
 };
+
 #define PACKETWAY_IOC_RING_OPERANDS	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_RING_OPERANDS)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

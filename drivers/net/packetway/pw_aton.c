@@ -50,7 +50,7 @@ static void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ri
 	u32 seq = slot->seq;
 
 	WRITE_ONCE(slot->seq, seq + 1);
-	smp_wmb();
+	smp_wmb();	/* programs that see a new value see the odd number, too */
 	WRITE_ONCE(slot->status, cmd->err | (u32)cmd->flags << 8);
 	WRITE_ONCE(slot->runs, slot->runs + 1);
 	if (!cmd->err) {
@@ -61,7 +61,7 @@ static void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ri
 	WRITE_ONCE(slot->wait, cmd->wait);
 	WRITE_ONCE(slot->ring_bits, cmd->ring_bits);
 	WRITE_ONCE(slot->time, time);
-	smp_wmb();
+	smp_wmb();	/* and the even one only after all values */
 	WRITE_ONCE(slot->seq, seq + 2);
 }
 
@@ -482,13 +482,18 @@ int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault)
 	return err;
 }
 
+#define PW_X_OFFSET(field, name) offsetof(struct pw_ring_stats, field),
+static const u16 pw_ring_stat_offset[PW_RING_STAT_NUM] = {
+	PW_RING_COUNTERS(PW_X_OFFSET)
+};
+
 static void pw_aton_stats_add(const struct pw_ring *ring, u64 *sum)
 {
-	const struct pw_ring_stats *s = pw_ring_stats(ring);
+	const void *s = pw_ring_stats(ring);
+	int i;
 
-#define PW_X_ADD(field, name) *sum++ += s->field;
-	PW_RING_COUNTERS(PW_X_ADD)
-#undef PW_X_ADD
+	for (i = 0; i < PW_RING_STAT_NUM; i++)
+		sum[i] += *(const u64 *)(s + pw_ring_stat_offset[i]);
 }
 
 void pw_aton_stats(struct pw_aton *aton, u64 *data)

@@ -390,6 +390,11 @@ static u64 pw_fab_time(struct pw_engine *eng)
 	return ns;
 }
 
+#define PW_X_OFFSET(field, name) offsetof(struct pw_aal_stats, field),
+static const u16 pw_fab_aal_offset[] = {
+	PW_FABRIC_PORT_COUNTERS(PW_X_OFFSET)
+};
+
 static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 {
 	struct pw_fab *fab = pw_fab(eng);
@@ -406,10 +411,9 @@ static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 		*data++ = stage.corrupted;
 	}
 	pw_fabric_port_stats(fab->f, port, &aal);
-#define PW_X_AAL(field, name) *data++ = aal.field;
-	PW_FABRIC_PORT_COUNTERS(PW_X_AAL)
-#undef PW_X_AAL
-	*data++ = pw_fabric_now(fab->f);
+	for (i = 0; i < ARRAY_SIZE(pw_fab_aal_offset); i++)
+		*data++ = *(const u64 *)((const void *)&aal + pw_fab_aal_offset[i]);
+	*data = pw_fabric_now(fab->f);
 	spin_unlock_bh(&fab->lock);
 }
 

@@ -235,7 +235,7 @@ struct pw_aal_stats {
 	u64 stray_ack;
 };
 
-/**
+/*
  * struct pw_aal - the unit
  *
  * Names are those of the published register lists where there is one; lists are
