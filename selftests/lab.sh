@@ -65,5 +65,38 @@ tap_is "no majority among the blue" \
 	"$(pwctl lab exec judge pwctl -j aton majority reg 1 region 0xe00002 | jq -c '.[0].majority')" null
 tap_ok "teams: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"
+
+# clos.rst
+data=$(printf 'ab%.0s' $(seq 456))
+# deliver DESTINATION...: s1, s2, ... send at once; cycles at which messages arrive
+deliver() {
+	local i=0 d mon
+
+	pwctl -n clos san set 0 frozen 1
+	timeout 60 pwctl -j monitor event pw_deliver count $# >"$bad" &
+	mon=$!
+	busywait 5000 test -d /sys/kernel/tracing/instances/pwctl-*
+	for d; do
+		i=$((i + 1))
+		pwctl lab exec s$i pwctl send "$d" pt 1500 hex "$data"
+	done
+	pwctl -n clos san set 0 frozen 0
+	wait $mon
+	jq -r .text "$bad" | sed 's/.*cycle=//' | sort -n
+}
+# most and least cycles from one arrival to the next, and from first to last
+gaps() { awk 'NR == 1 { first = $1 } NR > 1 { d = $1 - last; if (NR == 2 || d < low) low = d } { last = $1 } END { print NR, low + 0, last - first }'; }
+
+tap_ok "clos: up" pwctl lab up "$labs/clos.yaml"
+read -r n _ all <<<"$(deliver 5 6 7 8 9 1 2 3 4 | gaps)"
+tap_is "a permutation arrives" "$n" 9
+tap_ok "side by side (first to last: $all cycles)" test "$all" -lt 2000
+read -r n low all <<<"$(deliver 9 9 9 9 9 9 9 9 | gaps)"
+tap_is "eight for one arrive" "$n" 8
+tap_ok "one after the other (at least $low cycles apart)" test "$low" -gt 2000
+tap_is "cells had to wait, none was lost" "$(pwctl lab exec s1 pwctl -j stats |
+	jq -c '.[0].stats | [.fabric_stage2_refused > 0, .fabric_stage1_dropped + .fabric_stage2_dropped, .aal_resent]')" '[true,0,0]'
+tap_ok "clos: down" pwctl lab down
+tap_is "leaves nothing" "$(left)" "$before"
 rm -f "$bad"
 tap_done

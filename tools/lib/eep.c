@@ -39,8 +39,8 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 	struct pw_eep_prefix l2rh = {
 		.kind = PW_EEP_L2RH, .data = m->route, .len = m->route_len,
 	};
-	struct pw_eep_opt oh[2] = {}, ot[2] = {};
-	static const u8 zeros[8];
+	static const u8 zeros[PWL_HOPS_MAX * PW_OH_HOPTRACE_SLOT];
+	struct pw_eep_opt oh[3] = {}, ot[2] = {};
 	struct pw_eep_msg k = {
 		.hdr = {
 			.dt = m->dst, .sa = m->src, .data_len = m->len, .te = m->te, .pt = m->pt,
@@ -57,7 +57,7 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 	int len;
 
 	if (m->prio > PW_EEP_P_MAX || m->len > PW_EEP_MAX_DATA ||
-	    m->flags & ~(PWL_EEP_CRC32 | PWL_EEP_CRC64) || (m->len && !m->data))
+	    m->flags & ~(PWL_EEP_CRC32 | PWL_EEP_CRC64 | PWL_EEP_HOPS) || (m->len && !m->data))
 		return -EINVAL;
 	if (m->route_len) {
 		k.prefix = &l2rh;
@@ -82,6 +82,12 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 	for (k.nots = 0; k.nots < k.noh; k.nots++)
 		pw_eep_crc_put(&sum, ot[k.nots].type, crc[k.nots]);
 
+	/* it announces no trailer, so it comes last */
+	if (m->flags & PWL_EEP_HOPS) {
+		oh[k.noh].type = PW_OH_HOPTRACE;
+		oh[k.noh].data = zeros;
+		oh[k.noh++].len = sizeof(zeros);
+	}
 	len = pw_eep_msg_len(&k);
 	if (len < 0)
 		return -EINVAL;
@@ -94,6 +100,7 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 int pwl_eep_parse(const void *buf, size_t len, struct pwl_eep *m, const char **why)
 {
 	struct pw_eep_view v;
+	u32 off, addr;
 	int err;
 
 	err = pw_eep_parse(buf, len, &v);
@@ -109,13 +116,21 @@ int pwl_eep_parse(const void *buf, size_t len, struct pwl_eep *m, const char **w
 		.te = v.te,
 		.prio = v.p,
 		.e = v.e,
-		.flags = (v.oh_mask & BIT_ULL(PW_OH_CRC32) ? PWL_EEP_CRC32 : 0) |
+		.flags = (v.oh_mask & BIT_ULL(PW_OH_HOPTRACE) ? PWL_EEP_HOPS : 0) |
+			 (v.oh_mask & BIT_ULL(PW_OH_CRC32) ? PWL_EEP_CRC32 : 0) |
 			 (v.oh_mask & BIT_ULL(PW_OH_CRC64) ? PWL_EEP_CRC64 : 0),
 		.ei = v.ei,
 		.data = (const u8 *)buf + v.db_off,
 		.len = v.data_len,
 		.crc_bad = pw_eep_crc_verify(buf, &v) != 0,
 	};
+	for (off = 0; off + PW_OH_HOPTRACE_SLOT <= v.hoptrace_len && m->nhops < PWL_HOPS_MAX;
+	     off += PW_OH_HOPTRACE_SLOT) {
+		addr = get_unaligned_be32((const u8 *)buf + v.hoptrace_off + off);
+		if (!addr)
+			break;
+		m->hops[m->nhops++] = addr & PW_ADDR_MASK;
+	}
 	return 0;
 }
 
@@ -209,7 +224,7 @@ int pwl_sock_join(struct pwl_sock *k, uint32_t group)
 int pwl_send(struct pwl_sock *k, const struct pwl_eep *m)
 {
 	struct pwl_eep own = *m;
-	size_t cap = m->len + m->route_len + 128;
+	size_t cap = m->len + m->route_len + 128 + PW_EEP_OPT_MAX_SIZE;
 	ssize_t len;
 	u8 *buf;
 

@@ -152,6 +152,8 @@ int pwl_ring_read(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
 
 #define PWL_EEP_CRC32	(1U << 0)	/* announce and append CRC-32C */
 #define PWL_EEP_CRC64	(1U << 1)	/* announce and append CRC-64 */
+#define PWL_EEP_HOPS	(1U << 2)	/* hop trace: routers write their addresses */
+#define PWL_HOPS_MAX	32
 
 /**
  * struct pwl_eep - a message
@@ -168,6 +170,8 @@ int pwl_ring_read(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
  * @data: the data block
  * @len: bytes of it
  * @crc_bad: after a parse: a CRC was there and is wrong
+ * @nhops: after a parse: routers in the hop trace
+ * @hops: their addresses, the first one first
  */
 struct pwl_eep {
 	uint32_t dst;
@@ -183,6 +187,8 @@ struct pwl_eep {
 	const void *data;
 	size_t len;
 	int crc_bad;
+	uint32_t nhops;
+	uint32_t hops[PWL_HOPS_MAX];
 };
 
 /* returns bytes written; -ENOSPC if @cap is too small, -EINVAL if a member is wrong */

@@ -18,11 +18,13 @@ static int64_t now_us(void)
 	return ts.tv_sec * 1000000LL + ts.tv_nsec / 1000;
 }
 
-int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
-		 const char **why)
+/* @back, if not NULL, is the answer; with @flags, PWL_EEP_* */
+static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
+		    const char **why, uint32_t flags, struct pwl_eep *back)
 {
 	static uint8_t data[MSG_MAX], rx[MSG_MAX + 256];
-	struct pwl_eep m = { .dst = dst, .pt = PW_PT_ECHO, .te = PW_TE_ECHO_REQUEST };
+	struct pwl_eep m = { .dst = dst, .pt = PW_PT_ECHO, .te = PW_TE_ECHO_REQUEST,
+			     .flags = flags };
 	int64_t start = now_us(), left;
 	uint32_t id[2];
 	size_t i;
@@ -50,14 +52,23 @@ int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int
 		if (err <= 0)
 			return err ? err : -ETIMEDOUT;
 		if (m.pt == PW_PT_ECHO && m.te == PW_TE_ECHO_REPLY && m.len == len &&
-		    !memcmp(m.data, data, len))
+		    !memcmp(m.data, data, len)) {
+			if (back)
+				*back = m;
 			return now_us() - start;
+		}
 		if (m.pt == PW_PT_ERR) {
 			if (why)
 				*why = pwl_te_name(m.pt, m.te);
 			return -EHOSTUNREACH;
 		}
 	}
+}
+
+int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
+		 const char **why)
+{
+	return echo(k, dst, seq, len, timeout_ms, why, 0, NULL);
 }
 
 static int open_sock(const char *dev, struct pwl_sock **k, struct station *st)
@@ -163,6 +174,64 @@ int cmd_ping(int argc, char **argv)
 	}
 	out_item("", j);
 	return got ? EX_OK_ : EX_SILENCE_;
+}
+
+/* an echo with a hop trace: it comes back with the routers of both ways */
+int cmd_trace(int argc, char **argv)
+{
+	const char *dev = NULL, *v, *text = NULL, *why;
+	uint32_t dst = 0, timeout = 1000, h;
+	struct pwl_eep back = {};
+	struct pwl_sock *k;
+	struct station st;
+	int i = 0, err;
+	int64_t us;
+	json_t *j;
+
+	while (i < argc) {
+		if (keyword(argc, argv, &i, "dev", &dev))
+			continue;
+		if (keyword(argc, argv, &i, "timeout", &v)) {
+			if (parse_u32(v, &timeout))
+				return usage("timeout: \"%s\" is not a number", v);
+		} else if (flagword(argc, argv, &i, "help")) {
+			printf("  pwctl trace ADDR [dev NAME] [timeout MS]\n"
+			       "        one echo with a hop trace: half-routers on the way there and\n"
+			       "        back, in the order in which they wrote their addresses\n");
+			return EX_OK_;
+		} else if (!text && !parse_addr(argv[i], &dst)) {
+			text = argv[i++];
+		} else {
+			return usage("trace: \"%s\" is not an address", argv[i]);
+		}
+	}
+	if (!text)
+		return usage("trace: which address?");
+	err = open_sock(dev, &k, &st);
+	if (err)
+		return err;
+	us = echo(k, dst, 0, 8, timeout, &why, PWL_EEP_HOPS, &back);
+	pwl_sock_close(k);
+	if (us == -EHOSTUNREACH || us == -ETIMEDOUT) {
+		fail(0, "%s: %s", text, us == -ETIMEDOUT ? "no answer" : why ? why : "refused");
+		return EX_SILENCE_;
+	}
+	if (us < 0)
+		return fail(us, "%s", st.name);
+	out_begin(false);
+	for (h = 0; h < back.nhops; h++) {
+		j = json_object();
+		json_object_set_new(j, "hop", json_integer(h + 1));
+		json_object_set_new(j, "addr", j_addr(back.hops[h]));
+		out_item("hop", j);
+	}
+	j = json_object();
+	json_object_set_new(j, "answer", j_addr(back.src));
+	json_object_set_new(j, "hops", json_integer(back.nhops));
+	json_object_set_new(j, "time-us", json_integer(us));
+	out_item("", j);
+	out_end();
+	return EX_OK_;
 }
 
 static int hex(const char *s, uint8_t *out, size_t cap)

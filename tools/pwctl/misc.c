@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Counters, events, captures, faults. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
@@ -186,7 +185,7 @@ static int monitor_msgs(struct nl *nl, bool genl)
 }
 
 /* tracepoints of an instance of our own, so that nobody else's are disturbed */
-static int trace_open(char *dir, size_t cap)
+static int trace_open(char *dir, size_t cap, const char *event)
 {
 	char path[256];
 	int fd, err;
@@ -194,7 +193,8 @@ static int trace_open(char *dir, size_t cap)
 	snprintf(dir, cap, TRACING "/instances/pwctl-%d", getpid());
 	if (mkdir(dir, 0700))
 		return -errno;
-	snprintf(path, sizeof(path), "%s/events/packetway/enable", dir);
+	snprintf(path, sizeof(path), "%s/events/packetway/%s%senable", dir, event,
+		 *event ? "/" : "");
 	err = write_file(path, "1");
 	if (err) {
 		rmdir(dir);
@@ -250,17 +250,19 @@ int cmd_monitor(int argc, char **argv)
 	struct nl rt;
 	int i = 0, err, seen = 0, np = 2;
 	unsigned int group = RTNLGRP_LINK;
-	const char *v;
+	const char *v, *event = "";
 
 	while (i < argc) {
 		if (flagword(argc, argv, &i, "trace")) {
+			trace = true;
+		} else if (keyword(argc, argv, &i, "event", &event)) {
 			trace = true;
 		} else if (keyword(argc, argv, &i, "count", &v)) {
 			if (parse_u32(v, &count))
 				return usage("count: \"%s\" is not a number", v);
 		} else if (flagword(argc, argv, &i, "help")) {
-			printf("  pwctl monitor [trace] [count N]\n"
-			       "        changes of SANs, routers and stations; trace: tracepoints too\n");
+			printf("  pwctl monitor [trace | event TRACEPOINT] [count N]\n"
+			       "        changes of SANs and stations; all tracepoints, or one, too\n");
 			return EX_OK_;
 		} else {
 			return usage("monitor: what is \"%s\"?", argv[i]);
@@ -278,7 +280,7 @@ int cmd_monitor(int argc, char **argv)
 	p[0] = (struct pollfd) { .fd = mnl_socket_get_fd(g.nl.s), .events = POLLIN };
 	p[1] = (struct pollfd) { .fd = mnl_socket_get_fd(rt.s), .events = POLLIN };
 	if (trace) {
-		err = trace_open(dir, sizeof(dir));
+		err = trace_open(dir, sizeof(dir), event);
 		if (err < 0)
 			return fail(err, "tracepoints (" TRACING ")");
 		p[np++] = (struct pollfd) { .fd = err, .events = POLLIN };
@@ -389,78 +391,95 @@ int cmd_capture(int argc, char **argv)
 
 /* Faults ------------------------------------------------------------------- */
 
-static int walk_faults(const char *dir, const char *name)
+/* the directory of a SAN of this namespace */
+static int fault_dir(const char *san, char *dir, size_t cap)
 {
-	char path[512], text[256], full[256];
-	struct dirent *d;
-	struct stat sb;
-	DIR *h;
-	int fd, n = 0;
-	ssize_t len;
-	json_t *j;
+	struct stat ns;
+	uint32_t id = 0;
 
-	snprintf(path, sizeof(path), "%s%s%s", dir, *name ? "/" : "", name);
-	h = opendir(path);
-	if (!h)
-		return -errno;
-	while ((d = readdir(h))) {
-		if (d->d_name[0] == '.')
-			continue;
-		snprintf(full, sizeof(full), "%s%s%s", name, *name ? "/" : "", d->d_name);
-		snprintf(path, sizeof(path), "%s/%s", dir, full);
-		if (stat(path, &sb))
-			continue;
-		if (S_ISDIR(sb.st_mode)) {
-			n += walk_faults(dir, full) > 0;
-			continue;
-		}
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-		if (fd >= 0)
-			close(fd);
-		text[len > 0 ? len : 0] = 0;
-		text[strcspn(text, "\n")] = 0;
-		j = json_object();
-		json_object_set_new(j, "name", json_string(full));
-		json_object_set_new(j, "value", json_string(text));
-		out_item("fault", j);
-		n++;
-	}
-	closedir(h);
-	return n;
-}
-
-static int fault_show(int argc, char **argv)
-{
-	int n;
-
-	out_begin(false);
-	n = walk_faults(FAULTS, "");
-	if (n < 0)
-		return n == -ENOENT ? fail(0, "this kernel has no fault knobs (" FAULTS ")") :
-				      fail(n, FAULTS);
-	out_end();
+	if (san && parse_u32(san, &id))
+		return usage("san: \"%s\" is not a number", san);
+	if (stat("/proc/self/ns/net", &ns))
+		return fail(errno, "network namespace");
+	snprintf(dir, cap, FAULTS "/net%lu-san%u", (unsigned long)ns.st_ino, id);
+	if (access(dir, F_OK))
+		snprintf(dir, cap, FAULTS "/san%u", id);
+	if (access(dir, F_OK))
+		return fail(errno, "faults of SAN %u (%s)", id, dir);
 	return EX_OK_;
 }
 
-static int fault_set(int argc, char **argv)
+static int fault_write(const char *san, const char *file, const char *text)
 {
-	char path[512];
+	char path[256], dir[200];
 	int err;
 
-	if (argc < 2 || strstr(argv[0], ".."))
-		return usage("fault set: NAME VALUE, with a name that `fault show` lists");
-	snprintf(path, sizeof(path), FAULTS "/%s", argv[0]);
-	err = write_file(path, argv[1]);
+	err = fault_dir(san, dir, sizeof(dir));
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	err = write_file(path, text);
 	return err ? fail(err, "%s", path) : EX_OK_;
+}
+
+static int fault_ring(int argc, char **argv)
+{
+	const char *san = NULL;
+	char text[64] = "";
+	int i = 0;
+
+	while (i < argc) {
+		if (keyword(argc, argv, &i, "san", &san))
+			continue;
+		if (strlen(text) + strlen(argv[i]) + 2 > sizeof(text))
+			return usage("fault ring: too many words");
+		if (*text)
+			strcat(text, " ");
+		strcat(text, argv[i++]);
+	}
+	if (!*text)
+		return usage("fault ring: flip, stuck, leave, lose or dup");
+	return fault_write(san, "ring_fault", text);
+}
+
+static int fault_fabric(int argc, char **argv)
+{
+	const char *san = NULL, *v;
+	uint32_t drop = 0, corrupt = 0, seed = 1;
+	char text[64];
+	int i = 0;
+
+	while (i < argc) {
+		if (keyword(argc, argv, &i, "san", &san))
+			continue;
+		if (keyword(argc, argv, &i, "drop", &v)) {
+			if (parse_u32(v, &drop))
+				return usage("drop: \"%s\" is not a number", v);
+		} else if (keyword(argc, argv, &i, "corrupt", &v)) {
+			if (parse_u32(v, &corrupt))
+				return usage("corrupt: \"%s\" is not a number", v);
+		} else if (keyword(argc, argv, &i, "seed", &v)) {
+			if (parse_u32(v, &seed))
+				return usage("seed: \"%s\" is not a number", v);
+		} else {
+			return usage("fault fabric: what is \"%s\"?", argv[i]);
+		}
+	}
+	snprintf(text, sizeof(text), "%u %u %u", drop, corrupt, seed);
+	return fault_write(san, "fabric_fault", text);
 }
 
 int cmd_fault(int argc, char **argv)
 {
 	static const struct verb v[] = {
-		{ "show", fault_show, "", "knobs and their values" },
-		{ "set", fault_set, "NAME VALUE", "turn one" },
+		{ "ring", fault_ring,
+		  "[san N] flip HOP BIT | stuck INTERFACE | leave BITS | lose | dup",
+		  "one fault, with the next packet or token of the ring" },
+		{ "fabric", fault_fabric, "[san N] [drop PPM] [corrupt PPM] [seed N]",
+		  "cells lost and corrupted from now on, in parts per million" },
 	};
 
+	if (!argc)
+		return usage("fault: ring or fabric?");
 	return dispatch("fault", v, N(v), argc, argv);
 }

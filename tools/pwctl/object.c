@@ -34,7 +34,12 @@ static const struct field san_fields[] = {
 	{ "bias", PACKETWAY_A_SAN_BIAS, T_U32, NULL, false },
 	{ "engine", PACKETWAY_A_SAN_ENGINE, T_ENUM, engines, false },
 	{ "ring-engine", PACKETWAY_A_SAN_RING_ENGINE, T_ENUM, engines, false },
+	{ "rate", PACKETWAY_A_SAN_RATE, T_U64, NULL, false },
+	{ "real", PACKETWAY_A_SAN_REAL, T_U32, NULL, false },
+	{ "frozen", PACKETWAY_A_SAN_FROZEN, T_U32, NULL, false },
 	{ "stations", PACKETWAY_A_SAN_STATIONS, T_U32, NULL, true },
+	{ "time", PACKETWAY_A_SAN_TIME, T_U64, NULL, true },
+	{ "phc", PACKETWAY_A_SAN_PHC, T_U32, NULL, true },
 	{ "pinned", PACKETWAY_A_SAN_PINNED, T_FLAG, NULL, true },
 };
 
@@ -274,10 +279,11 @@ int cmd_san(int argc, char **argv)
 	static const struct verb v[] = {
 		{ "show", san_show, "[ID]", "all SANs of the namespace, or one" },
 		{ "add", san_add,
-		  "ID [ports N] [bias N] [engine none|fast|rtl] [ring-engine fast|rtl]",
+		  "ID [ports N] [bias N] [engine none|fast|rtl] [ring-engine fast|rtl] [rate N]",
 		  "make one; ports are a square of 2..16, addresses are bias + port + 1" },
-		{ "set", san_set, "ID [engine none|fast|rtl] [ring-engine fast|rtl]",
-		  "how its fabric and its ring are run" },
+		{ "set", san_set,
+		  "ID [engine none|fast|rtl] [ring-engine fast|rtl] [rate N] [real 0|1] [frozen 0|1]",
+		  "how its fabric and its ring are run: bits per second, in real time, stopped" },
 		{ "del", san_del, "ID", "delete one that has no stations" },
 	};
 

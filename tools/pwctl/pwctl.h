@@ -125,5 +125,6 @@ json_t *station_stats(const char *name);
 /* EEP echo; microseconds, or a negative errno */
 int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
 		 const char **why);
+int cmd_trace(int argc, char **argv);
 
 #endif

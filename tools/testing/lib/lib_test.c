@@ -44,7 +44,7 @@ static void eep(void)
 		m = (struct pwl_eep) {
 			.dst = 1 + rnd() % PW_ADDR_PHYS_MAX, .src = rnd() % PW_ADDR_PHYS_MAX,
 			.pt = rnd(), .te = rnd(), .prio = rnd() % 64,
-			.flags = rnd() % 4, .ei = rnd(), .data = data,
+			.flags = rnd() % 8, .ei = rnd(), .data = data,
 			.len = rnd() % sizeof(data),
 		};
 		for (i = 0; i < m.len; i++)
@@ -57,7 +57,7 @@ static void eep(void)
 			bad++;
 		if (len > 0 && pwl_eep_build(&m, buf, len - 1) != -ENOSPC)
 			bad++;
-		if (m.flags && m.len) {
+		if (m.flags & (PWL_EEP_CRC32 | PWL_EEP_CRC64) && m.len) {
 			flips++;
 			((uint8_t *)r.data)[rnd() % m.len] ^= 1 << rnd() % 8;
 			caught += !pwl_eep_parse(buf, len, &r, NULL) && r.crc_bad;

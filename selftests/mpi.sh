@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Open MPI on the stations of a lab: collectives on the ring give what they give
+# without it, and say how many there were.
+# pw-timeout: 400
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl pwrun mpirun mpi_check
+
+lab=$(mktemp --suffix .yaml)
+ranks="2 4"
+# starting ranks is what takes the time here: more of them in a soak
+[ -z "${PW_SOAK:-}" ] || ranks="2 4 8 16"
+{
+	printf 'lab: mpi\nsans:\n  - {id: 0, ports: 16}\nstations:\n'
+	for i in $(seq "${ranks##* }"); do
+		echo "  - {name: m$i, address: 10.6.0.$i/24}"
+	done
+} >"$lab"
+tap_is "without a lab there is nothing to run on" "$(pwrun -np 2 true 2>/dev/null; echo $?)" 2
+tap_ok "lab up" pwctl lab up "$lab"
+tap_is "more ranks than stations" "$(pwrun -np 99 true 2>/dev/null; echo $?)" 2
+n=$(pw_count 200 200 20)
+for np in $ranks; do
+	out=$(PW_COLL=force pwrun -np "$np" mpi_check "$n" "$np" 2>&1)
+	tap_is "$np ranks: $n random collectives" "$(printf '%s\n' "$out" | grep differ)" "$n collectives, 0 differ" ||
+		printf '%s\n' "$out" | tail -n 20 | sed 's/^/# /'
+	tap_ok "$np ranks: most on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' <(printf '%s\n' "$out")
+	printf '%s\n' "$out" | grep '^pwmpi' | sed 's/^/# /'
+done
+out=$(PW_COLL=off pwrun -np 2 mpi_check 10 2>&1)
+tap_is "PW_COLL=off" "$(printf '%s\n' "$out" | grep -o '^pwmpi: 0 of .*')" \
+	"$(printf '%s\n' "$out" | sed -n 's/^\(pwmpi: 0 of [0-9]* collectives on the ring (PW_COLL=off)\)$/\1/p')"
+tap_is "registers are left as they were" "$(pwctl lab exec m1 pwctl -j aton show | jq -c '.[0] | [.group, (.operands | add)]')" '[0,0]'
+tap_ok "lab down" pwctl lab down
+rm -f "$lab"
+tap_done

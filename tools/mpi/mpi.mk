@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+# MPI on the ring; included by tools/Makefile. Built where Open MPI is installed.
+
+MPICC ?= $(shell command -v mpicc 2>/dev/null)
+
+$(O)/libpwmpi.so: $(T)/mpi/pwmpi.c $(T)/lib/packetway.h $(O)/libpacketway.a
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(T)/lib \
+		-o $@ $< $(O)/libpacketway.a
+$(O)/pwrun: $(T)/mpi/pwrun
+	install -m 755 $< $@
+$(O)/mpi_check: $(T)/testing/mpi/mpi_check.c
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
+
+.PHONY: mpi mpi-install
+ifneq ($(MPICC),)
+mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check
+mpi-install: mpi
+	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
+	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun
+else
+mpi mpi-install:
+	@echo 'no mpicc: pwrun and libpwmpi are left out'
+endif

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libpwmpi: MPI collectives on the ring, by PMPI interposition.
+ *
+ *   LD_PRELOAD=libpwmpi.so, with one rank per station, all on one ring
+ *
+ * Ranks meet on the ring. A round r: each rank stores up to SLOTS words in its
+ * operand registers, then r in register ARRIVED. It asks how many have at least r
+ * there until all have, and then for the results, one command for each word. Two
+ * banks of registers are used in turn: who stores into a bank for round r + 2
+ * has seen all ranks in round r + 1, so all have the results of round r.
+ *
+ * All ranks must decide alike whether a collective goes to the ring. Reductions
+ * have the same count, type and operation everywhere, a broadcast the same number
+ * of bytes; nothing else is looked at. The ranks of a job have a group bit of
+ * their own, so that other stations and jobs are not in their results.
+ *
+ *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
+ *   PW_STATION	netdevice of the rank, default pw0
+ *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
+ */
+#include <errno.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <packetway.h>
+
+#define SLOTS	7		/* registers 0..6 and 7..13 */
+#define ARRIVED	15
+
+enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WHYS };
+
+static const char *const why_name[WHYS] = {
+	"done", "not available", "communicator", "type", "operation", "size"
+};
+
+static struct {
+	struct pwl *s;
+	bool on;
+	const char *reason;	/* why it is not on */
+	int rank, n;
+	int keyval;		/* MPI_Comm: (void *)1 or (void *)2, on the ring or not */
+	uint32_t region, old_group;
+	uint64_t round;
+	long max;
+	unsigned long count[WHYS];
+} pw;
+
+static void give_up(const char *what, int err)
+{
+	fprintf(stderr, "pwmpi: rank %d: %s: %s\n", pw.rank, what, strerror(-err));
+	PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* a command; lost and damaged packets are sent again */
+static void command(const struct pwl_aton *c, struct pwl_result *r)
+{
+	int tries, err = 0;
+
+	for (tries = 0; tries < 1000; tries++) {
+		err = pwl_aton(pw.s, c, r);
+		if (!err)
+			return;
+		if (err != -EBADMSG && err != -EIO && err != -EINTR)
+			break;
+	}
+	give_up("ring", err);
+}
+
+/* wait for everybody, while messages go on */
+static void arrive(void)
+{
+	struct pwl_aton c = {
+		.op = PW_ATON_OP_COUNT_LE, .reg = ARRIVED, .dst = pw.region,
+		.mods = PACKETWAY_ATON_COMPARAND, .comparand = pw.round,
+	};
+	struct pwl_result r;
+	int flag, spins = 0;
+
+	pwl_set(pw.s, ARRIVED, pw.round);
+	for (;;) {
+		/* a store costs nothing, a question a packet: others first */
+		if (spins < 256)
+			sched_yield();
+		else
+			usleep(spins < 1000 ? 50 : 1000);
+		command(&c, &r);
+		if (r.v2 == (uint64_t)pw.n)
+			return;
+		/* somebody may wait for a message of ours that is not out yet */
+		if (++spins % 16 == 0)
+			PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+				    MPI_STATUS_IGNORE);
+	}
+}
+
+/* @n <= SLOTS words in, results out in their place */
+static void ring_round(uint32_t op, uint32_t mods, uint64_t *w, int n)
+{
+	struct pwl_aton c = { .op = op, .mods = mods, .dst = pw.region };
+	struct pwl_result r;
+	uint32_t base;
+	int i;
+
+	base = ++pw.round & 1 ? 0 : SLOTS;
+	for (i = 0; i < n; i++)
+		pwl_set(pw.s, base + i, w[i]);
+	arrive();
+	for (i = 0; i < n; i++) {
+		c.reg = base + i;
+		command(&c, &r);
+		w[i] = r.v1;
+	}
+}
+
+/* Init ----------------------------------------------------------------------- */
+
+/* does a group bit belong to this job alone, and is everybody on the ring? */
+static bool try_group(int bit, uint64_t nonce)
+{
+	struct pwl_aton c = {
+		.op = PW_ATON_OP_COUNT_EQ, .reg = ARRIVED, .mods = PACKETWAY_ATON_COMPARAND,
+		.comparand = nonce,
+	};
+	struct pwl_result r = {};
+	int ok;
+
+	c.dst = PW_ADDR_LOGICAL_MIN | 1U << bit;
+	ok = !pwl_set_group(pw.s, pw.old_group | 1U << bit) && !pwl_set(pw.s, ARRIVED, nonce);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (ok)
+		ok = !pwl_aton(pw.s, &c, &r) && r.counter == (uint64_t)pw.n &&
+		     r.v2 == (uint64_t)pw.n;
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (!ok)
+		pwl_set_group(pw.s, pw.old_group);
+	pw.region = c.dst;
+	return ok;
+}
+
+static void set_up(int threads)
+{
+	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
+	const char *max = getenv("PW_COLL_MAX");
+	struct packetway_aton_get bank;
+	uint64_t nonce;
+	int ok, all, bit;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &pw.rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &pw.n);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &pw.keyval, NULL);
+	pw.max = max ? atol(max) : 4096;
+	ok = !(mode && !strcmp(mode, "off"));
+	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (!all) {
+		pw.reason = "PW_COLL=off";
+		return;
+	}
+	ok = threads != MPI_THREAD_MULTIPLE;
+	if (!ok)
+		pw.reason = "MPI_THREAD_MULTIPLE";
+	if (ok && (pwl_open(&pw.s, dev ? dev : "pw0") || pwl_bank(pw.s, &bank) || pwl_map(pw.s))) {
+		ok = 0;
+		pw.reason = "no station of ours here";
+	}
+	if (ok)
+		pw.old_group = bank.out_group;
+	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	nonce = (uint64_t)(MPI_Wtime() * 1e6) << 8 | 1ULL << 63;
+	PMPI_Bcast(&nonce, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+	for (bit = 19; all && !pw.on && bit >= 0; bit--)
+		pw.on = try_group(bit, nonce + bit);
+	if (all && !pw.on)
+		pw.reason = "the ranks are not on one ring, one per station";
+	else if (!all && !pw.reason)
+		pw.reason = "a rank has no station";
+	if (pw.on) {
+		/* from here on the register counts rounds */
+		pwl_set(pw.s, ARRIVED, 0);
+		PMPI_Barrier(MPI_COMM_WORLD);
+	} else if (mode && !strcmp(mode, "force")) {
+		if (!pw.rank)
+			fprintf(stderr, "pwmpi: PW_COLL=force, but %s\n", pw.reason);
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int err = PMPI_Init(argc, argv);
+
+	if (err == MPI_SUCCESS)
+		set_up(MPI_THREAD_SINGLE);
+	return err;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int err = PMPI_Init_thread(argc, argv, required, provided);
+
+	if (err == MPI_SUCCESS)
+		set_up(*provided);
+	return err;
+}
+
+int MPI_Finalize(void)
+{
+	unsigned long total = 0;
+	int i;
+
+	for (i = 0; i < WHYS; i++)
+		total += pw.count[i];
+	if (!pw.rank) {
+		fprintf(stderr, "pwmpi: %lu of %lu collectives on the ring", pw.count[DONE], total);
+		if (!pw.on)
+			fprintf(stderr, " (%s)", pw.reason);
+		for (i = OFF + 1; i < WHYS; i++)
+			if (pw.count[i])
+				fprintf(stderr, ", not for their %s: %lu", why_name[i], pw.count[i]);
+		fputc('\n', stderr);
+	}
+	if (pw.on) {
+		PMPI_Barrier(MPI_COMM_WORLD);
+		pwl_set_group(pw.s, pw.old_group);
+		for (i = 0; i < PACKETWAY_ATON_REGS; i++)
+			pwl_set(pw.s, i, 0);
+	}
+	pwl_close(pw.s);
+	return PMPI_Finalize();
+}
+
+/* What can go to the ring ------------------------------------------------------ */
+
+static bool comm_fits(MPI_Comm comm)
+{
+	int flag, result, inter;
+	void *known;
+
+	if (comm == MPI_COMM_WORLD)
+		return true;
+	PMPI_Comm_get_attr(comm, pw.keyval, &known, &flag);
+	if (flag)
+		return known == (void *)1;
+	PMPI_Comm_test_inter(comm, &inter);
+	result = MPI_UNEQUAL;
+	if (!inter)
+		PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
+	PMPI_Comm_set_attr(comm, pw.keyval, result == MPI_UNEQUAL ? (void *)2 : (void *)1);
+	return result != MPI_UNEQUAL;
+}
+
+/* bytes of an integer type, and whether it has a sign; 0: not an integer */
+static int int_type(MPI_Datatype t, bool *sign)
+{
+	struct {
+		MPI_Datatype t;
+		int size;
+		bool sign;
+	} known[] = {
+		{ MPI_INT, sizeof(int), true },
+		{ MPI_UNSIGNED, sizeof(int), false },
+		{ MPI_LONG, sizeof(long), true },
+		{ MPI_UNSIGNED_LONG, sizeof(long), false },
+		{ MPI_LONG_LONG, 8, true },
+		{ MPI_UNSIGNED_LONG_LONG, 8, false },
+		{ MPI_SHORT, 2, true },
+		{ MPI_UNSIGNED_SHORT, 2, false },
+		{ MPI_SIGNED_CHAR, 1, true },
+		{ MPI_UNSIGNED_CHAR, 1, false },
+		{ MPI_INT8_T, 1, true },
+		{ MPI_UINT8_T, 1, false },
+		{ MPI_INT16_T, 2, true },
+		{ MPI_UINT16_T, 2, false },
+		{ MPI_INT32_T, 4, true },
+		{ MPI_UINT32_T, 4, false },
+		{ MPI_INT64_T, 8, true },
+		{ MPI_UINT64_T, 8, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].t == t) {
+			*sign = known[i].sign;
+			return known[i].size;
+		}
+	}
+	return 0;
+}
+
+static uint32_t ring_op(MPI_Op op)
+{
+	return op == MPI_SUM ? PW_ATON_OP_ADD : op == MPI_MIN ? PW_ATON_OP_MIN :
+	       op == MPI_MAX ? PW_ATON_OP_MAX : op == MPI_BAND ? PW_ATON_OP_AND :
+	       op == MPI_BOR ? PW_ATON_OP_OR : 0;
+}
+
+static uint64_t load(const void *p, int size, bool sign)
+{
+	int64_t v = 0;
+
+	switch (size) {
+	case 1:
+		return sign ? (uint64_t)(int64_t)*(const int8_t *)p : *(const uint8_t *)p;
+	case 2:
+		return sign ? (uint64_t)(int64_t)*(const int16_t *)p : *(const uint16_t *)p;
+	case 4:
+		return sign ? (uint64_t)(int64_t)*(const int32_t *)p : *(const uint32_t *)p;
+	default:
+		memcpy(&v, p, 8);
+		return v;
+	}
+}
+
+static void store(void *p, int size, uint64_t v)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)p = v;
+		break;
+	case 2:
+		*(uint16_t *)p = v;
+		break;
+	case 4:
+		*(uint32_t *)p = v;
+		break;
+	default:
+		memcpy(p, &v, 8);
+	}
+}
+
+static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *size, bool *sign)
+{
+	if (!pw.on)
+		return OFF;
+	if (!comm_fits(comm))
+		return COMM;
+	*size = int_type(t, sign);
+	if (!*size)
+		return TYPE;
+	if (!ring_op(op))
+		return OP;
+	return count < 1 || count > pw.max ? SIZE : DONE;
+}
+
+/* @out may be NULL */
+static void reduce(const void *in, void *out, int count, int size, bool sign, MPI_Op op)
+{
+	uint32_t mods = sign && (op == MPI_MIN || op == MPI_MAX) ? PACKETWAY_ATON_SIGNED : 0;
+	const char *from = in;
+	uint64_t w[SLOTS];
+	char *to = out;
+	int i, n;
+
+	for (; count; count -= n) {
+		n = count < SLOTS ? count : SLOTS;
+		for (i = 0; i < n; i++, from += size)
+			w[i] = load(from, size, sign);
+		ring_round(ring_op(op), mods, w, n);
+		for (i = 0; to && i < n; i++, to += size)
+			store(to, size, w[i]);
+	}
+}
+
+int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+	enum why why;
+	bool sign;
+	int size;
+
+	why = fits(comm, t, op, count, &size, &sign);
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Allreduce(in, out, count, t, op, comm);
+	reduce(in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
+	return MPI_SUCCESS;
+}
+
+int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
+	       MPI_Comm comm)
+{
+	enum why why;
+	int size, rank;
+	bool sign;
+
+	why = fits(comm, t, op, count, &size, &sign);
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Reduce(in, out, count, t, op, root, comm);
+	PMPI_Comm_rank(comm, &rank);
+	reduce(in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign, op);
+	return MPI_SUCCESS;
+}
+
+int MPI_Barrier(MPI_Comm comm)
+{
+	enum why why = !pw.on ? OFF : comm_fits(comm) ? DONE : COMM;
+
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Barrier(comm);
+	ring_round(0, 0, NULL, 0);
+	return MPI_SUCCESS;
+}
+
+/* everybody ors in nothing, the root its bytes */
+int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
+{
+	int rank, size, bytes, room, pos = 0, i, n;
+	enum why why = OFF;
+	uint64_t *words;
+	long left;
+
+	if (pw.on && !comm_fits(comm)) {
+		why = COMM;
+	} else if (pw.on) {
+		PMPI_Type_size(t, &size);
+		left = (long)size * count;
+		why = left < 1 || left > pw.max * 8 ? SIZE : DONE;
+	}
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Bcast(buf, count, t, root, comm);
+
+	PMPI_Comm_rank(comm, &rank);
+	bytes = size * count;
+	PMPI_Pack_size(count, t, comm, &room);
+	words = calloc(1, (room > bytes ? room : bytes) + 8 * SLOTS);
+	if (!words)
+		give_up("broadcast", -ENOMEM);
+	if (rank == root)
+		PMPI_Pack(buf, count, t, words, room, &pos, comm);
+	for (i = 0; i < (bytes + 7) / 8; i += n) {
+		n = (bytes + 7) / 8 - i;
+		n = n < SLOTS ? n : SLOTS;
+		ring_round(PW_ATON_OP_OR, 0, words + i, n);
+	}
+	pos = 0;
+	if (rank != root)
+		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
+	free(words);
+	return MPI_SUCCESS;
+}

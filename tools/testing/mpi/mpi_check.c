@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mpi_check COUNT [SEED]: random collectives, each done twice: by MPI_*, which a
+ * library may have replaced, and by PMPI_*, which none has. Prints how many were
+ * done and how many differed.
+ *
+ * mpi_check time COUNT: microseconds for one MPI_Allreduce of one 8-byte integer.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX 4096
+
+static uint64_t state;
+
+/* the same at every rank */
+static uint64_t rnd(void)
+{
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 2685821657736338717ULL;
+}
+
+static void timing(int count)
+{
+	uint64_t one, sum = 0;
+	double start;
+	int rank, n, i;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	one = rank + 1;
+	for (i = 0; i < 10; i++)
+		MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	start = MPI_Wtime();
+	for (i = 0; i < count; i++)
+		MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("allreduce of 8 bytes, %d ranks: %.1f us, sum %llu\n", n,
+		       (MPI_Wtime() - start) / count * 1e6, (unsigned long long)sum);
+}
+
+int main(int argc, char **argv)
+{
+	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
+	MPI_Datatype types[] = {
+		MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT,
+		MPI_SIGNED_CHAR, MPI_UINT8_T, MPI_INT64_T, MPI_UINT64_T, MPI_DOUBLE,
+	};
+	MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_PROD };
+	MPI_Comm comm[4];
+	int rank, n, i, k, rounds, bad = 0, all;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (argc == 3 && !strcmp(argv[1], "time")) {
+		timing(atoi(argv[2]));
+		MPI_Finalize();
+		return 0;
+	}
+	rounds = argc > 1 ? atoi(argv[1]) : 200;
+	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	comm[0] = MPI_COMM_WORLD;
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[2]);
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm[3]);
+
+	for (i = 0; i < rounds; i++) {
+		MPI_Datatype t = types[rnd() % 11];
+		MPI_Op op = ops[rnd() % 6];
+		MPI_Comm c = comm[rnd() % 4];
+		/* mostly few, now and then very many */
+		int count = rnd() % 20 ? 1 + rnd() % 20 : 1 + rnd() % (rnd() % 4 ? 200 : MAX);
+		int what = rnd() % 4, root, size, len, me;
+		uint64_t mix = rnd();
+
+		MPI_Comm_size(c, &len);
+		MPI_Comm_rank(c, &me);
+		root = 0;
+		/* roots of halves of an odd world differ; both have a rank 0 */
+		if (c != comm[3])
+			root = rnd() % len;
+		MPI_Type_size(t, &size);
+		if (t == MPI_DOUBLE) {
+			op = MPI_MAX;
+			for (k = 0; k < count; k++)
+				((double *)in)[k] = (double)((mix >> k % 8) * (rank + 1) % 1000);
+		} else {
+			for (k = 0; k < count * size; k++)
+				in[k] = mix * (k + 1) * (rank * 7 + 3) >> 11;
+		}
+		memset(a, 0x55, sizeof(a));
+		memset(b, 0x55, sizeof(b));
+		switch (what) {
+		case 0:
+			PMPI_Allreduce(in, b, count, t, op, c);
+			if (rnd() % 2) {
+				memcpy(a, in, count * size);
+				MPI_Allreduce(MPI_IN_PLACE, a, count, t, op, c);
+			} else {
+				MPI_Allreduce(in, a, count, t, op, c);
+			}
+			break;
+		case 1:
+			PMPI_Reduce(in, b, count, t, op, root, c);
+			MPI_Reduce(in, a, count, t, op, root, c);
+			/* only the root's counts */
+			if (me != root) {
+				memset(a, 0, sizeof(a));
+				memset(b, 0, sizeof(b));
+			}
+			break;
+		case 2:
+			memcpy(a, in, count * size);
+			memcpy(b, in, count * size);
+			PMPI_Bcast(b, count, t, root, c);
+			MPI_Bcast(a, count, t, root, c);
+			break;
+		default:
+			MPI_Barrier(c);
+		}
+		if (memcmp(a, b, sizeof(a))) {
+			bad++;
+			fprintf(stderr, "rank %d: round %d, kind %d, count %d differs\n", rank, i,
+				what, count);
+		}
+	}
+	PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d collectives, %d differ\n", rounds, all);
+	MPI_Finalize();
+	return all != 0;
+}
