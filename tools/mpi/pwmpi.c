@@ -221,7 +221,8 @@ int MPI_Finalize(void)
 			fprintf(stderr, " (%s)", pw.reason);
 		for (i = OFF + 1; i < WHYS; i++)
 			if (pw.count[i])
-				fprintf(stderr, ", not for their %s: %lu", why_name[i], pw.count[i]);
+				fprintf(stderr, ", not for their %s: %lu", why_name[i],
+					pw.count[i]);
 		fputc('\n', stderr);
 	}
 	if (pw.on) {
@@ -280,10 +281,11 @@ static int int_type(MPI_Datatype t, bool *sign)
 		{ MPI_UINT32_T, 4, false },
 		{ MPI_INT64_T, 8, true },
 		{ MPI_UINT64_T, 8, false },
+		{ MPI_DATATYPE_NULL, 0, false },
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (i = 0; known[i].size; i++) {
 		if (known[i].t == t) {
 			*sign = known[i].sign;
 			return known[i].size;
