@@ -12,6 +12,7 @@
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <net/genetlink.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "packetway needs Linux 6.1 or later"
@@ -73,6 +74,13 @@ static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set
 {
 	vm_flags_mod(vma, set, clear);
 }
+#endif
+
+/* attributes of a dump request */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define pw_genl_dump_attrs(cb) (genl_dumpit_info(cb)->attrs)
+#else
+#define pw_genl_dump_attrs(cb) (genl_info_dump(cb)->attrs)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)

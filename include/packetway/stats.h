@@ -38,6 +38,31 @@
 	X(RX_NOMEM,	"rx_nomem",	RX_DROP)	\
 	X(BAD_PAYLOAD,	"bad_payload",	RX_ERR)
 
+/* ESP: what became of each instruction; the three of an opcode stay together */
+#define PW_ESP_COUNTERS(X)				\
+	X(ESP_UNKNOWN_FORWARD, "esp_unknown_forward")	\
+	X(ESP_UNKNOWN_DISCARD, "esp_unknown_discard")	\
+	X(ESP_UNKNOWN_ABORT, "esp_unknown_abort")	\
+	X(ESP_COUNT_FORWARD, "esp_count_forward")	\
+	X(ESP_COUNT_DISCARD, "esp_count_discard")	\
+	X(ESP_COUNT_ABORT, "esp_count_abort")		\
+	X(ESP_COMPARE_FORWARD, "esp_compare_forward")	\
+	X(ESP_COMPARE_DISCARD, "esp_compare_discard")	\
+	X(ESP_COMPARE_ABORT, "esp_compare_abort")	\
+	X(ESP_COLLECT_FORWARD, "esp_collect_forward")	\
+	X(ESP_COLLECT_DISCARD, "esp_collect_discard")	\
+	X(ESP_COLLECT_ABORT, "esp_collect_abort")	\
+	X(ESP_RCHLD_FORWARD, "esp_rchld_forward")	\
+	X(ESP_RCHLD_DISCARD, "esp_rchld_discard")	\
+	X(ESP_RCHLD_ABORT, "esp_rchld_abort")		\
+	X(ESP_RCOLLECT_FORWARD, "esp_rcollect_forward")	\
+	X(ESP_RCOLLECT_DISCARD, "esp_rcollect_discard")	\
+	X(ESP_RCOLLECT_ABORT, "esp_rcollect_abort")	\
+	X(ESP_PASS,	"esp_pass")			\
+	X(ESP_FULL,	"esp_store_full")		\
+	X(ESP_REFLECTED,	"esp_reflected")	\
+	X(ESP_REFLECT_LIMITED, "esp_reflect_limited")
+
 /* Everything else worth counting at a station: X(SYMBOL, name) */
 #define PW_COUNTERS(X)					\
 	X(TX_UNICAST,	"eep_tx_unicast")		\
@@ -55,7 +80,8 @@
 	X(ERR_RECEIVED,	"err_received")			\
 	X(ECHO_REQUEST,	"echo_requests")		\
 	X(ECHO_REPLY,	"echo_replies_sent")		\
-	X(ECHO_LIMITED,	"echo_rate_limited")
+	X(ECHO_LIMITED,	"echo_rate_limited")		\
+	PW_ESP_COUNTERS(X)
 
 #define PW_X_DROP(sym, name, side) PW_DROP_##sym,
 #define PW_X_STAT(sym, name) PW_STAT_##sym,

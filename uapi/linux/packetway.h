@@ -65,6 +65,10 @@
 #define PACKETWAY_MTU_MIN	64
 #define PACKETWAY_MTU_MAX	65528
 #define PACKETWAY_MTU_DEFAULT	1500
+#define PACKETWAY_ESP_CAPACITY_DEFAULT	1024	/* bindings of an ESP store */
+#define PACKETWAY_ESP_CAPACITY_MAX	65536
+#define PACKETWAY_ESP_LIFETIME_DEFAULT	10000	/* milliseconds */
+#define PACKETWAY_ESP_LIFETIME_MAX	3600000
 
 /**
  * enum packetway_order - byte order in which a station wants data blocks
@@ -119,6 +123,7 @@ enum {
 /* features, out_features of struct packetway_info */
 #define PACKETWAY_FEATURE_EEP	(1ULL << 0)	/* EEP packets on stations */
 #define PACKETWAY_FEATURE_ATON	(1ULL << 1)	/* ATON commands, registers, ring-only interfaces */
+#define PACKETWAY_FEATURE_ESP	(1ULL << 2)	/* stations are ESP nodes */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)

@@ -24,6 +24,9 @@ enum {
 	PACKETWAY_CMD_SAN_NEW,
 	PACKETWAY_CMD_SAN_SET,
 	PACKETWAY_CMD_SAN_DEL,
+	PACKETWAY_CMD_ESP_GET,
+	PACKETWAY_CMD_ESP_SET,
+	PACKETWAY_CMD_ESP_BINDING_GET,	/* dump; CAP_NET_ADMIN: tags are capabilities */
 
 	__PACKETWAY_GENL_CMD_MAX
 };
@@ -34,6 +37,7 @@ enum {
 enum {
 	PACKETWAY_A_UNSPEC,
 	PACKETWAY_A_SAN,		/* nest, PACKETWAY_A_SAN_* */
+	PACKETWAY_A_ESP,		/* nest, PACKETWAY_A_ESP_* */
 
 	__PACKETWAY_A_MAX
 };
@@ -92,5 +96,40 @@ enum {
 };
 
 #define PACKETWAY_A_SAN_MAX (__PACKETWAY_A_SAN_MAX - 1)
+
+/*
+ * The ESP store of a station. IFINDEX names the station; without it GET and SET
+ * are about the defaults of the namespace, which hold for stations that have no
+ * settings of their own, from the next time they come up. A dump shows the
+ * stations of the namespace, or, of bindings, those of one station if it names
+ * it, oldest first.
+ *
+ * PACKETWAY_A_ESP_IFINDEX	u32
+ * PACKETWAY_A_ESP_NODE		u32	reply only: node id, the station's address
+ * PACKETWAY_A_ESP_CAPACITY	u32	1..PACKETWAY_ESP_CAPACITY_MAX; SET of a
+ *					station: 0: as the namespace has it
+ * PACKETWAY_A_ESP_LIFETIME	u32	milliseconds, 1..PACKETWAY_ESP_LIFETIME_MAX;
+ *					0 likewise
+ * PACKETWAY_A_ESP_USED		u32	reply only: bindings there are
+ * PACKETWAY_A_ESP_TAG		u64	reply only: of a binding
+ * PACKETWAY_A_ESP_VALUE	u64	reply only: of a binding
+ * PACKETWAY_A_ESP_LEFT		u32	reply only: milliseconds a binding has left
+ */
+enum {
+	PACKETWAY_A_ESP_UNSPEC,
+	PACKETWAY_A_ESP_PAD,
+	PACKETWAY_A_ESP_IFINDEX,
+	PACKETWAY_A_ESP_NODE,
+	PACKETWAY_A_ESP_CAPACITY,
+	PACKETWAY_A_ESP_LIFETIME,
+	PACKETWAY_A_ESP_USED,
+	PACKETWAY_A_ESP_TAG,
+	PACKETWAY_A_ESP_VALUE,
+	PACKETWAY_A_ESP_LEFT,
+
+	__PACKETWAY_A_ESP_MAX
+};
+
+#define PACKETWAY_A_ESP_MAX (__PACKETWAY_A_ESP_MAX - 1)
 
 #endif /* _UAPI_LINUX_PACKETWAY_NETLINK_H */

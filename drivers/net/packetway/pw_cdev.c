@@ -80,7 +80,8 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 
 	*info = (struct packetway_info) {
 		.size = info->size,
-		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON,
+		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
+				PACKETWAY_FEATURE_ESP,
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,

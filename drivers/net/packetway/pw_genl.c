@@ -7,6 +7,7 @@
 
 static const struct nla_policy pw_genl_policy[PACKETWAY_A_MAX + 1] = {
 	[PACKETWAY_A_SAN] = NLA_POLICY_NESTED(pw_san_policy),
+	[PACKETWAY_A_ESP] = NLA_POLICY_NESTED(pw_esp_policy),
 };
 
 static const struct genl_small_ops pw_genl_ops[] = {
@@ -29,6 +30,21 @@ static const struct genl_small_ops pw_genl_ops[] = {
 		.cmd = PACKETWAY_CMD_SAN_DEL,
 		.flags = GENL_UNS_ADMIN_PERM,
 		.doit = pw_genl_san_del,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ESP_GET,
+		.doit = pw_genl_esp_get,
+		.dumpit = pw_genl_esp_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ESP_SET,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_esp_set,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ESP_BINDING_GET,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.dumpit = pw_genl_esp_binding_dump,
 	},
 };
 

@@ -24,4 +24,11 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info);
 
+/* pw_genl_esp.c APIs */
+extern const struct nla_policy pw_esp_policy[PACKETWAY_A_ESP_MAX + 1];
+int pw_genl_esp_get(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int pw_genl_esp_set(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
 #endif

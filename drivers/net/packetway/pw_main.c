@@ -10,7 +10,10 @@ unsigned int pw_net_id;
 
 static int __net_init pw_net_init(struct net *net)
 {
+	struct pw_net *pn = net_generic(net, pw_net_id);
+
 	pw_san_net_init(net);
+	pw_esp_net_init(&pn->esp);
 	return 0;
 }
 

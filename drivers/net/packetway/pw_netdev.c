@@ -31,6 +31,7 @@ static int pw_dev_init(struct net_device *dev)
 	ratelimit_state_init(&st->echo_limit, HZ, 10000);
 	ratelimit_set_flags(&st->err_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
+	pw_esp_node_init(&st->esp, st->addr, false);
 	pw_rxq_init(&st->rxq);
 	netif_napi_add(dev, &st->napi, pw_poll);
 	netdev_lockdep_set_classes(dev);
@@ -64,7 +65,11 @@ static void pw_dev_free(struct net_device *dev)
 static int pw_open(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
+	int err;
 
+	err = pw_esp_node_up(&st->esp, dev_net(dev));
+	if (err)
+		return err;
 	napi_enable(&st->napi);
 	pw_rxq_open(st);
 	netif_start_queue(dev);
@@ -84,6 +89,7 @@ static int pw_stop(struct net_device *dev)
 	netif_stop_queue(dev);
 	pw_rxq_close(st);
 	napi_disable(&st->napi);
+	pw_esp_node_down(&st->esp);
 	return 0;
 }
 

@@ -28,6 +28,7 @@
  *  pw_rxq.lock		a station's receive queues	softirq, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
+ *  pw_esp.lock		an ESP node's store		any, BH off
  *  No other two of the spinlocks nest.
  */
 #ifndef PW_PRIV_H
@@ -53,6 +54,7 @@
 
 #include "eep.h"
 #include "pw_aton.h"
+#include "pw_esp.h"
 
 struct netlink_ext_ack;
 
@@ -75,6 +77,7 @@ struct netlink_ext_ack;
 /* per-network-namespace state */
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
+	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 };
 
 /* one attachment point of a SAN; lives as long as the SAN */
@@ -152,6 +155,7 @@ struct pw_station {
 	struct ratelimit_state echo_limit;
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
 	struct pw_aton_if aton;
+	struct pw_esp esp;
 
 	struct napi_struct napi ____cacheline_aligned_in_smp;
 	struct pw_rxq rxq;
@@ -309,9 +313,15 @@ void pw_send_own(struct pw_station *st, struct sk_buff *skb);
 void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
 struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
 
-/* pw_rx.c APIs: SAN -> station */
+/*
+ * pw_rx.c APIs: SAN -> station. A step of the receive side returns PW_OK or an
+ * enum pw_drop.
+ */
+#define PW_OK (-1)
 void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
+int pw_rx_make_writable(struct sk_buff *skb);
+void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v);
 void pw_rxq_init(struct pw_rxq *q);
 void pw_rxq_open(struct pw_station *st);
 void pw_rxq_close(struct pw_station *st);

@@ -7,7 +7,8 @@
  *     pw_poll -> pw_rx_one : pw_rx_parse    prefixes, header, options, lengths
  *                          -> pw_rx_accept  is it for us?
  *                          -> pw_rx_check   mandatory options, CRCs, byte order
- *                          -> kernel handler (echo), IP stack or packet sockets
+ *                          -> kernel handler (echo, ESP, POETS), IP stack or packet
+ *                             sockets
  *
  * Each step returns PW_OK or a drop reason; pw_rx_one() alone counts and frees.
  */
@@ -16,9 +17,6 @@
 #include <linux/rtnetlink.h>
 
 #include "pw_priv.h"
-
-/* verdict of a receive step; everything else is an enum pw_drop */
-#define PW_OK (-1)
 
 void pw_rxq_init(struct pw_rxq *q)
 {
@@ -233,7 +231,7 @@ static int pw_rx_accept(struct pw_station *st, struct sk_buff *skb, const struct
 }
 
 /* a private, linear copy of the message to write to */
-static int pw_rx_make_writable(struct sk_buff *skb)
+int pw_rx_make_writable(struct sk_buff *skb)
 {
 	return skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ? -ENOMEM : 0;
 }
@@ -262,7 +260,8 @@ static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 {
 	u32 order = READ_ONCE(st->order);
 
-	if (order == PACKETWAY_ORDER_AS_SENT ||
+	/* what the module reads itself has a layout of its own */
+	if (order == PACKETWAY_ORDER_AS_SENT || v->pt == PW_PT_ESP || v->pt == PW_PT_POETS ||
 	    !pw_eep_needs_swap(v->e, order == PACKETWAY_ORDER_LITTLE))
 		return PW_OK;
 	if (pw_rx_make_writable(skb))
@@ -364,17 +363,21 @@ static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v
 }
 
 /* everything but IP arrives whole, from the EEP header to TAIL */
-static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-			  struct list_head *up)
+void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v)
 {
-	struct sk_buff *copy;
-
 	__skb_pull(skb, v->hdr_off);
 	skb->protocol = htons(ETH_P_PACKETWAY);
 	skb_reset_mac_header(skb);
 	skb_reset_network_header(skb);
 	skb_reset_mac_len(skb);
+}
 
+static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+			  struct list_head *up)
+{
+	struct sk_buff *copy;
+
+	pw_rx_strip(skb, v);
 	if (v->pt == PW_PT_ERR)
 		pw_count(st, PW_STAT_ERR_RECEIVED);
 	if (!pw_rx_is_echo(skb, v)) {
@@ -413,13 +416,14 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 		goto drop;
 
 	skb->priority = pw_eep_prio_from_p(v.p);
-	if (v.pt == PW_PT_IP) {
+	if (v.pt == PW_PT_IP)
 		why = pw_rx_ip(st, skb, &v, up);
-		if (unlikely(why != PW_OK))
-			goto drop;
-	} else {
+	else if (v.pt == PW_PT_ESP && skb->pkt_type != PACKET_OTHERHOST)
+		why = pw_esp_rx(st, skb, &v, up);
+	else
 		pw_rx_message(st, skb, &v, up);
-	}
+	if (unlikely(why != PW_OK))
+		goto drop;
 	dev_sw_netstats_rx_add(dev, len);
 	pw_count(st, PW_STAT_RX_EEP);
 	return;

@@ -41,6 +41,78 @@ TRACE_EVENT(pw_drop,
 		  __print_symbolic(__entry->reason, PW_DROP_REASONS(PW_X_PAIR) { -1, NULL }))
 );
 
+#ifndef PW_TRACE_ESP
+#define PW_TRACE_ESP
+#define PW_ESP_VERDICT_NAMES		\
+	{ PW_ESP_V_PASS, "pass" },	\
+	{ PW_ESP_V_FORWARD, "forward" },	\
+	{ PW_ESP_V_DISCARD, "discard" },	\
+	{ PW_ESP_V_ABORT, "abort" },	\
+	{ PW_ESP_V_DROP, "drop" }
+#define PW_ESP_REASON_NAMES		\
+	{ PW_ESP_R_OK, "ok" },		\
+	{ PW_ESP_R_SHORT, "short" },	\
+	{ PW_ESP_R_LOCATION, "location" },	\
+	{ PW_ESP_R_OPCODE, "opcode" },	\
+	{ PW_ESP_R_LENGTH, "length" },	\
+	{ PW_ESP_R_OPERATOR, "operator" },	\
+	{ PW_ESP_R_STATE, "state" },	\
+	{ PW_ESP_R_FULL, "full" }
+#define PW_ESP_OPCODE_NAMES		\
+	{ PW_ESP_COUNT, "count" },	\
+	{ PW_ESP_COMPARE, "compare" },	\
+	{ PW_ESP_COLLECT, "collect" },	\
+	{ PW_ESP_RCHLD, "rchld" },	\
+	{ PW_ESP_RCOLLECT, "rcollect" }
+#endif
+
+TRACE_DEFINE_ENUM(PW_ESP_V_PASS);
+TRACE_DEFINE_ENUM(PW_ESP_V_FORWARD);
+TRACE_DEFINE_ENUM(PW_ESP_V_DISCARD);
+TRACE_DEFINE_ENUM(PW_ESP_V_ABORT);
+TRACE_DEFINE_ENUM(PW_ESP_V_DROP);
+TRACE_DEFINE_ENUM(PW_ESP_R_OK);
+TRACE_DEFINE_ENUM(PW_ESP_R_SHORT);
+TRACE_DEFINE_ENUM(PW_ESP_R_LOCATION);
+TRACE_DEFINE_ENUM(PW_ESP_R_OPCODE);
+TRACE_DEFINE_ENUM(PW_ESP_R_LENGTH);
+TRACE_DEFINE_ENUM(PW_ESP_R_OPERATOR);
+TRACE_DEFINE_ENUM(PW_ESP_R_STATE);
+TRACE_DEFINE_ENUM(PW_ESP_R_FULL);
+TRACE_DEFINE_ENUM(PW_ESP_COUNT);
+TRACE_DEFINE_ENUM(PW_ESP_COMPARE);
+TRACE_DEFINE_ENUM(PW_ESP_COLLECT);
+TRACE_DEFINE_ENUM(PW_ESP_RCHLD);
+TRACE_DEFINE_ENUM(PW_ESP_RCOLLECT);
+
+/* tags are capabilities: they are not traced */
+TRACE_EVENT(pw_esp,
+	TP_PROTO(const struct net_device *dev, const struct pw_eep_view *v,
+		 const struct pw_esp_result *res),
+	TP_ARGS(dev, v, res),
+	TP_STRUCT__entry(
+		__string(name, dev->name)
+		__field(u32, src)
+		__field(u32, dst)
+		__field(int, opcode)
+		__field(int, verdict)
+		__field(int, reason)
+	),
+	TP_fast_assign(
+		pw_assign_str(name, dev->name);
+		__entry->src = v->sa;
+		__entry->dst = v->dt;
+		__entry->opcode = res->opcode;
+		__entry->verdict = res->verdict;
+		__entry->reason = res->reason;
+	),
+	TP_printk("dev=%s src=%06x dst=%06x opcode=%s verdict=%s reason=%s", __get_str(name),
+		  __entry->src, __entry->dst,
+		  __print_symbolic(__entry->opcode, PW_ESP_OPCODE_NAMES),
+		  __print_symbolic(__entry->verdict, PW_ESP_VERDICT_NAMES),
+		  __print_symbolic(__entry->reason, PW_ESP_REASON_NAMES))
+);
+
 TRACE_EVENT(pw_aton_command,
 	TP_PROTO(const struct pw_san *san, const struct pw_ring_cmd *cmd, u64 time),
 	TP_ARGS(san, cmd, time),

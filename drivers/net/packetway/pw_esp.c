@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ESP nodes: the store of a station or half-router, and what happens to a
+ * message of type ESP that reaches a station.
+ *
+ *   pw_rx_one -> pw_esp_rx -> pw_esp_node_skb : executed in place, CRCs made anew
+ *                          -> reflected to its source, packet sockets, or gone
+ *
+ * A store's memory comes and goes with the link (ndo_open, ndo_stop), never with
+ * packets: what strangers send costs no more than was set aside for it. An
+ * instruction takes constant time, and NAPI decides how many run in a row.
+ * Bindings expire without a timer.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <net/netns/generic.h>
+
+#include "pw_esp.h"
+#include "pw_priv.h"
+#include "pw_trace.h"
+
+/* reflected messages of a station that may be under way; more are dropped */
+#define PW_ESP_REFLECT_MAX (4 * PW_INFLIGHT_STOP)
+
+static_assert(PACKETWAY_ESP_CAPACITY_MAX <= PW_ESP_CAPACITY_MAX);
+static_assert(PACKETWAY_ESP_LIFETIME_DEFAULT == PW_ESP_LIFETIME_MS);
+
+/* what stations of a namespace have if nobody says otherwise */
+void pw_esp_net_init(struct pw_esp_conf *conf)
+{
+	conf->capacity = PACKETWAY_ESP_CAPACITY_DEFAULT;
+	conf->lifetime = PACKETWAY_ESP_LIFETIME_DEFAULT;
+}
+
+/* the node's own settings, the namespace's where it has none; RTNL */
+static void pw_esp_conf_get(const struct pw_esp *esp, const struct net *net,
+			    struct pw_esp_conf *conf)
+{
+	const struct pw_net *pn = net_generic(net, pw_net_id);
+
+	conf->capacity = esp->conf.capacity ?: pn->esp.capacity;
+	conf->lifetime = esp->conf.lifetime ?: pn->esp.lifetime;
+}
+
+/**
+ * pw_esp_node_init - a node that is down
+ * @esp: the node
+ * @addr: its PacketWay address
+ * @router: is it a half-router?
+ */
+void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router)
+{
+	spin_lock_init(&esp->lock);
+	esp->mem = NULL;
+	esp->id = addr;
+	esp->router = router;
+	esp->conf = (struct pw_esp_conf) {};
+}
+
+static void *pw_esp_store_alloc(struct pw_esp_store *store, const struct pw_esp_conf *conf,
+				const siphash_key_t *key)
+{
+	size_t bytes = pw_esp_store_bytes(conf->capacity);
+	void *mem;
+
+	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (mem && pw_esp_store_init(store, mem, bytes, conf->capacity,
+				     (u64)conf->lifetime * NSEC_PER_MSEC, key)) {
+		kvfree(mem);
+		mem = NULL;
+	}
+	return mem;
+}
+
+/**
+ * pw_esp_node_up - give a node an empty store
+ * @esp: the node
+ * @net: namespace whose defaults hold; under RTNL
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pw_esp_node_up(struct pw_esp *esp, const struct net *net)
+{
+	struct pw_esp_conf conf;
+	siphash_key_t key;
+	void *mem;
+
+	ASSERT_RTNL();
+	get_random_bytes(&key, sizeof(key));
+	pw_esp_conf_get(esp, net, &conf);
+	/* nobody looks at the store before mem is there */
+	mem = pw_esp_store_alloc(&esp->store, &conf, &key);
+	if (!mem)
+		return -ENOMEM;
+	spin_lock_bh(&esp->lock);
+	esp->mem = mem;
+	spin_unlock_bh(&esp->lock);
+	return 0;
+}
+
+/**
+ * pw_esp_node_down - forget everything
+ * @esp: the node; under RTNL
+ */
+void pw_esp_node_down(struct pw_esp *esp)
+{
+	void *mem;
+
+	spin_lock_bh(&esp->lock);
+	mem = esp->mem;
+	esp->mem = NULL;
+	spin_unlock_bh(&esp->lock);
+	kvfree(mem);
+}
+
+/**
+ * pw_esp_node_set - change capacity or lifetime of a node
+ * @esp: the node
+ * @net: its namespace; under RTNL
+ * @conf: new settings; 0: as the namespace has it
+ * @extack: where a refusal is explained
+ *
+ * What is bound stays bound. The store is locked while bindings move, a few
+ * milliseconds for the largest.
+ *
+ * Return: 0 or a negative errno; then nothing has changed.
+ */
+int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_esp_conf *conf,
+		    struct netlink_ext_ack *extack)
+{
+	struct pw_esp_conf old = esp->conf, want;
+	struct pw_esp_store bigger;
+	void *mem = NULL;
+	int err = 0;
+
+	ASSERT_RTNL();
+	esp->conf = *conf;
+	pw_esp_conf_get(esp, net, &want);
+	/* only RTNL holders change these */
+	if (!esp->mem)
+		return 0;
+	if (want.capacity != esp->store.capacity) {
+		/* the key stays: marks of reductions under way depend on it */
+		mem = pw_esp_store_alloc(&bigger, &want, &esp->store.key);
+		if (!mem) {
+			esp->conf = old;
+			return -ENOMEM;
+		}
+	}
+
+	spin_lock_bh(&esp->lock);
+	if (mem) {
+		err = pw_esp_store_copy(&bigger, &esp->store, ktime_get_ns());
+		if (!err) {
+			esp->store = bigger;
+			swap(esp->mem, mem);
+		}
+	}
+	if (!err)
+		pw_esp_store_set_lifetime(&esp->store, ktime_get_ns(),
+					  (u64)want.lifetime * NSEC_PER_MSEC);
+	spin_unlock_bh(&esp->lock);
+	kvfree(mem);
+	if (err) {
+		esp->conf = old;
+		NL_SET_ERR_MSG(extack, "The store holds more than that; wait until it expires");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/**
+ * pw_esp_node_info - size and occupancy, for everybody
+ * @esp: the node
+ * @net: its namespace; under RTNL
+ * @info: result
+ */
+void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_info *info)
+{
+	struct pw_esp_conf conf;
+
+	pw_esp_conf_get(esp, net, &conf);
+	info->capacity = conf.capacity;
+	info->lifetime = conf.lifetime;
+	info->used = 0;
+	spin_lock_bh(&esp->lock);
+	info->up = esp->mem;
+	if (esp->mem) {
+		/* changed defaults hold from the next time the link comes up */
+		info->capacity = esp->store.capacity;
+		info->lifetime = div_u64(esp->store.lifetime, NSEC_PER_MSEC);
+		info->used = pw_esp_store_live(&esp->store, ktime_get_ns());
+	}
+	spin_unlock_bh(&esp->lock);
+}
+
+/**
+ * pw_esp_node_peek - one binding, for administrators only: tags are capabilities
+ * @esp: the node
+ * @nth: which, the oldest is 0
+ * @tag: its tag
+ * @val: its value
+ * @left: nanoseconds it has left
+ *
+ * Return: false where there are not so many.
+ */
+bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left)
+{
+	bool found;
+
+	spin_lock_bh(&esp->lock);
+	found = esp->mem && pw_esp_store_peek(&esp->store, ktime_get_ns(), nth, tag, val, left);
+	spin_unlock_bh(&esp->lock);
+	return found;
+}
+
+/* the data block has changed: so do the CRCs that go with it */
+static void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	struct pw_eep_elem el;
+	struct pw_eep_iter it;
+	struct pw_eep_crc crc;
+	unsigned int i = 0;
+
+	if (!v->nann)
+		return;
+	pw_eep_crc_init(&crc, v->oh_mask);
+	pw_eep_crc_update(&crc, skb->data + v->db_off, (size_t)v->dl * PW_EEP_WORD);
+	pw_eep_iter_ot(&it, skb->data + v->ot_off, v);
+	while (i < v->nann && pw_eep_next(&it, &el)) {
+		u8 type = v->ann & BIT_ULL(i) ? PW_OH_CRC64 : PW_OH_CRC32;
+
+		if (el.type != type)
+			continue;
+		i++;
+		if (el.data_len == (type == PW_OH_CRC64 ? PW_OH_CRC64_LEN : PW_OH_CRC32_LEN))
+			pw_eep_crc_put(&crc, type, skb->data + v->ot_off + el.data_off);
+	}
+}
+
+/**
+ * pw_esp_node_skb - a message of type ESP passes a node
+ * @esp: the node
+ * @skb: the message, changed in place; linear and private afterwards
+ * @v: what was parsed of it; its data must be good
+ * @res: what happened
+ *
+ * For stations and half-routers alike. BH off.
+ *
+ * Return: 0, or -ENOMEM with nothing executed.
+ */
+int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep_view *v,
+		    struct pw_esp_result *res)
+{
+	const struct pw_esp_node node = {
+		.store = &esp->store,
+		.id = esp->id,
+		.router = esp->router,
+	};
+
+	if (pw_rx_make_writable(skb))
+		return -ENOMEM;
+	*res = (struct pw_esp_result) { .verdict = PW_ESP_V_PASS };
+	spin_lock(&esp->lock);
+	if (likely(esp->mem))
+		pw_esp_node_input(&node, ktime_get_ns(), skb->data + v->db_off, v->data_len, res);
+	spin_unlock(&esp->lock);
+	if (res->verdict == PW_ESP_V_FORWARD || res->verdict == PW_ESP_V_ABORT)
+		pw_esp_crc(skb, v);
+	return 0;
+}
+
+static void pw_esp_count(struct pw_station *st, const struct pw_esp_result *res)
+{
+	static const u16 base[PW_ESP_OPCODES] = {
+		PW_STAT_ESP_UNKNOWN_FORWARD, PW_STAT_ESP_COUNT_FORWARD,
+		PW_STAT_ESP_COMPARE_FORWARD, PW_STAT_ESP_COLLECT_FORWARD,
+		PW_STAT_ESP_RCHLD_FORWARD, PW_STAT_ESP_RCOLLECT_FORWARD,
+	};
+	unsigned int stat = base[res->opcode];
+
+	BUILD_BUG_ON(PW_STAT_ESP_COUNT_DISCARD != PW_STAT_ESP_COUNT_FORWARD + 1);
+	BUILD_BUG_ON(PW_STAT_ESP_COUNT_ABORT != PW_STAT_ESP_COUNT_FORWARD + 2);
+	switch (res->verdict) {
+	case PW_ESP_V_FORWARD:
+		break;
+	case PW_ESP_V_DISCARD:
+		stat += 1;
+		break;
+	case PW_ESP_V_ABORT:
+		stat += 2;
+		break;
+	case PW_ESP_V_PASS:
+		stat = PW_STAT_ESP_PASS;
+		break;
+	default:
+		return;	/* counted as a drop */
+	}
+	pw_count(st, stat);
+	if (res->reason == PW_ESP_R_FULL)
+		pw_count(st, PW_STAT_ESP_FULL);
+}
+
+/* the message goes back where it came from */
+static void pw_esp_send_back(struct pw_station *st, struct sk_buff *skb)
+{
+	u8 *hdr = skb->data;
+
+	if (atomic_read(&st->san->port[st->port].inflight) >= PW_ESP_REFLECT_MAX) {
+		pw_count(st, PW_STAT_ESP_REFLECT_LIMITED);
+		consume_skb(skb);
+		return;
+	}
+	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
+	put_unaligned_be24(st->addr, hdr + PW_EEP_OFF_SA);
+	pw_count(st, PW_STAT_ESP_REFLECTED);
+	pw_send_own(st, skb);
+}
+
+/**
+ * pw_esp_rx - a message of type ESP has reached a station
+ * @st: the station
+ * @skb: the message; consumed if PW_OK is returned
+ * @v: what was parsed of it
+ * @up: list of messages for the stack
+ *
+ * Damaged data is not executed. What came by a group address is executed, but
+ * not reflected: one packet must not have many answers. BH off, RCU held.
+ *
+ * Return: PW_OK or a drop reason.
+ */
+int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+	      struct list_head *up)
+{
+	struct pw_esp_result res = { .verdict = PW_ESP_V_PASS };
+	bool reflect = false, damaged = v->ei;
+	struct sk_buff *copy = NULL;
+
+	/* a capture sees it as it came */
+	if (!damaged && dev_nit_active(st->dev))
+		copy = skb_clone(skb, GFP_ATOMIC);
+	if (!damaged && pw_esp_node_skb(&st->esp, skb, v, &res)) {
+		kfree_skb(copy);
+		return PW_DROP_RX_NOMEM;
+	}
+	trace_pw_esp(st->dev, v, &res);
+	pw_esp_count(st, &res);
+	if (res.verdict == PW_ESP_V_DROP) {
+		kfree_skb(copy);
+		return PW_DROP_BAD_PAYLOAD;
+	}
+	if (res.verdict != PW_ESP_V_DISCARD && !damaged && skb->pkt_type == PACKET_HOST &&
+	    pw_addr_kind(v->sa) == PW_ADDR_KIND_PHYS)
+		reflect = pw_esp_reflect(skb->data + v->db_off, v->data_len);
+
+	if (res.verdict != PW_ESP_V_DISCARD && !reflect) {
+		consume_skb(copy);
+		pw_rx_strip(skb, v);
+		list_add_tail(&skb->list, up);
+		return PW_OK;
+	}
+	if (copy) {
+		/* programs can tell by this that it was not for them */
+		copy->pkt_type = PACKET_OTHERHOST;
+		pw_rx_strip(copy, v);
+		list_add_tail(&copy->list, up);
+	}
+	if (reflect) {
+		pw_esp_crc(skb, v);
+		pw_rx_strip(skb, v);
+		pw_esp_send_back(st, skb);
+	} else {
+		consume_skb(skb);
+	}
+	return PW_OK;
+}

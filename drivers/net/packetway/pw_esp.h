@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A place where ESP instructions are executed: a station or a half-router. */
+#ifndef PW_ESP_H
+#define PW_ESP_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "esp.h"
+
+struct net;
+struct netlink_ext_ack;
+struct pw_eep_view;
+struct pw_station;
+struct sk_buff;
+
+/**
+ * struct pw_esp_conf - how large a store is and how long it remembers
+ * @capacity: bindings that fit
+ * @lifetime: of a binding, in milliseconds
+ *
+ * In a node 0 means: as its namespace has it. Changed under RTNL.
+ */
+struct pw_esp_conf {
+	u32 capacity;
+	u32 lifetime;
+};
+
+/**
+ * struct pw_esp - an ESP node
+ * @lock: the store; BH off
+ * @store: its state
+ * @mem: the store's memory; NULL while the node is down
+ * @id: PacketWay address, the node id of RCHLD and RCOLLECT
+ * @router: a half-router; otherwise an end system
+ * @conf: what was asked for; RTNL
+ */
+struct pw_esp {
+	spinlock_t lock;	/* see above */
+	struct pw_esp_store store;
+	void *mem;
+	u32 id;
+	bool router;
+	struct pw_esp_conf conf;
+};
+
+/* what can be seen of a node */
+struct pw_esp_info {
+	u32 capacity;
+	u32 lifetime;
+	u32 used;
+	bool up;
+};
+
+void pw_esp_net_init(struct pw_esp_conf *conf);
+void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router);
+int pw_esp_node_up(struct pw_esp *esp, const struct net *net);
+void pw_esp_node_down(struct pw_esp *esp);
+int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_esp_conf *conf,
+		    struct netlink_ext_ack *extack);
+void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_info *info);
+bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left);
+int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep_view *v,
+		    struct pw_esp_result *res);
+int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+	      struct list_head *up);
+
+#endif
