@@ -63,6 +63,24 @@
 	X(ESP_REFLECTED,	"esp_reflected")	\
 	X(ESP_REFLECT_LIMITED, "esp_reflect_limited")
 
+/* POETS; drops in the order of enum pw_softswitch_drop */
+#define PW_POETS_COUNTERS(X)				\
+	X(POETS_RX, "poets_rx")				\
+	X(POETS_TX, "poets_tx")				\
+	X(POETS_DELIVERED, "poets_delivered")		\
+	X(POETS_OVERRUN, "poets_overrun")		\
+	X(POETS_REPORTS, "poets_reports_sent")		\
+	X(POETS_LOGS, "poets_logs_sent")		\
+	X(POETS_DROP_MALFORMED, "poets_drop_malformed")	\
+	X(POETS_DROP_LOADING, "poets_drop_loading")	\
+	X(POETS_DROP_BARRIER, "poets_drop_barrier")	\
+	X(POETS_DROP_STOPPED, "poets_drop_stopped")	\
+	X(POETS_DROP_MOTHERSHIP, "poets_drop_mothership") \
+	X(POETS_DROP_DEVICE, "poets_drop_device")	\
+	X(POETS_DROP_OPCODE, "poets_drop_opcode")	\
+	X(POETS_DROP_PIN, "poets_drop_pin")		\
+	X(POETS_DROP_EDGE, "poets_drop_edge")
+
 /* Everything else worth counting at a station: X(SYMBOL, name) */
 #define PW_COUNTERS(X)					\
 	X(TX_UNICAST,	"eep_tx_unicast")		\
@@ -81,7 +99,8 @@
 	X(ECHO_REQUEST,	"echo_requests")		\
 	X(ECHO_REPLY,	"echo_replies_sent")		\
 	X(ECHO_LIMITED,	"echo_rate_limited")		\
-	PW_ESP_COUNTERS(X)
+	PW_ESP_COUNTERS(X)				\
+	PW_POETS_COUNTERS(X)
 
 #define PW_X_DROP(sym, name, side) PW_DROP_##sym,
 #define PW_X_STAT(sym, name) PW_STAT_##sym,

@@ -29,6 +29,7 @@
  *   ENODEV	there is no such station, or the bound one has been deleted
  *   ENETDOWN	the station is down
  *   ENOENT	there is no object with that number
+ *   EPROTO	a softswitch is not in the state for that (loading, running)
  *   EBUSY	a bounded table or queue is full; try again
  *   EPERM	the capability is missing in the user namespace that owns the
  *		station's network namespace
@@ -118,12 +119,22 @@ enum {
 	PACKETWAY_IOCNR_ATON_GET = 0x14,
 	PACKETWAY_IOCNR_RING_CREATE = 0x15,
 	PACKETWAY_IOCNR_RING_OPERANDS = 0x16,
+	PACKETWAY_IOCNR_POETS_OPEN = 0x20,
+	PACKETWAY_IOCNR_POETS_LOAD = 0x21,
+	PACKETWAY_IOCNR_POETS_START = 0x22,
+	PACKETWAY_IOCNR_POETS_SET = 0x23,
+	PACKETWAY_IOCNR_POETS_GET = 0x24,
+	PACKETWAY_IOCNR_POETS_LOG = 0x25,
+	PACKETWAY_IOCNR_POETS_KILL = 0x26,
+	PACKETWAY_IOCNR_POETS_COUNT = 0x27,
+	PACKETWAY_IOCNR_POETS_RESET = 0x28,
 };
 
 /* features, out_features of struct packetway_info */
 #define PACKETWAY_FEATURE_EEP	(1ULL << 0)	/* EEP packets on stations */
 #define PACKETWAY_FEATURE_ATON	(1ULL << 1)	/* ATON commands, registers, ring-only interfaces */
 #define PACKETWAY_FEATURE_ESP	(1ULL << 2)	/* stations are ESP nodes */
+#define PACKETWAY_FEATURE_POETS	(1ULL << 3)	/* PACKETWAY_IOC_POETS_OPEN */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -505,5 +516,259 @@ struct packetway_ring_operands {
 };
 
 #define PACKETWAY_IOC_RING_OPERANDS	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_RING_OPERANDS)
+
+/*
+ * POETS
+ *
+ * PACKETWAY_IOC_POETS_OPEN on a bound file makes the softswitch (or the
+ * mothership) of the station and returns a new file descriptor that owns it. It
+ * does not depend on the file it was opened through. Opening needs CAP_NET_ADMIN
+ * as every command does; who holds the descriptor then needs nothing more, so it
+ * may be handed to a program without privileges. Closing it takes the devices
+ * away.
+ *
+ *   softswitch: LOAD devices, START ("barrier reached" goes to the mothership),
+ *	read() PACKETWAY_POETS_EV_RELEASED, then packets for devices
+ *   read()	returns as many struct packetway_poets_event as there are and fit.
+ *		ENODEV when the station has gone and everything is read.
+ *   write()	sends struct packetway_poets_packet, as many as there are; blocks
+ *		while the station has too much under way, EAGAIN with O_NONBLOCK.
+ *		A softswitch sends while it runs (else EPROTO).
+ *   poll()	EPOLLIN, EPOLLOUT; EPOLLHUP when the station has gone.
+ *
+ * Packets that find the queue full are counted (out_lost) and dropped; start and
+ * stop never are.
+ */
+#define PACKETWAY_POETS_QUEUE_DEFAULT	1024
+#define PACKETWAY_POETS_QUEUE_MAX	65536
+#define PACKETWAY_POETS_DEVICES_MAX	65535
+#define PACKETWAY_POETS_PINS_MAX	1048576	/* of all devices of a softswitch */
+#define PACKETWAY_POETS_PAYLOAD		56
+#define PACKETWAY_POETS_INTERVAL_MAX	3600000
+#define PACKETWAY_POETS_LOG_MAX		220
+#define PACKETWAY_POETS_DROPS		10
+#define PACKETWAY_POETS_COUNTERS	14
+
+/* flags of struct packetway_poets_open */
+#define PACKETWAY_POETS_MOTHERSHIP	(1U << 0)	/* the mothership, not the softswitch */
+#define PACKETWAY_POETS_NONBLOCK	(1U << 1)	/* O_NONBLOCK */
+
+/**
+ * struct packetway_poets_open - ioctl(PACKETWAY_IOC_POETS_OPEN), on /dev/packetway
+ * @size: sizeof(struct packetway_poets_open)
+ * @flags: PACKETWAY_POETS_MOTHERSHIP, PACKETWAY_POETS_NONBLOCK
+ * @devices: most devices there will be, 1..PACKETWAY_POETS_DEVICES_MAX;
+ *	mothership: 0
+ * @pins: most input pins of all of them; mothership: 0
+ * @queue: packets that may wait to be read, 0: PACKETWAY_POETS_QUEUE_DEFAULT
+ * @mothership: address that barriers, reports and logs go to; 0: nobody.
+ *	mothership: 0
+ * @interval: milliseconds from one report to the next while running; 0: only
+ *	when asked. mothership: 0
+ * @__reserved: must be 0
+ *
+ * Returns the new descriptor (O_CLOEXEC). EBUSY if the station has such a file
+ * already.
+ */
+struct packetway_poets_open {
+	__u32 size;
+	__u32 flags;
+	__u32 devices;
+	__u32 pins;
+	__u32 queue;
+	__u32 mothership;
+	__u32 interval;
+	__u32 __reserved;
+};
+#define PACKETWAY_IOC_POETS_OPEN	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_OPEN)
+
+/* what a struct packetway_poets_event is about */
+enum packetway_poets_event_type {
+	PACKETWAY_POETS_EV_RELEASED = 1,	/* the barrier is open: devices run */
+	PACKETWAY_POETS_EV_STOPPED = 2,		/* devices have stopped */
+	PACKETWAY_POETS_EV_PIN = 3,		/* packet for a pin of a device */
+	PACKETWAY_POETS_EV_CTL = 4,		/* for OnCtl of a device, with its opcode */
+	PACKETWAY_POETS_EV_IMPL = 5,		/* for the implicit supervisor handler */
+	PACKETWAY_POETS_EV_MOTHERSHIP = 6,	/* for the mothership or a supervisor */
+};
+
+/**
+ * struct packetway_poets_event - what read() returns
+ * @type: enum packetway_poets_event_type
+ * @pin: pin, for PIN
+ * @opcode: opcode of the software address
+ * @len: bytes of payload
+ * @device: the device; each one of a broadcast gets an event of its own
+ * @__pad: 0
+ * @edge: edge of the pin, for PIN
+ * @src: hardware address of the sender
+ * @sw_addr: software address as sent
+ * @pin_addr: pin address as sent
+ * @payload: the payload, then zeros
+ */
+struct packetway_poets_event {
+	__u8 type;
+	__u8 pin;
+	__u8 opcode;
+	__u8 len;
+	__u16 device;
+	__u16 __pad;
+	__u32 edge;
+	__u32 src;
+	__u32 sw_addr;
+	__u32 pin_addr;
+	__u8 payload[PACKETWAY_POETS_PAYLOAD];
+};
+
+/**
+ * struct packetway_poets_packet - what write() sends
+ * @hw_addr: hardware address to send to: of a station, broadcast or logical
+ * @sw_addr: software address
+ * @pin_addr: pin address
+ * @len: bytes of payload; as many flits are sent as they need
+ * @payload: the payload
+ */
+struct packetway_poets_packet {
+	__u32 hw_addr;
+	__u32 sw_addr;
+	__u32 pin_addr;
+	__u32 len;
+	__u8 payload[PACKETWAY_POETS_PAYLOAD];
+};
+
+/**
+ * struct packetway_poets_load - ioctl(PACKETWAY_IOC_POETS_LOAD): add devices
+ * @size: sizeof(struct packetway_poets_load)
+ * @flags: must be 0
+ * @pins: pointer to one __u32 per device: its input pins, at most 256
+ * @edges: pointer to one __u32 per pin, of the first device first: its edges
+ * @devices: how many devices
+ * @total: how many pins they have
+ * @out_first: address of the first one, the others' follow
+ * @__reserved: must be 0
+ *
+ * All or none. EPROTO unless loading, EBUSY if they do not fit.
+ */
+struct packetway_poets_load {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 pins;
+	__aligned_u64 edges;
+	__u32 devices;
+	__u32 total;
+	__u32 out_first;
+	__u32 __reserved;
+};
+#define PACKETWAY_IOC_POETS_LOAD	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_LOAD)
+
+/**
+ * struct packetway_poets_simple - commands without arguments
+ * @size: sizeof(struct packetway_poets_simple)
+ * @flags: must be 0
+ *
+ * ioctl(PACKETWAY_IOC_POETS_START): loading is over; says so to the mothership
+ *	and waits for it to release the barrier.
+ * ioctl(PACKETWAY_IOC_POETS_KILL): a device cannot go on; all stop, the
+ *	mothership is told.
+ * ioctl(PACKETWAY_IOC_POETS_RESET): forget devices and queue, load anew.
+ */
+struct packetway_poets_simple {
+	__u32 size;
+	__u32 flags;
+};
+#define PACKETWAY_IOC_POETS_START	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_START)
+#define PACKETWAY_IOC_POETS_KILL	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_KILL)
+#define PACKETWAY_IOC_POETS_RESET	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_RESET)
+
+#define PACKETWAY_POETS_SET_INTERVAL	(1U << 0)
+#define PACKETWAY_POETS_SET_MOTHERSHIP	(1U << 1)
+
+/**
+ * struct packetway_poets_set - ioctl(PACKETWAY_IOC_POETS_SET)
+ * @size: sizeof(struct packetway_poets_set)
+ * @flags: which of the following to set: PACKETWAY_POETS_SET_*
+ * @interval: as in struct packetway_poets_open
+ * @mothership: likewise
+ */
+struct packetway_poets_set {
+	__u32 size;
+	__u32 flags;
+	__u32 interval;
+	__u32 mothership;
+};
+#define PACKETWAY_IOC_POETS_SET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_SET)
+
+enum packetway_poets_state {
+	PACKETWAY_POETS_LOADING,
+	PACKETWAY_POETS_BARRIER,
+	PACKETWAY_POETS_RUNNING,
+	PACKETWAY_POETS_STOPPED,
+};
+
+/**
+ * struct packetway_poets_get - ioctl(PACKETWAY_IOC_POETS_GET)
+ * @size: sizeof(struct packetway_poets_get)
+ * @flags: must be 0
+ * @out_state: enum packetway_poets_state
+ * @out_devices: devices there are
+ * @out_pins: pins they have
+ * @out_queued: packets that wait to be read
+ * @out_address: hardware address
+ * @out_mothership: where reports go
+ * @out_lost: packets that found the queue full
+ * @out_drops: packets dropped, by reason: 0, malformed, loading, barrier, stopped,
+ *	mothership, device, opcode, pin, edge
+ * @out_counters: since the last report, in the order of the report
+ */
+struct packetway_poets_get {
+	__u32 size;
+	__u32 flags;
+	__u32 out_state;
+	__u32 out_devices;
+	__u32 out_pins;
+	__u32 out_queued;
+	__u32 out_address;
+	__u32 out_mothership;
+	__aligned_u64 out_lost;
+	__aligned_u64 out_drops[PACKETWAY_POETS_DROPS];
+	__u32 out_counters[PACKETWAY_POETS_COUNTERS];
+};
+#define PACKETWAY_IOC_POETS_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_GET)
+
+/**
+ * struct packetway_poets_log - ioctl(PACKETWAY_IOC_POETS_LOG): tell the mothership
+ * @size: sizeof(struct packetway_poets_log)
+ * @flags: must be 0
+ * @text: pointer to the message
+ * @len: bytes of it, 1..PACKETWAY_POETS_LOG_MAX; up to four packets
+ * @device: device that says it
+ */
+struct packetway_poets_log {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 text;
+	__u32 len;
+	__u32 device;
+};
+#define PACKETWAY_IOC_POETS_LOG		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_LOG)
+
+/**
+ * struct packetway_poets_count - ioctl(PACKETWAY_IOC_POETS_COUNT): for the next report
+ * @size: sizeof(struct packetway_poets_count)
+ * @flags: must be 0
+ * @send_handlers: send handlers called since the last call
+ * @idle: times there was nothing to do
+ * @idle_handlers: idle handlers called
+ * @blocked: times a send had to wait
+ */
+struct packetway_poets_count {
+	__u32 size;
+	__u32 flags;
+	__u32 send_handlers;
+	__u32 idle;
+	__u32 idle_handlers;
+	__u32 blocked;
+};
+#define PACKETWAY_IOC_POETS_COUNT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_COUNT)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

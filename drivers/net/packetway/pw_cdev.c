@@ -81,7 +81,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 	*info = (struct packetway_info) {
 		.size = info->size,
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
-				PACKETWAY_FEATURE_ESP,
+				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS,
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,
@@ -205,6 +205,8 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_OPERANDS, pw_ioc_ring_operands, packetway_ring_operands,
 		    operands),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_POETS_OPEN, pw_ioc_poets_open, packetway_poets_open,
+		    __reserved),
 };
 
 /* every structure, on the stack of the dispatcher */
@@ -219,6 +221,7 @@ union pw_ioctl_arg {
 	struct packetway_aton_get get;
 	struct packetway_ring_create create;
 	struct packetway_ring_operands operands;
+	struct packetway_poets_open poets_open;
 };
 
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

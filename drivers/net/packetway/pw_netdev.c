@@ -47,6 +47,7 @@ static void pw_dev_uninit(struct net_device *dev)
 
 	RCU_INIT_POINTER(st->san->port[st->port].station, NULL);
 	pw_cdev_station_gone(st);
+	pw_poets_station_gone(st);
 	/* whoever found the station before is done with it after this */
 	synchronize_net();
 	netif_napi_del(&st->napi);
@@ -75,6 +76,7 @@ static int pw_open(struct net_device *dev)
 	netif_start_queue(dev);
 	netif_carrier_on(dev);
 	pw_san_port_up(st->san, st->port, true);
+	pw_poets_tx_wake(st);
 	pw_aton_station_up(st, true);
 	return 0;
 }
@@ -87,6 +89,7 @@ static int pw_stop(struct net_device *dev)
 	pw_san_port_up(st->san, st->port, false);
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
+	pw_poets_tx_wake(st);
 	pw_rxq_close(st);
 	napi_disable(&st->napi);
 	pw_esp_node_down(&st->esp);

@@ -29,6 +29,8 @@
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
  *  pw_esp.lock		an ESP node's store		any, BH off
+ *  pw_poets.load	devices of a softswitch		process
+ *  pw_poets.lock	softswitch and its queue	any, BH off, also inside pw_poets.load
  *  No other two of the spinlocks nest.
  */
 #ifndef PW_PRIV_H
@@ -55,6 +57,7 @@
 #include "eep.h"
 #include "pw_aton.h"
 #include "pw_esp.h"
+#include "pw_poets.h"
 
 struct netlink_ext_ack;
 
@@ -156,6 +159,7 @@ struct pw_station {
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
 	struct pw_aton_if aton;
 	struct pw_esp esp;
+	struct pw_poets __rcu *poets[PW_POETS_ROLES];	/* RTNL */
 
 	struct napi_struct napi ____cacheline_aligned_in_smp;
 	struct pw_rxq rxq;

@@ -420,6 +420,8 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 		why = pw_rx_ip(st, skb, &v, up);
 	else if (v.pt == PW_PT_ESP && skb->pkt_type != PACKET_OTHERHOST)
 		why = pw_esp_rx(st, skb, &v, up);
+	else if (v.pt == PW_PT_POETS && skb->pkt_type != PACKET_OTHERHOST)
+		why = pw_poets_rx(st, skb, &v, up);
 	else
 		pw_rx_message(st, skb, &v, up);
 	if (unlikely(why != PW_OK))

@@ -113,6 +113,56 @@ TRACE_EVENT(pw_esp,
 		  __print_symbolic(__entry->reason, PW_ESP_REASON_NAMES))
 );
 
+#ifndef PW_TRACE_POETS
+#define PW_TRACE_POETS
+#define PW_POETS_DROP_NAMES				\
+	{ PW_SOFTSWITCH_OK, "ok" },			\
+	{ PW_SOFTSWITCH_D_MALFORMED, "malformed" },	\
+	{ PW_SOFTSWITCH_D_LOADING, "loading" },		\
+	{ PW_SOFTSWITCH_D_BARRIER, "barrier" },		\
+	{ PW_SOFTSWITCH_D_STOPPED, "stopped" },		\
+	{ PW_SOFTSWITCH_D_MOTHERSHIP, "mothership" },	\
+	{ PW_SOFTSWITCH_D_DEVICE, "device" },		\
+	{ PW_SOFTSWITCH_D_OPCODE, "opcode" },		\
+	{ PW_SOFTSWITCH_D_PIN, "pin" },			\
+	{ PW_SOFTSWITCH_D_EDGE, "edge" }
+#endif
+
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_OK);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_MALFORMED);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_LOADING);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_BARRIER);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_STOPPED);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_MOTHERSHIP);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_DEVICE);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_OPCODE);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_PIN);
+TRACE_DEFINE_ENUM(PW_SOFTSWITCH_D_EDGE);
+
+TRACE_EVENT(pw_poets,
+	TP_PROTO(const struct net_device *dev, u32 src, const struct pw_poets_pkt *pkt, int drop),
+	TP_ARGS(dev, src, pkt, drop),
+	TP_STRUCT__entry(
+		__string(name, dev->name)
+		__field(u32, src)
+		__field(u32, sw_addr)
+		__field(u32, pin_addr)
+		__field(u32, len)
+		__field(int, drop)
+	),
+	TP_fast_assign(
+		pw_assign_str(name, dev->name);
+		__entry->src = src;
+		__entry->sw_addr = pkt->sw_addr;
+		__entry->pin_addr = pkt->pin_addr;
+		__entry->len = pkt->len;
+		__entry->drop = drop;
+	),
+	TP_printk("dev=%s src=%06x sw=%08x pin=%08x len=%u verdict=%s", __get_str(name),
+		  __entry->src, __entry->sw_addr, __entry->pin_addr, __entry->len,
+		  __print_symbolic(__entry->drop, PW_POETS_DROP_NAMES))
+);
+
 TRACE_EVENT(pw_aton_command,
 	TP_PROTO(const struct pw_san *san, const struct pw_ring_cmd *cmd, u64 time),
 	TP_ARGS(san, cmd, time),

@@ -205,8 +205,10 @@ static void pw_port_charge(struct pw_station *st)
 	pw_count(st, PW_STAT_TX_STOPPED);
 	/* pairs with the barrier in pw_port_release() */
 	smp_mb__after_atomic();
-	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE)
+	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE) {
 		netif_wake_queue(st->dev);
+		pw_poets_tx_wake(st);
+	}
 }
 
 /**
@@ -224,8 +226,10 @@ void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
 		return;
 	/* the sub_return orders the count before the look at the queue */
 	st = rcu_dereference(p->station);
-	if (st && netif_queue_stopped(st->dev) && netif_running(st->dev))
+	if (st && netif_queue_stopped(st->dev) && netif_running(st->dev)) {
 		netif_wake_queue(st->dev);
+		pw_poets_tx_wake(st);
+	}
 }
 
 /**

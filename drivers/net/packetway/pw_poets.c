@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * POETS packets at a station.
+ *
+ *   pw_rx_one -> pw_poets_rx -> pw_softswitch_input : state, address, opcode
+ *                            -> pw_softswitch_next  : pin and edge
+ *                            -> queue -> read() of the owning file
+ *
+ * A packet for one device is checked to the end here, so that only what will be
+ * delivered takes a place in the queue; a broadcast takes one place, whatever
+ * the number of devices. Where nobody has opened the softswitch, packets go to
+ * packet sockets like other messages. Whatever has to be sent is sent after the
+ * lock is released: locks of two stations never nest.
+ */
+#include <linux/ktime.h>
+#include <linux/poll.h>
+#include <linux/rtnetlink.h>
+
+#include "pw_priv.h"
+#include "pw_trace.h"
+
+/**
+ * pw_poets_send - send a POETS packet from a station
+ * @st: the station
+ * @to: hardware address
+ * @pkt: the packet, header included
+ * @len: bytes of it
+ *
+ * BH off, RCU held.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pw_poets_send(struct pw_station *st, u32 to, const void *pkt, unsigned int len)
+{
+	const struct pw_eep_hdr hdr = {
+		.dt = to,
+		.sa = st->addr,
+		.pt = PW_PT_POETS,
+		.e = PW_E_LITTLE | PW_E_32,
+		.data_len = len,
+	};
+	struct sk_buff *skb;
+	u8 *body;
+
+	skb = pw_msg_alloc(st, &hdr, &body);
+	if (!skb) {
+		pw_count(st, (enum pw_stat)PW_DROP_TX_NOMEM);
+		return -ENOMEM;
+	}
+	memcpy(body, pkt, len);
+	pw_count(st, PW_STAT_POETS_TX);
+	pw_send_own(st, skb);
+	return 0;
+}
+
+/**
+ * pw_poets_flush - send what was prepared under the lock
+ * @st: the station
+ * @out: what
+ *
+ * BH off, RCU held.
+ */
+void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out)
+{
+	unsigned int i, n = pw_poets_log_fragments(out->text_len);
+	u8 frag[PW_POETS_PKT_MAX];
+	size_t len;
+
+	if (!out->mothership || !netif_running(st->dev))
+		return;
+	if (out->pkt_len)
+		pw_poets_send(st, out->mothership, out->pkt, out->pkt_len);
+	if (out->report_len) {
+		pw_count(st, PW_STAT_POETS_REPORTS);
+		pw_poets_send(st, out->mothership, out->report, out->report_len);
+	}
+	if (!out->text_len)
+		return;
+	pw_count(st, PW_STAT_POETS_LOGS);
+	for (i = 0; i < n; i++) {
+		len = pw_poets_log_build(frag, sizeof(frag), out->text_device, out->text,
+					 out->text_len, i);
+		if (len)
+			pw_poets_send(st, out->mothership, frag, len);
+	}
+}
+
+/**
+ * pw_poets_report - prepare a report if one is due
+ * @po: the softswitch, locked
+ * @now: time
+ * @out: where to
+ */
+void pw_poets_report(struct pw_poets *po, u64 now, struct pw_poets_out *out)
+{
+	lockdep_assert_held(&po->lock);
+	out->mothership = po->mothership;
+	if (pw_softswitch_report_due(&po->sw, now))
+		out->report_len = pw_softswitch_report(&po->sw, now, pw_poets_cycle(now), false,
+						       out->report, sizeof(out->report));
+}
+
+/**
+ * pw_poets_drop_log - prepare a log message about a drop
+ * @po: the softswitch, locked
+ * @drop: why
+ * @pkt: the packet
+ * @device: device for which it was dropped
+ * @out: where to
+ */
+void pw_poets_drop_log(struct pw_poets *po, enum pw_softswitch_drop drop,
+		       const struct pw_poets_pkt *pkt, u16 device, struct pw_poets_out *out)
+{
+	lockdep_assert_held(&po->lock);
+	out->mothership = po->mothership;
+	out->text_device = device;
+	out->text_len = pw_softswitch_drop_text(&po->sw, drop, pkt, device, out->text,
+						sizeof(out->text));
+}
+
+void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop)
+{
+	BUILD_BUG_ON(PW_STAT_POETS_DROP_EDGE - PW_STAT_POETS_DROP_MALFORMED !=
+		     PW_SOFTSWITCH_D_EDGE - PW_SOFTSWITCH_D_MALFORMED);
+	pw_count(st, PW_STAT_POETS_DROP_MALFORMED + drop - PW_SOFTSWITCH_D_MALFORMED);
+}
+
+/* a place in the queue, its event empty but for its type; NULL if it is full */
+static struct pw_poets_item *pw_poets_place(struct pw_poets *po, u8 type, bool reserved)
+{
+	u32 room = po->size - (reserved ? 0 : PW_POETS_RESERVE);
+	struct pw_poets_item *item;
+	u32 at = po->head + po->used;
+
+	if (po->used >= room) {
+		po->lost++;
+		return NULL;
+	}
+	item = &po->ring[at >= po->size ? at - po->size : at];
+	po->used++;
+	memset(item, 0, sizeof(*item));
+	item->ev.type = type;
+	return item;
+}
+
+static bool pw_poets_place_packet(struct pw_poets *po, u8 type, u32 src,
+				  const struct pw_poets_pkt *pkt, struct pw_poets_item **item)
+{
+	struct packetway_poets_event *ev;
+
+	*item = pw_poets_place(po, type, false);
+	if (!*item)
+		return false;
+	ev = &(*item)->ev;
+	ev->src = src;
+	ev->sw_addr = pkt->sw_addr;
+	ev->pin_addr = pkt->pin_addr;
+	ev->device = pw_poets_device(pkt->sw_addr);
+	ev->opcode = pw_poets_opcode(pkt->sw_addr);
+	ev->len = pkt->len;
+	memcpy(ev->payload, pkt->payload, pkt->len);
+	return true;
+}
+
+static u8 pw_poets_event_type(enum pw_softswitch_handler handler)
+{
+	switch (handler) {
+	case PW_SOFTSWITCH_H_PIN:
+		return PACKETWAY_POETS_EV_PIN;
+	case PW_SOFTSWITCH_H_CTL:
+		return PACKETWAY_POETS_EV_CTL;
+	default:
+		return PACKETWAY_POETS_EV_IMPL;
+	}
+}
+
+/* for devices: one is served now, all of them as the owner reads */
+static enum pw_softswitch_drop pw_poets_deliver(struct pw_station *st, struct pw_poets *po,
+						u64 now, u32 src, struct pw_softswitch_rx *rx,
+						struct pw_poets_out *out)
+{
+	struct pw_softswitch_delivery d;
+	struct pw_poets_item *item;
+	u8 type;
+
+	if (pw_poets_device(rx->pkt.sw_addr) == PW_POETS_DEVICE_BROADCAST) {
+		if (!pw_poets_place_packet(po, 0, src, &rx->pkt, &item)) {
+			pw_count(st, PW_STAT_POETS_OVERRUN);
+			return PW_SOFTSWITCH_OK;
+		}
+		item->next = rx->next;
+		item->end = rx->end;
+		item->generation = rx->generation;
+		return PW_SOFTSWITCH_OK;
+	}
+
+	pw_softswitch_next(&po->sw, now, rx, &d);
+	if (d.handler == PW_SOFTSWITCH_H_NONE) {
+		if (d.log)
+			pw_poets_drop_log(po, d.drop, &rx->pkt, d.device, out);
+		return d.drop;
+	}
+	type = pw_poets_event_type(d.handler);
+	if (!pw_poets_place_packet(po, type, src, &rx->pkt, &item)) {
+		pw_count(st, PW_STAT_POETS_OVERRUN);
+		return PW_SOFTSWITCH_OK;
+	}
+	item->ev.pin = d.pin;
+	item->ev.edge = d.edge;
+	pw_count(st, PW_STAT_POETS_DELIVERED);
+	return PW_SOFTSWITCH_OK;
+}
+
+/* the receive order of a softswitch */
+static void pw_poets_switch_rx(struct pw_station *st, struct pw_poets *po, u32 src, const u8 *buf,
+			       unsigned int len)
+{
+	enum pw_softswitch_drop drop = PW_SOFTSWITCH_OK;
+	struct pw_poets_out out = {};
+	struct pw_softswitch_rx rx;
+	u64 now = ktime_get_ns();
+
+	spin_lock(&po->lock);
+	switch (pw_softswitch_input(&po->sw, now, buf, len, &rx)) {
+	case PW_SOFTSWITCH_DELIVER:
+		drop = pw_poets_deliver(st, po, now, src, &rx, &out);
+		break;
+	case PW_SOFTSWITCH_RELEASED:
+		pw_poets_place(po, PACKETWAY_POETS_EV_RELEASED, true);
+		if (po->sw.interval)
+			hrtimer_start(&po->timer, ns_to_ktime(po->sw.interval),
+				      HRTIMER_MODE_REL_SOFT);
+		break;
+	case PW_SOFTSWITCH_STOP:
+		pw_poets_place(po, PACKETWAY_POETS_EV_STOPPED, true);
+		break;
+	case PW_SOFTSWITCH_REPORT:
+		break;
+	case PW_SOFTSWITCH_DROP:
+		drop = rx.drop;
+		if (rx.log)
+			pw_poets_drop_log(po, drop, &rx.pkt, pw_poets_device(rx.pkt.sw_addr),
+					  &out);
+		break;
+	}
+	pw_poets_report(po, now, &out);
+	spin_unlock(&po->lock);
+
+	trace_pw_poets(st->dev, src, &rx.pkt, drop);
+	if (drop != PW_SOFTSWITCH_OK)
+		pw_poets_count_drop(st, drop);
+	pw_poets_flush(st, &out);
+}
+
+/* a mothership gets commands and what is for its supervisors */
+static void pw_poets_mothership_rx(struct pw_station *st, struct pw_poets *po, u32 src,
+				   const u8 *buf, unsigned int len)
+{
+	enum pw_softswitch_drop drop = PW_SOFTSWITCH_OK;
+	struct pw_poets_item *item;
+	struct pw_poets_pkt pkt = {};
+
+	if (pw_poets_parse(buf, len, &pkt)) {
+		drop = PW_SOFTSWITCH_D_MALFORMED;
+		goto out;
+	}
+	switch (pw_poets_mothership(pkt.sw_addr)) {
+	case PW_POETS_MS_COMMAND:
+	case PW_POETS_MS_SUPERVISOR:
+		break;
+	default:
+		drop = PW_SOFTSWITCH_D_MOTHERSHIP;
+		goto out;
+	}
+	spin_lock(&po->lock);
+	if (pw_poets_place_packet(po, PACKETWAY_POETS_EV_MOTHERSHIP, src, &pkt, &item))
+		pw_count(st, PW_STAT_POETS_DELIVERED);
+	else
+		pw_count(st, PW_STAT_POETS_OVERRUN);
+	spin_unlock(&po->lock);
+out:
+	trace_pw_poets(st->dev, src, &pkt, drop);
+	if (drop == PW_SOFTSWITCH_OK)
+		return;
+	spin_lock(&po->lock);
+	po->sw.drops[drop]++;
+	spin_unlock(&po->lock);
+	pw_poets_count_drop(st, drop);
+}
+
+/**
+ * pw_poets_rx - a message of type POETS has reached a station
+ * @st: the station
+ * @skb: the message; consumed if PW_OK is returned
+ * @v: what was parsed of it
+ * @up: list of messages for the stack
+ *
+ * BH off, RCU held.
+ *
+ * Return: PW_OK or a drop reason.
+ */
+int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+		struct list_head *up)
+{
+	unsigned int have = min_t(u32, v->data_len, PW_POETS_PKT_MAX);
+	struct pw_poets *po = NULL;
+	u8 buf[PW_POETS_PKT_MAX];
+
+	if (skb_copy_bits(skb, v->db_off, buf, have))
+		return PW_DROP_RX_NOMEM;
+	/* sent by a machine of the other kind: the words say the same */
+	if ((v->e & PW_E_SIZE_MASK) == PW_E_32 && !(v->e & PW_E_LITTLE))
+		pw_eep_swap(buf, have, PW_E_32);
+
+	/* damaged data is not delivered to devices */
+	if (!v->ei && have >= PW_POETS_HDR_LEN && get_unaligned_le32(buf) & PW_POETS_MOTHERSHIP)
+		po = rcu_dereference(st->poets[PW_POETS_R_MOTHERSHIP]);
+	if (!v->ei && !po)
+		po = rcu_dereference(st->poets[PW_POETS_R_SWITCH]);
+	if (!po) {
+		pw_rx_strip(skb, v);
+		list_add_tail(&skb->list, up);
+		return PW_OK;
+	}
+
+	pw_count(st, PW_STAT_POETS_RX);
+	if (po->role == PW_POETS_R_SWITCH)
+		pw_poets_switch_rx(st, po, v->sa, buf, v->data_len);
+	else
+		pw_poets_mothership_rx(st, po, v->sa, buf, v->data_len);
+	if (READ_ONCE(po->used))
+		wake_up_interruptible_poll(&po->wait, EPOLLIN | EPOLLRDNORM);
+
+	if (dev_nit_active(st->dev)) {
+		/* a capture sees it; programs can tell that it was not for them */
+		skb->pkt_type = PACKET_OTHERHOST;
+		pw_rx_strip(skb, v);
+		list_add_tail(&skb->list, up);
+	} else {
+		consume_skb(skb);
+	}
+	return PW_OK;
+}
+
+/* time for a report; softirq */
+enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
+{
+	struct pw_poets *po = container_of(timer, struct pw_poets, timer);
+	struct pw_poets_out out = {};
+	struct pw_station *st;
+	u64 now = ktime_get_ns();
+	u64 next;
+
+	rcu_read_lock();
+	st = rcu_dereference(po->station);
+	spin_lock(&po->lock);
+	pw_poets_report(po, now, &out);
+	next = st ? pw_softswitch_next_report(&po->sw) : U64_MAX;
+	/* set under the lock here and everywhere, hence always "no restart" */
+	if (next != U64_MAX)
+		hrtimer_start(timer, ns_to_ktime(next > now ? next - now : 0),
+			      HRTIMER_MODE_REL_SOFT);
+	spin_unlock(&po->lock);
+	if (st)
+		pw_poets_flush(st, &out);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * pw_poets_tx_wake - the station can send again, or never again
+ * @st: the station; RCU held or RTNL
+ */
+void pw_poets_tx_wake(struct pw_station *st)
+{
+	struct pw_poets *po;
+	int i;
+
+	for (i = 0; i < PW_POETS_ROLES; i++) {
+		po = rcu_dereference_rtnl(st->poets[i]);
+		if (po)
+			wake_up_interruptible_poll(&po->wait, EPOLLOUT | EPOLLWRNORM);
+	}
+}
+
+/**
+ * pw_poets_station_gone - a station goes away; the files learn of it
+ * @st: the station; under RTNL, a grace period follows
+ */
+void pw_poets_station_gone(struct pw_station *st)
+{
+	struct pw_poets *po;
+	int i;
+
+	for (i = 0; i < PW_POETS_ROLES; i++) {
+		po = rtnl_dereference(st->poets[i]);
+		if (!po)
+			continue;
+		RCU_INIT_POINTER(st->poets[i], NULL);
+		RCU_INIT_POINTER(po->station, NULL);
+		wake_up_all(&po->wait);
+	}
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A station's share of a POETS machine: a softswitch with its devices, or a
+ * mothership. Either is a file (pw_poets_file.c); packets reach it from the
+ * receive side of the station (pw_poets.c).
+ */
+#ifndef PW_POETS_H
+#define PW_POETS_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <linux/packetway.h>
+
+#include "poets.h"
+
+struct pw_eep_view;
+struct pw_file;
+struct pw_station;
+struct sk_buff;
+
+/* what a station can have one of each */
+enum pw_poets_role {
+	PW_POETS_R_SWITCH,
+	PW_POETS_R_MOTHERSHIP,
+	PW_POETS_ROLES
+};
+
+/**
+ * struct pw_poets_item - something for the owner to read
+ * @ev: what read() returns
+ * @next: of a broadcast: the device that is next; devices are told one by one as
+ *	the owner reads, so that a broadcast takes one place here
+ * @end: one after the last; 0: not a broadcast
+ * @generation: of the devices it was accepted for
+ */
+struct pw_poets_item {
+	struct packetway_poets_event ev;
+	u32 next;
+	u32 end;
+	u32 generation;
+};
+
+/* start and stop are told even if the queue is full: places kept for them */
+#define PW_POETS_RESERVE 2
+
+/**
+ * struct pw_poets - a softswitch or mothership, owned by an open file
+ * @lock: everything up to @lost; BH off, nests with nothing
+ * @sw: the softswitch; of a mothership only its counters are used
+ * @ring: queue for the owner
+ * @size: its places, reserved ones included
+ * @head: the oldest
+ * @used: how many
+ * @mothership: address that reports, logs and the like go to; 0: nobody
+ * @lost: packets for the owner that found no place
+ * @role: which of the two
+ * @station: where it is; NULL when the station has gone. RTNL, read under RCU
+ * @mem: memory of @sw
+ * @timer: next report; runs only while devices run and an interval is set
+ * @load: one command at a time that changes the devices
+ * @wait: readers and writers
+ */
+struct pw_poets {
+	spinlock_t lock;	/* see above */
+	struct pw_softswitch sw;
+	struct pw_poets_item *ring;
+	u32 size;
+	u32 head;
+	u32 used;
+	u32 mothership;
+	u64 lost;
+
+	enum pw_poets_role role;
+	struct pw_station __rcu *station;
+	void *mem;
+	struct hrtimer timer;
+	struct mutex load;	/* see above */
+	wait_queue_head_t wait;
+};
+
+/* what is sent to the mothership once the lock is free */
+struct pw_poets_out {
+	u8 pkt[PW_POETS_PKT_MAX];
+	u8 pkt_len;
+	u8 report[PW_POETS_PKT_MAX];
+	u8 report_len;
+	char text[96];
+	u8 text_len;
+	u16 text_device;
+	u32 mothership;
+};
+
+/* pw_poets.c APIs */
+int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
+		struct list_head *up);
+int pw_poets_send(struct pw_station *st, u32 to, const void *pkt, unsigned int len);
+void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out);
+void pw_poets_report(struct pw_poets *po, u64 now, struct pw_poets_out *out);
+void pw_poets_drop_log(struct pw_poets *po, enum pw_softswitch_drop drop,
+		       const struct pw_poets_pkt *pkt, u16 device, struct pw_poets_out *out);
+void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop);
+enum hrtimer_restart pw_poets_timer(struct hrtimer *timer);
+void pw_poets_tx_wake(struct pw_station *st);
+void pw_poets_station_gone(struct pw_station *st);
+
+static inline u64 pw_poets_cycle(u64 now)
+{
+	/* without a virtual clock a cycle is a microsecond */
+	return div_u64(now, NSEC_PER_USEC);
+}
+
+/* pw_poets_file.c APIs */
+int pw_ioc_poets_open(struct pw_file *pf, void *arg);
+
+#endif
