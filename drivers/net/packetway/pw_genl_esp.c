@@ -10,11 +10,11 @@
 #define PW_ESP_REPLY_ONLY \
 	{ .type = NLA_REJECT, .reject_message = "This attribute is reply only" }
 
-static const struct netlink_range_validation pw_esp_capacity_range = {
+static struct netlink_range_validation pw_esp_capacity_range = {
 	.max = PACKETWAY_ESP_CAPACITY_MAX,
 };
 
-static const struct netlink_range_validation pw_esp_lifetime_range = {
+static struct netlink_range_validation pw_esp_lifetime_range = {
 	.max = PACKETWAY_ESP_LIFETIME_MAX,
 };
 
