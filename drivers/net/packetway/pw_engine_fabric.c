@@ -37,6 +37,8 @@
 #define PW_FAB_WORK_RTL		1024
 /* cycles the fabric may look ahead of its next event */
 #define PW_FAB_WINDOW		256
+/* real time: a timer per event would leave no time for those who send */
+#define PW_FAB_TICK_NS		(20 * NSEC_PER_USEC)
 
 struct pw_fab_msg {
 	struct list_head entry;		/* pw_fab.pending, by cycle */
@@ -71,19 +73,27 @@ static struct pw_fab *pw_fab(struct pw_engine *eng)
 	return container_of(eng, struct pw_fab, eng);
 }
 
-/* one cycle is one byte on a link */
+/* one cycle is one byte on a link; times past the end of ktime are its end */
 static u64 pw_fab_ns(const struct pw_fab *fab, u64 cycle)
 {
 	u64 rate = READ_ONCE(fab->eng.san->fabric.rate);
 
-	return rate == PW_FABRIC_RATE_DEFAULT ? cycle :
-	       mul_u64_u64_div_u64(cycle, 8 * NSEC_PER_SEC, rate);
+	if (rate == PW_FABRIC_RATE_DEFAULT)
+		return min_t(u64, cycle, KTIME_MAX);
+	/* the division must not overflow: some machines trap */
+	if (div64_u64(cycle, rate) >= KTIME_MAX / (8 * NSEC_PER_SEC))
+		return KTIME_MAX;
+	return mul_u64_u64_div_u64(cycle, 8 * NSEC_PER_SEC, rate);
 }
+
+/* arrivals lie in the first 104 days: no rate makes more than 2^63 cycles of that */
+#define PW_FAB_NS_MAX		BIT_ULL(53)
 
 static u64 pw_fab_cycle(const struct pw_fab *fab, u64 ns)
 {
 	u64 rate = READ_ONCE(fab->eng.san->fabric.rate);
 
+	ns = min(ns, PW_FAB_NS_MAX);
 	return rate == PW_FABRIC_RATE_DEFAULT ? ns :
 	       mul_u64_u64_div_u64(ns, rate, 8 * NSEC_PER_SEC);
 }
@@ -281,9 +291,10 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	spin_lock(&fab->lock);
 	limit = pw_fab_limit(fab);
 	next = pw_fab_run(fab, limit, fab->rtl ? PW_FAB_WORK_RTL : PW_FAB_WORK_FAST);
-	if (next != PW_FABRIC_NEVER && next > limit && READ_ONCE(fab->eng.san->fabric.real))
+	if (next != PW_FABRIC_NEVER && next > limit && limit &&
+	    READ_ONCE(fab->eng.san->fabric.real))
 		hrtimer_start(&fab->timer,
-			      ns_to_ktime(max_t(u64, pw_fab_ns(fab, next - limit), 1000)),
+			      ns_to_ktime(max_t(u64, pw_fab_ns(fab, next - limit), PW_FAB_TICK_NS)),
 			      HRTIMER_MODE_REL_SOFT);
 	spin_unlock(&fab->lock);
 
@@ -307,16 +318,21 @@ static u32 pw_fab_msg_len(const struct sk_buff *skb)
 	u32 len = skb->len > PW_OVERHEAD ? skb->len - PW_OVERHEAD : 0;
 	u32 pl = 0;
 
-	if (skb_headlen(skb) >= PW_EEP_HDR_LEN && pw_eep_first(skb->data) == PW_EEP_PHYS)
+	if (skb_headlen(skb) >= PW_EEP_HDR_LEN &&
+	    (pw_eep_first(skb->data) == PW_EEP_PHYS || pw_eep_first(skb->data) == PW_EEP_LOGICAL))
 		pl = (skb->data[PW_EEP_OFF_EPLDL] >> 1) & 7;
 	return len > pl ? len - pl : 0;
 }
 
-/* SO_TXTIME on a raw socket says when a frame arrives in virtual time */
+/*
+ * In real time a frame arrives now, however long the fabric was empty. In virtual
+ * time SO_TXTIME on a raw socket says when it arrives. fab->lock held
+ */
 static u64 pw_fab_arrival(const struct pw_fab *fab, const struct sk_buff *skb)
 {
-	if (READ_ONCE(fab->eng.san->fabric.real) || !skb->sk || !sk_fullsock(skb->sk) ||
-	    !sock_flag(skb->sk, SOCK_TXTIME))
+	if (READ_ONCE(fab->eng.san->fabric.real))
+		return pw_fab_cycle(fab, ktime_get_ns() - fab->real_start);
+	if (!skb->sk || !sk_fullsock(skb->sk) || !sock_flag(skb->sk, SOCK_TXTIME))
 		return 0;
 	return pw_fab_cycle(fab, ktime_to_ns(skb->tstamp));
 }
@@ -344,12 +360,9 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->dst = cb->dst_port;
 	m->route = cb->route;
 	m->len = pw_fab_msg_len(skb);
-	m->cycle = pw_fab_arrival(fab, skb);
 
 	spin_lock(&fab->lock);
-	/* in real time the clock went on while the fabric was empty */
-	if (READ_ONCE(eng->san->fabric.real))
-		pw_fab_run(fab, pw_fab_limit(fab), PW_FAB_WINDOW);
+	m->cycle = pw_fab_arrival(fab, skb);
 	list_for_each_entry_reverse(after, &fab->pending, entry)
 		if (after->cycle <= m->cycle)
 			break;
@@ -488,8 +501,9 @@ static void pw_fab_destroy(struct pw_engine *eng)
 	struct pw_fab *fab = pw_fab(eng);
 	u64 next;
 
-	hrtimer_cancel(&fab->timer);
+	/* a poll starts the timer; the timer finds the NAPI disabled */
 	napi_disable(&fab->napi);
+	hrtimer_cancel(&fab->timer);
 	memset(&fab->fault, 0, sizeof(fab->fault));
 	do {
 		spin_lock_bh(&fab->lock);
