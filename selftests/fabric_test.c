@@ -1,0 +1,866 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * EEP frames through the cell fabric: the published delays, the same cycles as the
+ * model in user space, routes, broadcast, faults, back-pressure, real time.
+ * 16 stations s0..s15 (addresses 1..16) on SAN 0 of a namespace of its own.
+ * pw-timeout: 180
+ */
+#include "pwsan.h"
+#include "kselftest_harness.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "fabric/ref.h"
+
+#define PORTS 16
+#define PT_TEST 1500
+#define ALL 0x7fffff	/* broadcast */
+#define GROUP 0xe00077
+#define SOON 8000
+
+/* a port has so many frames in the fabric before its queue stops */
+#define BURST 200
+
+static uint8_t tx[70000], rx[70000];
+
+static uint32_t rnd_state;
+
+static uint32_t rnd(uint32_t n)
+{
+	rnd_state ^= rnd_state << 13;
+	rnd_state ^= rnd_state >> 17;
+	rnd_state ^= rnd_state << 5;
+	return n ? rnd_state % n : 0;
+}
+
+FIXTURE(fabric) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_gsan san;
+	int idx[PORTS];
+	int fd[PORTS];
+	char name[PORTS][8];
+};
+
+FIXTURE_SETUP(fabric)
+{
+	int i, fd;
+
+	rnd_state = 20261115;
+	/* fq_codel drops what waits too long in front of a station */
+	fd = open("/proc/sys/net/core/default_qdisc", O_WRONLY);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(10, write(fd, "pfifo_fast", 10));
+	close(fd);
+	self->ns = pw_ns_new();
+	ASSERT_GE(self->ns, 0);
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_gsan_open(&self->san, self->ns));
+	for (i = 0; i < PORTS; i++) {
+		snprintf(self->name[i], sizeof(self->name[i]), "s%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, self->name[i], 0, i, -1));
+		ASSERT_EQ(0, pw_link_up(&self->nl, self->name[i]));
+		self->idx[i] = pw_link_index(&self->nl, self->name[i]);
+		self->fd[i] = pw_timed_open(self->ns, self->idx[i]);
+		ASSERT_GE(self->fd[i], 0);
+	}
+}
+
+FIXTURE_TEARDOWN(fabric)
+{
+	int i;
+
+	for (i = 0; i < PORTS; i++)
+		close(self->fd[i]);
+	close(self->san.fd);
+	close(self->nl.fd);
+	close(self->ns);
+}
+
+/* data of a message: its number where there is room, then bytes made of it */
+static void fill(uint8_t *p, uint32_t id, int len)
+{
+	uint32_t v = id * 2654435761U + len;
+	int i;
+
+	for (i = 0; i < len; i++)
+		p[i] = (v = v * 1664525 + 1013904223) >> 24;
+	if (len >= 4)
+		pw_put(p, 4, id);
+}
+
+static bool intact(const uint8_t *p, uint32_t id, int len)
+{
+	static uint8_t want[70000];
+
+	fill(want, id, len);
+	return !memcmp(p, want, len);
+}
+
+/* offer a message; the number of bytes of the frame or -1 */
+static int offer(int fd, const struct ref_msg *m, uint32_t id)
+{
+	uint8_t route[3] = { m->route, m->dst / 4, m->dst % 4 };
+	int at = 0, n;
+
+	if (m->route >= 0)
+		at = pw_put_l2rh(tx, route, 3);
+	n = pw_msg(tx + at, m->dst < 0 ? ALL : m->dst + 1, m->src + 1, PT_TEST, 0, 0, NULL, m->len);
+	fill(tx + at + 16, id, m->len);
+	return pw_timed_send(fd, tx, at + n, m->cycle);
+}
+
+static int fresh_engine(struct pw_gsan *san, int engine, bool frozen)
+{
+	return pw_gsan_set2(san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE, 0, 0) ?:
+	       pw_gsan_set2(san, PACKETWAY_A_SAN_ENGINE, engine, PACKETWAY_A_SAN_FROZEN, frozen);
+}
+
+struct got {
+	uint64_t cycle;
+	int src, len;
+	bool ok;		/* the bytes that were sent */
+};
+
+/*
+ * Lay out a load in a frozen fabric, let it run, and hold every receiver's sequence
+ * against the reference. The number of differences; @hash: of all that came.
+ */
+static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_gsan *san,
+			const int *fds, const struct ref_msg *msg, int n, int engine,
+			const struct ref_fault *fault, uint64_t *hash)
+{
+	struct ref_out *out = calloc(n * PORTS, sizeof(*out));
+	int i, d, len, nout, bad = 0;
+	uint64_t cycle, resent;
+
+	nout = ref_run(msg, n, engine == PACKETWAY_ENGINE_RTL, fault, out, n * PORTS, &resent);
+	if (nout < 0) {
+		TH_LOG("the reference refuses the load");
+		free(out);
+		return -1;
+	}
+	if (fresh_engine(san, engine, true))
+		return -1;
+	if (fault && pw_gsan_fault(ns, fault->drop, fault->corrupt, fault->seed))
+		return -1;
+	for (i = 0; i < n; i++) {
+		if (offer(fds[msg[i].src], &msg[i], i) < 0) {
+			TH_LOG("send %d: %s", i, strerror(errno));
+			bad++;
+		}
+	}
+	if (pw_gsan_set(san, PACKETWAY_A_SAN_FROZEN, 0))
+		return -1;
+	*hash = 14695981039346656037ULL;
+	for (d = 0; d < PORTS; d++) {
+		for (i = 0; i < nout; i++) {
+			const struct ref_msg *m = &msg[out[i].id];
+			struct pw_hdr h = {};
+
+			if (out[i].dst != d)
+				continue;
+			len = pw_timed_recv(fds[d], rx, sizeof(rx), &cycle, SOON);
+			if (len < 24) {
+				TH_LOG("port %d: nothing for message %d", d, out[i].id);
+				bad++;
+				break;
+			}
+			pw_hdr_get(rx, &h);
+			*hash = (*hash ^ (h.sa << 8 | d) ^ cycle << 32) * 1099511628211ULL;
+			if (cycle == out[i].cycle && h.sa == m->src + 1 &&
+			    h.dl * 8 - h.pl == m->len && intact(rx + 16, out[i].id, m->len))
+				continue;
+			if (bad++ < 5)
+				TH_LOG("port %d: from %u, %d bytes, cycle %llu; expected %d, %d bytes, %llu",
+				       d, h.sa - 1, h.dl * 8 - h.pl, (unsigned long long)cycle,
+				       m->src, m->len, (unsigned long long)out[i].cycle);
+		}
+		if (pw_timed_recv(fds[d], rx, sizeof(rx), &cycle, 0) >= 0) {
+			TH_LOG("port %d: more than it should get", d);
+			bad++;
+		}
+	}
+	if (fault)
+		TH_LOG("%d messages, %d deliveries, %llu cells sent again", n, nout,
+		       (unsigned long long)resent);
+	free(out);
+	return bad;
+}
+
+#define COMPARE(msg, n, engine, fault, hash) \
+	compare_load(_metadata, self->ns, &self->san, self->fd, msg, n, engine, fault, hash)
+
+/* --- refusals ------------------------------------------------------------------ */
+
+TEST_F(fabric, refused_settings)
+{
+	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, 3));
+	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_RATE, 999));
+	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_RATE, 8000000000001ULL));
+	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_REAL, 2));
+	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 2));
+	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_TIME, 0));
+	EXPECT_EQ(-1, pw_gsan_fault(self->ns, 500001, 0, 1));
+	EXPECT_EQ(-1, pw_gsan_fault(self->ns, 0, 500001, 1));
+}
+
+TEST_F(fabric, refused_routes)
+{
+	static const uint8_t bad[][4] = {
+		{ 4, 1, 1 }, { 0, 4, 1 }, { 0, 1, 4 }, { 255, 255, 255 }, { 0, 1 }, { 0, 1, 1, 0 },
+	};
+	static const int len[] = { 3, 3, 3, 3, 2, 4 };
+	struct pw_hdr h;
+	uint64_t cycle;
+	int i, n, at;
+
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+	for (i = 0; i < ARRAY_SIZE(len); i++) {
+		at = pw_put_l2rh(tx, bad[i], len[i]);
+		n = pw_msg(tx + at, 6, 1, PT_TEST, 0, 0, "lost", 4);
+		EXPECT_EQ(at + n, send(self->fd[0], tx, at + n, 0));
+		EXPECT_EQ(i + 1, pw_stat_wait(self->fd[0], "s0", "drop_bad_l2rh", i + 1));
+		ASSERT_LE(24, pw_timed_recv(self->fd[0], rx, sizeof(rx), &cycle, SOON)) {
+			TH_LOG("route %d: no ERR", i);
+		}
+		pw_hdr_get(rx, &h);
+		EXPECT_EQ(PW_PT_ERR, h.pt);
+		EXPECT_EQ(PW_TE_ERR_BADL2RH, h.te);
+	}
+	/* the answers alone went through the fabric */
+	EXPECT_EQ(ARRAY_SIZE(len), pw_stat(self->fd[0], "s0", "aal_messages_out"));
+}
+
+/* an arrival at the end of time neither traps nor stays */
+TEST_F(fabric, far_arrivals)
+{
+	struct ref_msg m = { .src = 0, .dst = 1, .len = 4, .route = -1 };
+	static const uint64_t when[] = { INT64_MAX, ~0ULL, 1ULL << 62, 1ULL << 53 };
+	static const uint64_t rate[] = { 8000000000000ULL, 8000000000ULL, 1000 };
+	uint64_t cycle;
+	int i, j;
+
+	for (j = 0; j < ARRAY_SIZE(rate); j++) {
+		ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_RATE, rate[j]));
+		for (i = 0; i < ARRAY_SIZE(when); i++) {
+			m.cycle = when[i];
+			EXPECT_EQ(32, offer(self->fd[0], &m, 7));
+			EXPECT_EQ(32, pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON));
+		}
+	}
+	/* what waits for a far arrival leaves with its engine */
+	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 1));
+	EXPECT_EQ(32, offer(self->fd[0], &m, 7));
+	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE));
+	EXPECT_EQ(32, pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON));
+}
+
+/* --- published figures ----------------------------------------------------------- */
+
+/* receiver of the i-th message: on another switch than the sender, as published */
+#define TO(i) (ports == 1 ? 4 + (i) % 12 : ((i) + 4) % PORTS)
+
+static uint64_t closed_form(uint64_t n)
+{
+	uint64_t c = (n + 20 + 35) / 36, r = n % 4;
+
+	return 145 + 10 * c + 38 * (n / 4) + (r ? 6 + 8 * r : 0) + (c > 1 ? 58 : 0) +
+	       (c > 2 ? 61 * (c - 2) : 0);
+}
+
+/*
+ * Each message alone in the fabric, from port 0 or from all in turn. The published
+ * figures hold for port 0: a receiver looks for messages port by port, and each
+ * before the sender's costs it four cycles.
+ */
+static int delays(struct __test_metadata *_metadata, struct pw_gsan *san, const int *fds,
+		  const uint32_t *size, const uint64_t *want, int n, int engine, int ports)
+{
+	uint64_t at = 0, when[PORTS * BURST], cycle;
+	int i, bad = 0;
+
+	if (fresh_engine(san, engine, true))
+		return -1;
+	for (i = 0; i < n; i++) {
+		struct ref_msg m = {
+			.src = i % ports, .dst = TO(i), .len = size[i], .route = -1,
+			.cycle = at,
+		};
+
+		when[i] = at;
+		/* the last acknowledgment is back long before */
+		at += want[i] + 3000;
+		if (offer(fds[m.src], &m, i) < 0)
+			bad++;
+	}
+	if (pw_gsan_set(san, PACKETWAY_A_SAN_FROZEN, 0))
+		return -1;
+	for (i = 0; i < n; i++) {
+		if (pw_timed_recv(fds[TO(i)], rx, sizeof(rx), &cycle, SOON) < 24 ||
+		    !intact(rx + 16, i, size[i])) {
+			TH_LOG("%u bytes did not arrive", size[i]);
+			return bad + 1;
+		}
+		if (cycle - when[i] == want[i] + i % ports * 4)
+			continue;
+		if (bad++ < 5)
+			TH_LOG("%u bytes: %llu cycles, expected %llu", size[i],
+			       (unsigned long long)(cycle - when[i]),
+			       (unsigned long long)want[i] + i % ports * 4);
+	}
+	return bad;
+}
+
+TEST_F(fabric, closed_form)
+{
+	static const uint32_t few[] = { 4, 0, 1, 3, 8, 15, 16, 17, 51, 52, 53, 100, 200 };
+	int n = pw_scaled(600, 60), i;
+	static uint32_t size[PORTS * BURST];
+	static uint64_t want[PORTS * BURST];
+
+	if (n > PORTS * BURST - 20)
+		n = PORTS * BURST - 20;
+	for (i = 0; i < n; i++) {
+		size[i] = i < n - n / 4 ? i : rnd(1500);
+		want[i] = closed_form(size[i]);
+	}
+	EXPECT_EQ(193, closed_form(4));
+	EXPECT_EQ(0, delays(_metadata, &self->san, self->fd, size, want, n, PACKETWAY_ENGINE_FAST,
+			    PORTS));
+	EXPECT_EQ(0, delays(_metadata, &self->san, self->fd, size, want, n < BURST ? n : BURST,
+			    PACKETWAY_ENGINE_FAST, 1));
+	for (i = 0; i < ARRAY_SIZE(few); i++)
+		want[i] = closed_form(few[i]);
+	EXPECT_EQ(0, delays(_metadata, &self->san, self->fd, few, want,
+			    pw_slow_kernel() ? 3 : ARRAY_SIZE(few), PACKETWAY_ENGINE_RTL, 1));
+}
+
+/* theoretical column of table 11.1; row 45000 is printed for one cell too few */
+TEST_F(fabric, table_11_1)
+{
+	uint32_t size[32];
+	uint64_t want[32];
+	FILE *f = fopen(PW_GOLDEN "/T11/table_11_1.csv", "r");
+	char line[128];
+	int n = 0, i;
+
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned int s, e, t;
+
+		if (sscanf(line, "%u,%u,%u", &s, &e, &t) != 3)
+			continue;
+		size[n] = s;
+		want[n++] = s == 45000 ? t + 71 : t;
+	}
+	fclose(f);
+	ASSERT_EQ(14, n);
+	for (i = 0; i < PORTS; i++)
+		ASSERT_EQ(0, pw_link_mtu(&self->nl, self->name[i], 65000));
+	if (pw_slow_kernel())
+		n = 4;
+	/* from port 0 to some other: the destinations share nothing else */
+	EXPECT_EQ(0, delays(_metadata, &self->san, self->fd, size, want, n, PACKETWAY_ENGINE_FAST,
+			    1));
+	TH_LOG("%d rows", n);
+}
+
+/* --- tracepoints ------------------------------------------------------------------- */
+
+static const char inst[] = "/sys/kernel/tracing/instances/pw_fabric_test";
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC), n;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n == (int)strlen(text) ? 0 : -1;
+}
+
+static bool trace_on(void)
+{
+	char path[160];
+
+	if (mkdir(inst, 0700) && errno != EEXIST)
+		return false;
+	snprintf(path, sizeof(path), "%s/trace", inst);
+	write_file(path, "");
+	snprintf(path, sizeof(path), "%s/events/packetway/pw_cell/enable", inst);
+	if (write_file(path, "1"))
+		return false;
+	snprintf(path, sizeof(path), "%s/events/packetway/pw_deliver/enable", inst);
+	return !write_file(path, "1");
+}
+
+static char *trace_off(void)
+{
+	char *text = calloc(1, 1 << 20), path[160];
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "%s/trace", inst);
+	f = fopen(path, "r");
+	if (f) {
+		n = fread(text, 1, (1 << 20) - 1, f);
+		fclose(f);
+	}
+	text[n] = 0;
+	snprintf(path, sizeof(path), "%s/events/enable", inst);
+	write_file(path, "0");
+	rmdir(inst);
+	return text;
+}
+
+struct cell {
+	unsigned long long cycle;
+	char ev[16];
+	unsigned int unit, n, src, dst, sqn;
+};
+
+/* the next pw_cell record at *@s */
+static bool next_cell(const char **s, struct cell *c)
+{
+	while ((*s = strstr(*s, "pw_cell: san=0 "))) {
+		*s += 15;
+		if (sscanf(*s, "cycle=%llu event=%15s unit=%u n=%u src=%u dst=%u sqn=%u", &c->cycle,
+			   c->ev, &c->unit, &c->n, &c->src, &c->dst, &c->sqn) == 7)
+			return true;
+	}
+	return false;
+}
+
+static unsigned long long cell_at(const char *text, const char *ev, unsigned int unit, int which)
+{
+	struct cell c;
+
+	while (next_cell(&text, &c))
+		if (!strcmp(c.ev, ev) && c.unit == unit && !which--)
+			return c.cycle;
+	return 0;
+}
+
+/* --- J: port 1 sends 4 bytes to all, then 8 to port 5 ------------------------------ */
+
+TEST_F(fabric, two_messages)
+{
+	static const struct ref_msg m[] = {
+		{ .src = 1, .dst = -1, .len = 4, .route = -1 },
+		{ .src = 1, .dst = 5, .len = 8, .route = -1 },
+	};
+	unsigned long long c1, a1, c2, a2;
+	char *text;
+	uint64_t hash;
+
+	ASSERT_TRUE(trace_on());
+	EXPECT_EQ(0, COMPARE(m, 2, PACKETWAY_ENGINE_FAST, NULL, &hash));
+	text = trace_off();
+	/*
+	 * The published process idles here and there, the module's does not; from
+	 * the first cell on nothing idles: cell.send.begin 62, ack.send.begin at
+	 * port 5 in 149.
+	 */
+	c1 = cell_at(text, "cell", 1, 0);
+	a1 = cell_at(text, "ack", 5, 0);
+	c2 = cell_at(text, "cell", 1, 1);
+	a2 = cell_at(text, "ack", 5, 1);
+	EXPECT_EQ(149 - 62, a1 - c1) {
+		TH_LOG("cells %llu %llu, acknowledgments of port 5 %llu %llu", c1, c2, a1, a2);
+	}
+	/* sixteen acknowledgments converge, one cell per 53 cycles; one is message 2's */
+	EXPECT_NE(NULL, strstr(text, "pw_deliver: san=0 src=1 dst=5 len=8 "));
+	EXPECT_NE(NULL, strstr(text, "pw_deliver: san=0 src=1 dst=0 len=4 "));
+	EXPECT_EQ(17, pw_stat(self->fd[1], "s1", "aal_acks_in"));
+	free(text);
+	EXPECT_EQ(0, COMPARE(m, 2, PACKETWAY_ENGINE_RTL, NULL, &hash));
+}
+
+/* --- routes ------------------------------------------------------------------------ */
+
+TEST_F(fabric, l2_routes)
+{
+	struct ref_msg m[4];
+	const char *s;
+	struct cell c;
+	char *text;
+	int i, seen = 0, wrong = 0;
+	uint64_t hash;
+
+	for (i = 0; i < 4; i++)
+		m[i] = (struct ref_msg) { .src = 2, .dst = 13, .len = 8, .route = i,
+					  .cycle = 5000 * i };
+	ASSERT_TRUE(trace_on());
+	EXPECT_EQ(0, COMPARE(m, 4, PACKETWAY_ENGINE_FAST, NULL, &hash));
+	text = trace_off();
+	/* input units 16..31 are those of the middle switches, four each */
+	for (s = text; next_cell(&s, &c); ) {
+		if (strcmp(c.ev, "hop") || c.src != 2 || c.unit < 16 || c.unit >= 32)
+			continue;
+		if ((c.unit - 16) / 4 == c.cycle / 5000)
+			seen |= 1 << (c.unit - 16) / 4;
+		else
+			wrong++;
+	}
+	EXPECT_EQ(15, seen);
+	EXPECT_EQ(0, wrong);
+	free(text);
+}
+
+/* --- everybody ----------------------------------------------------------------------- */
+
+TEST_F(fabric, broadcast_multicast)
+{
+	static struct ref_msg m[40];
+	uint64_t hash, cycle;
+	int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(m); i++)
+		m[i] = (struct ref_msg) { .src = i * 5 % PORTS, .dst = -1, .len = rnd(300),
+					  .route = -1, .cycle = 400 * i };
+	EXPECT_EQ(0, COMPARE(m, pw_slow_kernel() ? 8 : ARRAY_SIZE(m), PACKETWAY_ENGINE_FAST, NULL,
+			     &hash));
+	/* a group goes the same way; who is not in it leaves it */
+	ASSERT_EQ(0, pw_packet_join(self->fd[6], self->idx[6], PACKET_MR_MULTICAST, GROUP, false));
+	ASSERT_EQ(0, pw_packet_join(self->fd[9], self->idx[9], PACKET_MR_MULTICAST, GROUP, false));
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+	n = pw_msg(tx, GROUP, 4, PT_TEST, 0, 0, "some", 4);
+	EXPECT_EQ(n, pw_timed_send(self->fd[3], tx, n, 0));
+	EXPECT_EQ(n, pw_timed_recv(self->fd[6], rx, sizeof(rx), &cycle, SOON));
+	EXPECT_LE(193, cycle);
+	EXPECT_EQ(n, pw_timed_recv(self->fd[9], rx, sizeof(rx), &cycle, SOON));
+	EXPECT_EQ(16, pw_stat_wait(self->fd[3], "s3", "aal_acks_in", 16));
+	for (i = 0; i < PORTS; i++)
+		EXPECT_EQ(-1, pw_timed_recv(self->fd[i], rx, sizeof(rx), &cycle, 0));
+}
+
+/* --- determinism ------------------------------------------------------------------------ */
+
+TEST_F(fabric, deterministic)
+{
+	static const struct ref_fault fault = { 3334, 3334, 4711 };
+	int n = pw_scaled(1200, 100), i;
+	static struct ref_msg m[PORTS * BURST];
+	uint64_t hash[3], at = 0;
+
+	if (n > 2000)
+		n = 2000;
+	for (i = 0; i < n; i++) {
+		at += rnd(300);
+		m[i] = (struct ref_msg) { .src = i % PORTS, .dst = rnd(PORTS), .cycle = at,
+					  .len = rnd(20) ? rnd(200) : rnd(1500), .route = -1 };
+		if (m[i].dst == m[i].src)
+			m[i].dst = rnd(20) ? (m[i].src + 1) % PORTS : -1;
+		if (m[i].dst >= 0 && !rnd(4))
+			m[i].route = rnd(4);
+	}
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, NULL, &hash[0]));
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[1]));
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[2]));
+	EXPECT_NE(hash[0], hash[1]);
+	EXPECT_EQ(hash[1], hash[2]);
+	TH_LOG("%d messages: %016llx, with faults %016llx", n, (unsigned long long)hash[0],
+	       (unsigned long long)hash[1]);
+	n = pw_slow_kernel() ? 4 : 16;
+	ASSERT_EQ(0, pw_gsan_fault(self->ns, 0, 0, 0));
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_RTL, NULL, &hash[0]));
+}
+
+/* --- nothing is lost ----------------------------------------------------------------------- */
+
+static uint32_t sent_pair[PORTS][PORTS], got_pair[PORTS][PORTS];
+static int size_pair[PORTS][PORTS][512];
+
+struct tally {
+	long got, bad, reordered;
+	char why[160];
+};
+
+/* take what waits at @fd of port @d */
+static void drain(int fd, int d, struct tally *t, bool order)
+{
+	struct pw_hdr h;
+	uint64_t cycle;
+	uint32_t id;
+	int n, s;
+
+	while ((n = pw_timed_recv(fd, rx, sizeof(rx), &cycle, 0)) >= 0) {
+		if (n < 24)
+			continue;
+		pw_hdr_get(rx, &h);
+		s = h.sa - 1;
+		id = pw_get(rx + 16, 4);
+		if (h.pt != PT_TEST || s < 0 || s >= PORTS || h.dl * 8 - h.pl < 4 ||
+		    !intact(rx + 16, id, h.dl * 8 - h.pl)) {
+			t->bad++;
+			continue;
+		}
+		t->got++;
+		if (id != got_pair[s][d] && !t->reordered++)
+			snprintf(t->why, sizeof(t->why), "%d to %d: number %u, expected %u", s, d,
+				 id, got_pair[s][d]);
+		if (order && size_pair[s][d][id % 512] != h.dl * 8 - h.pl)
+			t->bad++;
+		got_pair[s][d] = order ? id + 1 : got_pair[s][d] + 1;
+	}
+}
+
+static int send_one(int fd, int s, int d, int len)
+{
+	uint32_t id = sent_pair[s][d];
+	int n = pw_msg(tx, d + 1, s + 1, PT_TEST, 0, 0, NULL, len);
+
+	fill(tx + 16, id, len);
+	n = send(fd, tx, n, MSG_DONTWAIT);
+	if (n < 0)
+		return -errno;
+	size_pair[s][d][id % 512] = len;
+	sent_pair[s][d]++;
+	return 0;
+}
+
+/* what a station counted as dropped, and its socket */
+static void log_drops(struct __test_metadata *_metadata, int fd, const char *name)
+{
+	struct tpacket_stats ts = {};
+	socklen_t len = sizeof(ts);
+	static struct pw_stats st;
+	int i;
+
+	getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &ts, &len);
+	if (ts.tp_drops)
+		TH_LOG("%s: the socket dropped %u", name, ts.tp_drops);
+	if (pw_stats_read(fd, name, &st))
+		return;
+	for (i = 0; i < st.n; i++)
+		if (st.v[i] &&
+		    (!strncmp(st.name[i], "drop_", 5) || !strncmp(st.name[i], "eep_", 4)))
+			TH_LOG("%s: %s %llu", name, st.name[i], (unsigned long long)st.v[i]);
+}
+
+TEST_F(fabric, lossy)
+{
+	long n = pw_scaled(4000, 300), sent = 0, resent = 0, cells = 0, hurt = 0, stuck = 0;
+	struct tally t = {};
+	struct pw_stats st;
+	double end;
+	int i, s, d;
+
+	if (getenv("PW_SOAK"))
+		n = pw_slow_kernel() ? 20000 : 1000000;
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+	/* a cell passes three input units: 1 % each in all */
+	ASSERT_EQ(0, pw_gsan_fault(self->ns, 3334, 3334, 99));
+	end = pw_now() + (getenv("PW_SOAK") ? 3600 : pw_slow_kernel() ? 300 : 90);
+	while (t.got + t.bad < n && pw_now() < end) {
+		if (sent < n && sent - t.got < 400) {
+			s = rnd(PORTS);
+			d = (s + 1 + rnd(PORTS - 1)) % PORTS;
+			i = send_one(self->fd[s], s, d, 4 + (rnd(16) ? rnd(160) : rnd(1480)));
+			if (!i)
+				sent++;
+			else if (i != -EAGAIN)
+				stuck++;
+		}
+		if (sent - t.got >= 400 || sent == n || !(sent & 63))
+			for (d = 0; d < PORTS; d++)
+				drain(self->fd[d], d, &t, true);
+	}
+	EXPECT_EQ(n, t.got);
+	EXPECT_EQ(0, t.bad);
+	EXPECT_EQ(0, stuck);
+	EXPECT_EQ(0, t.reordered) {
+		TH_LOG("%s", t.why);
+	}
+	for (i = 0; i < PORTS; i++) {
+		ASSERT_EQ(0, pw_stats_read(self->fd[i], self->name[i], &st));
+		resent += pw_stats_get(&st, "aal_resent");
+		cells += pw_stats_get(&st, "aal_cells_out") + pw_stats_get(&st, "aal_acks_out");
+	}
+	for (i = 0; i < 3; i++) {
+		char name[2][40];
+
+		snprintf(name[0], 40, "fabric_stage%d_dropped", i);
+		snprintf(name[1], 40, "fabric_stage%d_corrupted", i);
+		hurt += pw_stats_get(&st, name[0]) + pw_stats_get(&st, name[1]);
+	}
+	EXPECT_LT(0, resent);
+	TH_LOG("%ld frames, %ld cells out, %ld dropped or corrupted, %ld sent again", n, cells,
+	       hurt, resent);
+	EXPECT_LT(cells / 100, hurt);
+	/* nothing twice */
+	usleep(20000);
+	for (d = 0; d < PORTS; d++)
+		drain(self->fd[d], d, &t, true);
+	EXPECT_EQ(n, t.got);
+}
+
+TEST_F(fabric, back_pressure)
+{
+	int small = 250000, n = 0, got = 0, i;
+	struct pollfd p = { .fd = self->fd[0], .events = POLLOUT };
+	uint64_t cycle;
+
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, true));
+	ASSERT_EQ(0, setsockopt(self->fd[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)));
+	while (n < 5000 && !send_one(self->fd[0], 0, 1, 64))
+		n++;
+	/* the port took what it may, the rest waits in the queue, the sender is told */
+	EXPECT_LT(256, n);
+	EXPECT_GT(1256, n);
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, pw_stat(self->fd[0], "s0", "eep_tx_stopped"));
+	EXPECT_EQ(0, poll(&p, 1, 0));
+	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
+	EXPECT_EQ(1, poll(&p, 1, SOON));
+	for (i = 0; i < n; i++) {
+		if (pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON) < 0)
+			break;
+		if (pw_get(rx + 16, 4) == (uint64_t)i)
+			got++;
+	}
+	EXPECT_EQ(n, got);
+	EXPECT_EQ(0, send_one(self->fd[0], 0, 1, 64));
+	EXPECT_EQ(88, pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON));
+}
+
+struct traffic {
+	pthread_t thread;
+	const int *fd;
+	volatile bool stop;
+	long sent;
+};
+
+static void *traffic(void *arg)
+{
+	struct traffic *t = arg;
+	uint8_t buf[128];
+	int s, n;
+
+	while (!t->stop) {
+		s = t->sent % 8;
+		n = pw_msg(buf, s + 9, s + 1, PT_TEST, 0, 0, NULL, 64);
+		fill(buf + 16, t->sent / 8, 64);
+		if (send(t->fd[s], buf, n, 0) == n)
+			t->sent++;
+		else
+			usleep(1000);
+		if (t->sent % 64 == 0)
+			usleep(500);
+	}
+	return NULL;
+}
+
+TEST_F(fabric, engine_switch_under_traffic)
+{
+	struct traffic load = { .fd = self->fd };
+	int rounds = pw_scaled(12, 4), i, d;
+	struct tally t = {};
+	long missing;
+	double end;
+
+	ASSERT_EQ(0, pthread_create(&load.thread, NULL, traffic, &load));
+	for (i = 0; i < rounds; i++) {
+		static const int engine[] = {
+			PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_NONE, PACKETWAY_ENGINE_FAST,
+			PACKETWAY_ENGINE_RTL,
+		};
+
+		EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, engine[i % 4]));
+		if (i % 3 == 1)
+			EXPECT_EQ(0, pw_link_down(&self->nl, "s15"));
+		usleep(20000);
+		EXPECT_EQ(0, pw_link_up(&self->nl, "s15"));
+		for (d = 8; d < PORTS; d++)
+			drain(self->fd[d], d, &t, false);
+	}
+	EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST));
+	load.stop = true;
+	pthread_join(load.thread, NULL);
+	/* port 15 was down at times: what it missed never comes */
+	end = pw_now() + 15;
+	do {
+		missing = 0;
+		for (d = 8; d < PORTS; d++)
+			drain(self->fd[d], d, &t, false);
+		for (d = 8; d < PORTS - 1; d++)
+			missing += (load.sent + 15 - d) / 8 - got_pair[d - 8][d];
+	} while (missing && pw_now() < end);
+	EXPECT_EQ(0, missing) {
+		for (d = 0; d < PORTS; d++)
+			log_drops(_metadata, self->fd[d], self->name[d]);
+	}
+	EXPECT_GE(load.sent / 8 + 1, got_pair[7][15]);
+	EXPECT_EQ(0, t.bad);
+	TH_LOG("%ld frames, %d switches, %u of %ld at the port that went down", load.sent, rounds,
+	       got_pair[7][15], load.sent / 8);
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+TEST_F(fabric, real_time)
+{
+	uint64_t first = 0, cycle = 0;
+	double t0, t, virt;
+	int i, n = 40;
+
+	/* 155.52 Mb/s: a cycle is 51.4 ns, 1000 bytes take 0.6 ms */
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+	ASSERT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_RATE, 155520000,
+				  PACKETWAY_A_SAN_REAL, 1));
+	usleep(100000);
+	t0 = pw_now();
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(0, send_one(self->fd[0], 0, 5, 1000));
+	TH_LOG("all handed over after %.1f ms", (pw_now() - t0) * 1e3);
+	for (i = 0; i < n; i++) {
+		ASSERT_LT(0, pw_timed_recv(self->fd[5], rx, sizeof(rx), &cycle, SOON));
+		if (!i)
+			first = cycle;
+	}
+	t = pw_now() - t0;
+	virt = (cycle - first) / 1e9;
+	TH_LOG("%d frames of 1000 bytes: %.1f ms of link time in %.1f ms", n, virt * 1e3, t * 1e3);
+	/* never ahead of time; idle time before the first frame has passed as well */
+	EXPECT_LE(virt + 0.0005, t);
+	EXPECT_LE(100000000, first);
+	EXPECT_LE(n * 1000 * 8 / 155.52e6, virt);
+	EXPECT_GT(virt + (pw_slow_kernel() ? 20 : 3), t);
+}
+
+TEST_F(fabric, clock)
+{
+	struct ref_msg m = { .src = 0, .dst = 9, .len = 4, .route = -1, .cycle = 1000000 };
+	struct timespec ts;
+	uint64_t cycle, now;
+	char path[32];
+	int fd;
+
+	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
+	EXPECT_EQ(32, offer(self->fd[0], &m, 1));
+	EXPECT_EQ(32, pw_timed_recv(self->fd[9], rx, sizeof(rx), &cycle, SOON));
+	EXPECT_EQ(1000193, cycle);
+	snprintf(path, sizeof(path), "/dev/ptp%d",
+		 (int)pw_gsan_get(&self->san, PACKETWAY_A_SAN_PHC));
+	fd = open(path, O_RDONLY);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s: %s", path, strerror(errno));
+	}
+	/* the last acknowledgment may still move */
+	usleep(50000);
+	now = pw_gsan_get(&self->san, PACKETWAY_A_SAN_TIME);
+	EXPECT_LE(cycle, now);
+	ASSERT_EQ(0, clock_gettime((~(clockid_t)fd << 3) | 3, &ts));
+	EXPECT_EQ(now, ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+	EXPECT_EQ(-1, clock_settime((~(clockid_t)fd << 3) | 3, &ts));
+	close(fd);
+	/* an empty fabric has no time to lose */
+	usleep(50000);
+	EXPECT_EQ(now, pw_gsan_get(&self->san, PACKETWAY_A_SAN_TIME));
+}
+
+TEST_HARNESS_MAIN
