@@ -322,8 +322,8 @@ static int take(struct atm_dev *dev)
 	n = recvmsg(dev->fd, &mh, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -errno;
-	if (from.sll_protocol != htons(ETH_P_PACKETWAY) || n < HDR + TAIL || buf[0] & 0xc0 || buf[12] & 0x80 ||
-	    !for_us(dev, (int)get_be(buf + 6, 2), from.sll_pkttype))
+	if (from.sll_protocol != htons(ETH_P_PACKETWAY) || n < HDR + TAIL || buf[0] & 0xc0 ||
+	    buf[12] & 0x80 || !for_us(dev, (int)get_be(buf + 6, 2), from.sll_pkttype))
 		return 0;
 	field = (uint32_t)get_be(buf + 8, 4);
 	words = field & 0x1ffffff;
