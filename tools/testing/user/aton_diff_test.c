@@ -230,7 +230,7 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 	u64 now = pw_ring_now(side[0].ring), turn = max_t(u64, 24, n * (1 + prop)), until;
 	static struct naive_result want;
 	struct pw_ring_fault fault = { 0 };
-	u32 i, k = 1 + rnd(BATCH), from;
+	u32 i, k = 1 + rnd(BATCH), from, later;
 	bool up, same = true;
 	const char *err;
 
@@ -278,9 +278,12 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 			return err;
 		now = pw_ring_now(side[0].ring);
 	}
+	/* all at once, or about a time that may be when a lost token is replaced */
+	later = rnd(3) ? 0 : rnd(5000);
 	for (i = 0; i < k; i++) {
 		random_cmd(&side[0].cmd[i], n, i);
-		side[0].cmd[i].when = now + (rnd(2) ? 0 : rnd(3 * turn + 600));
+		side[0].cmd[i].when = now + (rnd(2) ? 0 : later +
+							 rnd(3 * turn + 600) / (1 + rnd(9)));
 		side[1].cmd[i] = side[0].cmd[i];
 		BOTH((s->cmd[i].out = s->out[i], s->cmd[i].parts = s->parts[i], 0));
 		from = rnd(n);

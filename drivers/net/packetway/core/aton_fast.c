@@ -87,7 +87,7 @@ static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *iface)
 static bool next_packet(struct pw_ring *ring, u64 until)
 {
 	u64 t = ring->now;
-	u64 start, last, s;
+	u64 start, end, due, s;
 	u32 iface, i;
 
 	while (ring->state != PW_RING_DARK) {
@@ -105,21 +105,24 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 		}
 		if (start == PW_RING_NEVER && !ring->future)
 			return false;
-		if (ring->future && ring->future->head->submit <= min(start, until)) {
-			t = ring->future->head->submit;
-			continue;
-		}
 		if (ring->state == PW_RING_LOST) {
-			if (ring->lost_at + ring->timeout > until)
+			if (ring->lost_at + ring->timeout >= until)
 				break;
 			pw_ring_reissue(ring, ring->lost_at + ring->timeout);
 			t = max(t, ring->now);
 			continue;
 		}
+		/* what comes first: a command is due, the token vanishes, it is taken? */
+		due = ring->future ? ring->future->head->submit : PW_RING_NEVER;
+		due = due <= min(start, until) ? due : PW_RING_NEVER;
 		/* it may vanish while it is being taken */
-		last = start > until ? until : start + PW_ATON_DECIDE;
-		if (ring->lose && ring->lose_at <= last) {
+		end = start > until ? until : start + PW_ATON_DECIDE + 1;
+		if (ring->lose && ring->lose_at < end && ring->lose_at <= due) {
 			pw_ring_lose(ring);
+			continue;
+		}
+		if (due != PW_RING_NEVER) {
+			t = due;
 			continue;
 		}
 		if (start > until)

@@ -995,7 +995,7 @@ void pw_ring_reissue(struct pw_ring *ring, u64 when)
 {
 	if (ring->state == PW_RING_ORPHAN)
 		ring->stats.orphans++;
-	ring->now = when;
+	ring->now = max(ring->now, when);
 	release(ring, ring->monitor, when);
 }
 

@@ -839,7 +839,7 @@ static void skip(struct pw_ring *ring, u64 until)
 
 	if (ring->state == PW_RING_LOST) {
 		to = rtl->cycle + ring->timeout - rtl->quiet;
-		to = min(to, max(rtl->cycle, until + 1));
+		to = min(to, max(rtl->cycle, until));
 		rtl->quiet += to - rtl->cycle;
 		rtl->cycle = to;
 		return;
@@ -882,7 +882,8 @@ enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 		if (ring->state != PW_RING_PACKET && ring->state != PW_RING_ORPHAN) {
 			if (ring->state == PW_RING_DARK || next_due(ring) == PW_RING_NEVER)
 				return PW_RING_IDLE;
-			if (rtl->cycle > until && !taking(rtl)) {
+			/* who will have started by then has seen the token's first symbol */
+			if (rtl->cycle >= until && !taking(rtl)) {
 				ring->now = max(ring->now, until + 1);
 				return PW_RING_IDLE;
 			}
