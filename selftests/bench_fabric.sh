@@ -35,7 +35,8 @@ for len in 64 1504; do
 		[ $e = none ] || goal=0.25
 		echo "$len $e $goal $veth $ours" | awk '{
 			rate = $13 / $6
-			printf "%s bytes, %s: frames/s %.3f x veth (aim >= %s): %s\n", $1, $2, rate, $3, rate >= $3 ? "met" : "NOT MET" }'
+			ok = rate >= $3
+			printf "%s bytes, %s: frames/s %.3f x veth (aim >= %s): %s\n", $1, $2, rate, $3, ok ? "met" : "NOT MET" }'
 	done
 done
 exit 0
