@@ -741,11 +741,9 @@ TEST(exact_reduction)
 		for (i = N - 1; i >= 0; i--) {
 			kids = (2 * i + 1 < N) + (2 * i + 2 < N);
 			in = RCHLD(EXEC, sib, fwd, BIG, 0x1000 + i);
-			if (kids) {
-				ASSERT_EQ(0, relay(i, kids, 0, &last, &passed));
-			} else {
-				ASSERT_EQ(0, climb(i, in));
-			}
+			err = kids ? relay(i, kids, 0, &last, &passed) :
+				     climb(i, in);
+			ASSERT_EQ(0, err);
 			if (i)
 				ASSERT_EQ(0, send_fence(i, (i - 1) / 2));
 		}
@@ -754,11 +752,9 @@ TEST(exact_reduction)
 			kids = (2 * i + 1 < N) + (2 * i + 2 < N);
 			in = RCOLLECT(EXEC, PW_ESP_OP_ADD, sib, fwd2, BIG, comp, value[i],
 				      0x1000 + i);
-			if (kids) {
-				ASSERT_EQ(0, relay(i, kids, value[i], &last, &passed));
-			} else {
-				ASSERT_EQ(0, climb(i, in));
-			}
+			err = kids ? relay(i, kids, value[i], &last, &passed) :
+				     climb(i, in);
+			ASSERT_EQ(0, err);
 			if (i)
 				ASSERT_EQ(0, send_fence(i, (i - 1) / 2));
 		}
@@ -779,6 +775,7 @@ static long flood_lost;
 
 static void *flooder(void *arg)
 {
+	static const int operands[] = { 0, 2, 2, 3, 4, 6 };
 	int from = (long)arg, len, i, one = 1;
 	uint64_t x = 0x9e3779b97f4a7c15ULL * from;
 	uint8_t b[128], data[64];
@@ -794,7 +791,7 @@ static void *flooder(void *arg)
 		x ^= x << 17;
 		in.opcode = 1 + x % 5;
 		in.op = in.opcode == 2 || in.opcode == 3 || in.opcode == 5 ? 1 + x / 8 % 6 : 0;
-		in.n = (int[]){ 0, 2, 2, 3, 4, 6 }[in.opcode];
+		in.n = operands[in.opcode];
 		for (i = 0; i < in.n; i++)
 			in.f[i] = x * (2 * i + 1) + i;
 		/* one in four has something to object to */

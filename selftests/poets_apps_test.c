@@ -127,7 +127,9 @@ static int app_run(bool until_quiet)
 
 	while (left) {
 		for (i = 0; i < N; i++)
-			p[i] = (struct pollfd) { .fd = stopped[i] ? -1 : w.fd[i], .events = POLLIN };
+			p[i] = (struct pollfd) {
+				.fd = stopped[i] ? -1 : w.fd[i], .events = POLLIN,
+			};
 		p[N] = (struct pollfd) { .fd = w.ms, .events = POLLIN };
 		if (poll(p, N + 1, 30000) <= 0)
 			return -1;
@@ -216,7 +218,8 @@ TEST(ring)
 	for (i = 0; i < app.n && seen[i] == laps; i++)
 		;
 	EXPECT_EQ(app.n, i);
-	TH_LOG("%d hops over 1000 devices on 16 stations in %.1f s", app.n * laps, pw_now() - begin);
+	TH_LOG("%d hops over 1000 devices on 16 stations in %.1f s", app.n * laps,
+	       pw_now() - begin);
 }
 
 /* --- heat ---------------------------------------------------------------------------- */

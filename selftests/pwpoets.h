@@ -94,7 +94,8 @@ static PW_UNUSED int simple(int fd, unsigned long cmd)
 	return ioctl(fd, cmd, &s);
 }
 
-static PW_UNUSED int load(int fd, int devices, const uint32_t *pins, int total, const uint32_t *edges)
+static PW_UNUSED int load(int fd, int devices, const uint32_t *pins, int total,
+			  const uint32_t *edges)
 {
 	struct packetway_poets_load l = {
 		.size = sizeof(l), .devices = devices, .total = total,
@@ -113,7 +114,8 @@ static PW_UNUSED struct packetway_poets_get get(int fd)
 	return g;
 }
 
-static PW_UNUSED int send_pkt(int fd, uint32_t hw, uint32_t sw, uint32_t pin, const void *data, int len)
+static PW_UNUSED int send_pkt(int fd, uint32_t hw, uint32_t sw, uint32_t pin, const void *data,
+			      int len)
 {
 	PACKET p = { .hw_addr = hw, .sw_addr = sw, .pin_addr = pin, .len = len };
 

@@ -580,6 +580,7 @@ struct packetway_poets_open {
 	__u32 interval;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_POETS_OPEN	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_OPEN)
 
 /* what a struct packetway_poets_event is about */
@@ -659,6 +660,7 @@ struct packetway_poets_load {
 	__u32 out_first;
 	__u32 __reserved;
 };
+
 #define PACKETWAY_IOC_POETS_LOAD	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_LOAD)
 
 /**
@@ -676,6 +678,7 @@ struct packetway_poets_simple {
 	__u32 size;
 	__u32 flags;
 };
+
 #define PACKETWAY_IOC_POETS_START	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_START)
 #define PACKETWAY_IOC_POETS_KILL	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_KILL)
 #define PACKETWAY_IOC_POETS_RESET	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_RESET)
@@ -696,6 +699,7 @@ struct packetway_poets_set {
 	__u32 interval;
 	__u32 mothership;
 };
+
 #define PACKETWAY_IOC_POETS_SET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_SET)
 
 enum packetway_poets_state {
@@ -733,6 +737,7 @@ struct packetway_poets_get {
 	__aligned_u64 out_drops[PACKETWAY_POETS_DROPS];
 	__u32 out_counters[PACKETWAY_POETS_COUNTERS];
 };
+
 #define PACKETWAY_IOC_POETS_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_GET)
 
 /**
@@ -750,6 +755,7 @@ struct packetway_poets_log {
 	__u32 len;
 	__u32 device;
 };
+
 #define PACKETWAY_IOC_POETS_LOG		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_LOG)
 
 /**
@@ -769,6 +775,7 @@ struct packetway_poets_count {
 	__u32 idle_handlers;
 	__u32 blocked;
 };
+
 #define PACKETWAY_IOC_POETS_COUNT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_COUNT)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

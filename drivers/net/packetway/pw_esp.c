@@ -281,8 +281,8 @@ static void pw_esp_count(struct pw_station *st, const struct pw_esp_result *res)
 	};
 	unsigned int stat = base[res->opcode];
 
-	BUILD_BUG_ON(PW_STAT_ESP_COUNT_DISCARD != PW_STAT_ESP_COUNT_FORWARD + 1);
-	BUILD_BUG_ON(PW_STAT_ESP_COUNT_ABORT != PW_STAT_ESP_COUNT_FORWARD + 2);
+	BUILD_BUG_ON(PW_STAT_ESP_COUNT_DISCARD - PW_STAT_ESP_COUNT_FORWARD != 1);
+	BUILD_BUG_ON(PW_STAT_ESP_COUNT_ABORT - PW_STAT_ESP_COUNT_FORWARD != 2);
 	switch (res->verdict) {
 	case PW_ESP_V_FORWARD:
 		break;
