@@ -99,21 +99,54 @@ static void arrive(void)
 	}
 }
 
+/* many commands at once; bit i of what is returned: the i-th one has its result */
+static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
+{
+	struct pwl_result r[SLOTS];
+	unsigned int done = 0;
+	int queued, got, i;
+
+	queued = pwl_aton_submit(pw.s, c, n);
+	while (queued > 0) {
+		got = pwl_aton_results(pw.s, r, queued, -1);
+		if (got == -EINTR)
+			continue;
+		if (got < 0)
+			give_up("results", got);
+		for (i = 0; i < got; i++) {
+			if (r[i].error)
+				continue;
+			w[r[i].user_data] = r[i].v1;
+			done |= 1U << r[i].user_data;
+		}
+		queued -= got;
+	}
+	return done;
+}
+
 /* @n <= SLOTS words in, results out in their place */
 static void ring_round(uint32_t op, uint32_t mods, uint64_t *w, int n)
 {
-	struct pwl_aton c = { .op = op, .mods = mods, .dst = pw.region };
+	struct pwl_aton c[SLOTS];
+	unsigned int done = 0;
 	struct pwl_result r;
 	uint32_t base;
 	int i;
 
 	base = ++pw.round & 1 ? 0 : SLOTS;
-	for (i = 0; i < n; i++)
-		pwl_set(pw.s, base + i, w[i]);
-	arrive();
 	for (i = 0; i < n; i++) {
-		c.reg = base + i;
-		command(&c, &r);
+		pwl_set(pw.s, base + i, w[i]);
+		c[i] = (struct pwl_aton) {
+			.op = op, .mods = mods, .dst = pw.region, .reg = base + i, .user_data = i,
+		};
+	}
+	arrive();
+	if (n > 1)
+		done = batch(c, w, n);
+	for (i = 0; i < n; i++) {
+		if (done & 1U << i)
+			continue;
+		command(&c[i], &r);
 		w[i] = r.v1;
 	}
 }

@@ -71,9 +71,10 @@ int main(int argc, char **argv)
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm[3]);
 
 	for (i = 0; i < rounds; i++) {
-		MPI_Datatype t = types[rnd() % 11];
-		MPI_Op op = ops[rnd() % 6];
-		MPI_Comm c = comm[rnd() % 4];
+		int ti = rnd() % 11, oi = rnd() % 6, ci = rnd() % 4;
+		MPI_Datatype t = types[ti];
+		MPI_Op op = ops[oi];
+		MPI_Comm c = comm[ci];
 		/* mostly few, now and then very many */
 		int count = rnd() % 20 ? 1 + rnd() % 20 : 1 + rnd() % (rnd() % 4 ? 200 : MAX);
 		int what = rnd() % 4, root, size, len, me;
@@ -126,8 +127,16 @@ int main(int argc, char **argv)
 		}
 		if (memcmp(a, b, sizeof(a))) {
 			bad++;
-			fprintf(stderr, "rank %d: round %d, kind %d, count %d differs\n", rank, i,
-				what, count);
+			for (k = 0; a[k] == b[k]; k++)
+				;
+			fprintf(stderr,
+				"rank %d: round %d, kind %d, type %d, operation %d, communicator %d, "
+				"count %d, root %d: byte %d is %02x, not %02x; in:", rank, i, what, ti,
+				oi, ci, count, root, k, a[k] & 0xff, b[k] & 0xff);
+			for (k = k / size * size, len = k + size; k < len; k++)
+				fprintf(stderr, " %02x:%02x:%02x", in[k] & 0xff, a[k] & 0xff,
+					b[k] & 0xff);
+			fputc('\n', stderr);
 		}
 	}
 	PMPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
