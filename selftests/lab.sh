@@ -98,5 +98,26 @@ tap_is "cells had to wait, none was lost" "$(pwctl lab exec s1 pwctl -j stats |
 	jq -c '.[0].stats | [.fabric_stage2_refused > 0, .fabric_stage1_dropped + .fabric_stage2_dropped, .aal_resent]')" '[true,0,0]'
 tap_ok "clos: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"
+
+# nack.rst
+esp() { pwctl lab exec "$1" pwctl -j esp "${@:2}" timeout 500 | jq -r '.[0].outcome'; }
+tap_ok "nack: up" pwctl lab up "$labs/nack.yaml"
+tap_is "the first complaint passes" "$(esp r1 compare 1 tag 0x5eed val 40 op gt)" forwarded
+tap_is "the same again does not" "$(esp r2 compare 1 tag 0x5eed val 40 op gt)" discarded
+tap_is "an older packet passes" "$(esp r3 compare 1 tag 0x5eed val 38 op gt)" forwarded
+tap_is "and then nothing else" "$(esp r4 compare 1 tag 0x5eed val 40 op gt)" discarded
+tap_is "three answers of five" "$(for r in r1 r2 r3 r4 r5; do esp $r count 1 tag 0xc0 thresh 3; done | sort | uniq -c | awk '{ printf "%s %s ", $1, $2 }')" \
+	"2 discarded 3 forwarded "
+tap_is "collect without its count" "$(esp r1 collect 1 val-tag 0xda cnt-tag 0xcc val 17 op max)" aborted
+tap_is "the count" "$(esp r1 compare 1 tag 0xc3 val 3 op ne)" forwarded
+tap_is "collect: one" "$(esp r1 collect 1 val-tag 0xdb cnt-tag 0xc3 val 17 op max)" discarded
+tap_is "collect: two" "$(esp r2 collect 1 val-tag 0xdb cnt-tag 0xc3 val 99 op max)" discarded
+tap_is "collect: three, with the maximum" \
+	"$(pwctl lab exec r3 pwctl -j esp collect 1 val-tag 0xdb cnt-tag 0xc3 val 5 op max | jq -c '.[0] | [.outcome, .val]')" '["forwarded",99]'
+tap_is "esp show" "$(pwctl lab exec source pwctl -j esp show pw0 | jq -c '.[0] | [.dev, .node, .used > 0]')" '["pw0","00:00:01",true]'
+tap_ok "esp bindings" pwctl lab exec source pwctl esp bindings pw0
+tap_is "esp bindings are not for everybody" "$(status pwctl lab exec source setpriv --reuid 65534 --clear-groups pwctl esp bindings pw0)" 2
+tap_ok "nack: down" pwctl lab down
+tap_is "leaves nothing" "$(left)" "$before"
 rm -f "$bad"
 tap_done

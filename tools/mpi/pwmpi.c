@@ -49,6 +49,12 @@ static struct {
 	uint64_t round;
 	long max;
 	unsigned long count[WHYS];
+	int ntypes;
+	struct {
+		MPI_Datatype t;
+		int size;
+		bool sign;
+	} type[32];
 } pw;
 
 static void give_up(const char *what, int err)
@@ -153,6 +159,34 @@ static void ring_round(uint32_t op, uint32_t mods, uint64_t *w, int n)
 
 /* Init ----------------------------------------------------------------------- */
 
+/*
+ * Integer types. Whether one has a sign is asked of the MPI library itself: Open MPI
+ * 4.1 compares MPI_UNSIGNED_LONG as if it had one, and results must be the same
+ * with the ring and without.
+ */
+static void learn_types(void)
+{
+	MPI_Datatype types[] = {
+		MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
+		MPI_UNSIGNED_LONG_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR,
+		MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T, MPI_INT16_T, MPI_UINT16_T,
+		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_DATATYPE_NULL
+	};
+	unsigned char ones[8], zeros[8];
+	int i, size;
+
+	for (i = 0; types[i] != MPI_DATATYPE_NULL; i++) {
+		PMPI_Type_size(types[i], &size);
+		memset(ones, 0xff, sizeof(ones));
+		memset(zeros, 0, sizeof(zeros));
+		PMPI_Reduce_local(ones, zeros, 1, types[i], MPI_MAX);
+		pw.type[i].t = types[i];
+		pw.type[i].size = size;
+		pw.type[i].sign = !zeros[0];
+	}
+	pw.ntypes = i;
+}
+
 /* does a group bit belong to this job alone, and is everybody on the ring? */
 static bool try_group(int bit, uint64_t nonce)
 {
@@ -188,6 +222,7 @@ static void set_up(int threads)
 	PMPI_Comm_size(MPI_COMM_WORLD, &pw.n);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &pw.keyval, NULL);
 	pw.max = max ? atol(max) : 4096;
+	learn_types();
 	ok = !(mode && !strcmp(mode, "off"));
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (!all) {
@@ -291,37 +326,12 @@ static bool comm_fits(MPI_Comm comm)
 /* bytes of an integer type, and whether it has a sign; 0: not an integer */
 static int int_type(MPI_Datatype t, bool *sign)
 {
-	struct {
-		MPI_Datatype t;
-		int size;
-		bool sign;
-	} known[] = {
-		{ MPI_INT, sizeof(int), true },
-		{ MPI_UNSIGNED, sizeof(int), false },
-		{ MPI_LONG, sizeof(long), true },
-		{ MPI_UNSIGNED_LONG, sizeof(long), false },
-		{ MPI_LONG_LONG, 8, true },
-		{ MPI_UNSIGNED_LONG_LONG, 8, false },
-		{ MPI_SHORT, 2, true },
-		{ MPI_UNSIGNED_SHORT, 2, false },
-		{ MPI_SIGNED_CHAR, 1, true },
-		{ MPI_UNSIGNED_CHAR, 1, false },
-		{ MPI_INT8_T, 1, true },
-		{ MPI_UINT8_T, 1, false },
-		{ MPI_INT16_T, 2, true },
-		{ MPI_UINT16_T, 2, false },
-		{ MPI_INT32_T, 4, true },
-		{ MPI_UINT32_T, 4, false },
-		{ MPI_INT64_T, 8, true },
-		{ MPI_UINT64_T, 8, false },
-		{ MPI_DATATYPE_NULL, 0, false },
-	};
-	size_t i;
+	int i;
 
-	for (i = 0; known[i].size; i++) {
-		if (known[i].t == t) {
-			*sign = known[i].sign;
-			return known[i].size;
+	for (i = 0; i < pw.ntypes; i++) {
+		if (pw.type[i].t == t) {
+			*sign = pw.type[i].sign;
+			return pw.type[i].size;
 		}
 	}
 	return 0;

@@ -8,7 +8,7 @@
 
 #include "pwctl.h"
 
-enum type { T_U32, T_U64, T_ADDR, T_ENUM, T_FLAG, T_STR };
+enum type { T_U32, T_U64, T_ADDR, T_ENUM, T_FLAG, T_STR, T_DEV };
 
 struct field {
 	const char *name;
@@ -48,7 +48,28 @@ static const struct object san_object = {
 	PACKETWAY_CMD_SAN_SET, PACKETWAY_CMD_SAN_DEL, san_fields, N(san_fields),
 };
 
-static const struct object *const objects[] = { &san_object };
+static const struct field esp_fields[] = {
+	{ "dev", PACKETWAY_A_ESP_IFINDEX, T_DEV, NULL, false },
+	{ "node", PACKETWAY_A_ESP_NODE, T_ADDR, NULL, true },
+	{ "capacity", PACKETWAY_A_ESP_CAPACITY, T_U32, NULL, false },
+	{ "lifetime", PACKETWAY_A_ESP_LIFETIME, T_U32, NULL, false },
+	{ "used", PACKETWAY_A_ESP_USED, T_U32, NULL, true },
+	{ "tag", PACKETWAY_A_ESP_TAG, T_U64, NULL, true },
+	{ "value", PACKETWAY_A_ESP_VALUE, T_U64, NULL, true },
+	{ "left", PACKETWAY_A_ESP_LEFT, T_U32, NULL, true },
+};
+
+static const struct object esp_object = {
+	"esp", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_GET, 0, PACKETWAY_CMD_ESP_SET, 0,
+	esp_fields, N(esp_fields),
+};
+
+static const struct object binding_object = {
+	"binding", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, 0,
+	esp_fields, N(esp_fields),
+};
+
+static const struct object *const objects[] = { &san_object, &esp_object };
 
 static uint32_t nvalues(const struct field *f)
 {
@@ -96,6 +117,12 @@ static int put_field(struct nlmsghdr *h, const struct field *f, const char *text
 	case T_STR:
 		mnl_attr_put_strz(h, f->attr, text);
 		break;
+	case T_DEV:
+		v = if_nametoindex(text);
+		if (!v)
+			return fail(errno, "%s", text);
+		mnl_attr_put_u32(h, f->attr, v);
+		break;
 	case T_FLAG:
 		mnl_attr_put(h, f->attr, 0, NULL);
 		break;
@@ -137,6 +164,7 @@ static json_t *object_json(const struct object *o, const struct nlattr *nest)
 {
 	const struct nlattr *tb[256] = {}, *a;
 	json_t *j = json_object(), *v;
+	char name[IF_NAMESIZE];
 	uint32_t n;
 	int i;
 
@@ -167,6 +195,10 @@ static json_t *object_json(const struct object *o, const struct nlattr *nest)
 		case T_STR:
 			v = json_string(mnl_attr_get_str(a));
 			break;
+		case T_DEV:
+			n = mnl_attr_get_u32(a);
+			v = if_indextoname(n, name) ? json_string(name) : json_integer(n);
+			break;
 		case T_ENUM:
 			n = mnl_attr_get_u32(a);
 			v = n < nvalues(f) ? json_string(f->values[n]) : json_integer(n);
@@ -190,7 +222,8 @@ static int show_cb(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
-static int object_show(const struct object *o, int argc, char **argv)
+/* @flags: NLM_F_DUMP, or 0 for one */
+static int object_get(const struct object *o, int flags, int argc, char **argv)
 {
 	char buf[4096] __attribute__((aligned(8)));
 	struct nlmsghdr *h;
@@ -200,7 +233,7 @@ static int object_show(const struct object *o, int argc, char **argv)
 	err = genl_open(&g);
 	if (err)
 		return err;
-	h = genl_request(&g, buf, o->get, argc ? 0 : NLM_F_DUMP);
+	h = genl_request(&g, buf, o->get, flags);
 	if (argc)
 		err = put_words(h, o, argc, argv);
 	if (!err) {
@@ -211,6 +244,11 @@ static int object_show(const struct object *o, int argc, char **argv)
 	}
 	nl_close(&g.nl);
 	return err;
+}
+
+static int object_show(const struct object *o, int argc, char **argv)
+{
+	return object_get(o, argc ? 0 : NLM_F_DUMP, argc, argv);
 }
 
 static int object_change(const struct object *o, int cmd, int argc, char **argv)
@@ -273,6 +311,21 @@ static int x##_del(int argc, char **argv)				\
 }
 
 OBJECT_VERBS(san)
+
+int esp_show(int argc, char **argv)
+{
+	return object_show(&esp_object, argc, argv);
+}
+
+int esp_set(int argc, char **argv)
+{
+	return object_change(&esp_object, esp_object.set, argc, argv);
+}
+
+int esp_bindings(int argc, char **argv)
+{
+	return object_get(&binding_object, NLM_F_DUMP, argc, argv);
+}
 
 int cmd_san(int argc, char **argv)
 {

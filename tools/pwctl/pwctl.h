@@ -87,6 +87,9 @@ struct nlmsghdr *genl_request(struct genl *g, void *buf, int cmd, int flags);
 
 /* object.c: SANs and whatever else the family has */
 int cmd_san(int argc, char **argv);
+int esp_show(int argc, char **argv);
+int esp_set(int argc, char **argv);
+int esp_bindings(int argc, char **argv);
 json_t *object_event(const struct nlmsghdr *h, const char **what, const char **action);
 
 /* station.c */
