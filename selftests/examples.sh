@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # tools/examples: one process per station, each station in its own namespaces.
-# pw-timeout: 180
+# pw-timeout: 300
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl

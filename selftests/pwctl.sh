@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # pwctl: every verb, what it refuses and in which words, exit codes, JSON.
-# pw-timeout: 120
+# pw-timeout: 240
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq
