@@ -53,8 +53,6 @@ struct lab {
 	int nsan;
 	struct lab_station *st;
 	int nst;
-	char *router[64];	/* words as for `pwctl router add`, one line each */
-	int nrouter;
 };
 
 /* YAML --------------------------------------------------------------------- */
@@ -247,13 +245,6 @@ static int read_lab(const char *file, struct lab *lab)
 		for (i = list->data.sequence.items.start;
 		     !err && i < list->data.sequence.items.top; i++) {
 			e = yaml_document_get_node(&d, *i);
-			if (!strcmp(key, "routers")) {
-				if (!scalar(&d, *i) || lab->nrouter == N(lab->router))
-					err = bad(file, &d, *i, "a router is one line of words");
-				else
-					lab->router[lab->nrouter++] = strdup(scalar(&d, *i));
-				continue;
-			}
 			if (e->type != YAML_MAPPING_NODE)
 				err = bad(file, &d, *i, "words and values are needed here");
 			else if (!strcmp(key, "sans"))
@@ -266,7 +257,7 @@ static int read_lab(const char *file, struct lab *lab)
 				      read_station(file, &d, e, &lab->st[lab->nst++]);
 			else
 				err = bad(file, &d, p->key,
-					  "a lab has `lab`, `sans`, `stations` and `routers`");
+					  "a lab has `lab`, `sans` and `stations`");
 		}
 	}
 	if (!err && (!lab->name[0] || !lab->nst))
@@ -440,7 +431,7 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* every station answers the first one of its SAN, and with routers every one the very first */
+/* every station answers the first one of its SAN */
 static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 {
 	int64_t end = now_ms() + timeout_ms, us;
@@ -450,8 +441,6 @@ static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 	for (i = 0; i < lab->nst; i++) {
 		for (m = 0; m < i && lab->st[m].san != lab->st[i].san; m++)
 			;
-		if (lab->nrouter)
-			m = 0;
 		if (m == i)
 			continue;
 		err = in_ns(ns[m]);
@@ -591,8 +580,6 @@ static int lab_up(int argc, char **argv)
 out:
 	free(ns);
 	free(lab.st);
-	while (lab.nrouter)
-		free(lab.router[--lab.nrouter]);
 	close(self);
 	return err;
 }
