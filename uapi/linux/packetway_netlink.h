@@ -27,6 +27,13 @@ enum {
 	PACKETWAY_CMD_ESP_GET,
 	PACKETWAY_CMD_ESP_SET,
 	PACKETWAY_CMD_ESP_BINDING_GET,	/* dump; CAP_NET_ADMIN: tags are capabilities */
+	PACKETWAY_CMD_ROUTER_GET,	/* do: by name; dump: all */
+	PACKETWAY_CMD_ROUTER_NEW,
+	PACKETWAY_CMD_ROUTER_DEL,
+	PACKETWAY_CMD_ROUTE_GET,	/* dump only; with a SAN or of all */
+	PACKETWAY_CMD_NODE_GET,		/* dump only: names; with a SAN or of all */
+	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the ways there */
+	PACKETWAY_CMD_ROUTE_NTF,	/* event: the routes of a SAN may have changed */
 
 	__PACKETWAY_GENL_CMD_MAX
 };
@@ -38,6 +45,9 @@ enum {
 	PACKETWAY_A_UNSPEC,
 	PACKETWAY_A_SAN,		/* nest, PACKETWAY_A_SAN_* */
 	PACKETWAY_A_ESP,		/* nest, PACKETWAY_A_ESP_* */
+	PACKETWAY_A_ROUTER,		/* nest, PACKETWAY_A_ROUTER_* */
+	PACKETWAY_A_ROUTE,		/* nest, PACKETWAY_A_ROUTE_*; several in RESOLVE */
+	PACKETWAY_A_NODE,		/* nest, PACKETWAY_A_NODE_* */
 
 	__PACKETWAY_A_MAX
 };
@@ -131,5 +141,198 @@ enum {
 };
 
 #define PACKETWAY_A_ESP_MAX (__PACKETWAY_A_ESP_MAX - 1)
+
+/*
+ * A router: two half-routers, each on a port of a SAN.
+ *
+ * PACKETWAY_A_ROUTER_NAME	string	at most 31 bytes; names it
+ * PACKETWAY_A_ROUTER_HALF	nest	twice, PACKETWAY_A_HALF_*: one half, the other half;
+ *					once with a trunk
+ * PACKETWAY_A_ROUTER_TRUNK	nest	PACKETWAY_A_TRUNK_*: the other half is on another host
+ */
+enum {
+	PACKETWAY_A_ROUTER_UNSPEC,
+	PACKETWAY_A_ROUTER_NAME,
+	PACKETWAY_A_ROUTER_HALF,
+	PACKETWAY_A_ROUTER_TRUNK,
+
+	__PACKETWAY_A_ROUTER_MAX
+};
+
+#define PACKETWAY_A_ROUTER_MAX (__PACKETWAY_A_ROUTER_MAX - 1)
+#define PACKETWAY_ROUTER_NAME_MAX 31
+
+/*
+ * A trunk over UDP.
+ *
+ * PACKETWAY_A_TRUNK_LOCAL	binary	struct sockaddr_in or sockaddr_in6 of this end
+ * PACKETWAY_A_TRUNK_REMOTE	binary	likewise of the other end, same family
+ * PACKETWAY_A_TRUNK_KEY	binary	32 bytes that both ends share; never shown again
+ * PACKETWAY_A_TRUNK_INSECURE	flag	no key, and the peer may be anywhere; without it a
+ *					peer without a key is on this host or its links
+ * PACKETWAY_A_TRUNK_KEYED	flag	reply only: there is a key
+ * PACKETWAY_A_TRUNK_UP		flag	reply only: the other end answers
+ * PACKETWAY_A_TRUNK_PEER	u32	reply only: address of the other half, 0: not known
+ * PACKETWAY_A_TRUNK_STATS	nest	reply only, PACKETWAY_A_TRUNK_STAT_*
+ */
+enum {
+	PACKETWAY_A_TRUNK_UNSPEC,
+	PACKETWAY_A_TRUNK_LOCAL,
+	PACKETWAY_A_TRUNK_REMOTE,
+	PACKETWAY_A_TRUNK_KEY,
+	PACKETWAY_A_TRUNK_INSECURE,
+	PACKETWAY_A_TRUNK_KEYED,
+	PACKETWAY_A_TRUNK_UP,
+	PACKETWAY_A_TRUNK_PEER,
+	PACKETWAY_A_TRUNK_STATS,
+
+	__PACKETWAY_A_TRUNK_MAX
+};
+
+#define PACKETWAY_A_TRUNK_MAX (__PACKETWAY_A_TRUNK_MAX - 1)
+#define PACKETWAY_TRUNK_KEY_LEN 32
+
+/* counters of a trunk, each u64 */
+enum {
+	PACKETWAY_A_TRUNK_STAT_UNSPEC,
+	PACKETWAY_A_TRUNK_STAT_PAD,
+	PACKETWAY_A_TRUNK_STAT_TX,		/* frames sent */
+	PACKETWAY_A_TRUNK_STAT_RX,		/* frames taken */
+	PACKETWAY_A_TRUNK_STAT_HELLO_TX,
+	PACKETWAY_A_TRUNK_STAT_HELLO_RX,
+	PACKETWAY_A_TRUNK_STAT_DROP_PEER,	/* from somebody else */
+	PACKETWAY_A_TRUNK_STAT_DROP_VERSION,
+	PACKETWAY_A_TRUNK_STAT_DROP_AUTH,	/* other key, or one end has none */
+	PACKETWAY_A_TRUNK_STAT_DROP_SESSION,	/* of a session that is not taken on */
+	PACKETWAY_A_TRUNK_STAT_DROP_REPLAY,	/* seen before, or too old */
+	PACKETWAY_A_TRUNK_STAT_DROP_MALFORMED,
+	PACKETWAY_A_TRUNK_STAT_DROP_TX,		/* down, no memory, no route, too big */
+
+	__PACKETWAY_A_TRUNK_STAT_MAX
+};
+
+#define PACKETWAY_A_TRUNK_STAT_MAX (__PACKETWAY_A_TRUNK_STAT_MAX - 1)
+
+/*
+ * Half of a router. A SAN that does not exist is made, as for a station.
+ *
+ * PACKETWAY_A_HALF_SAN		u32	number of the SAN
+ * PACKETWAY_A_HALF_PORT	u32	port there; default the lowest free one
+ * PACKETWAY_A_HALF_MTU		u32	bytes of data that may cross this SAN; 0 (default):
+ *					what every station there takes
+ * PACKETWAY_A_HALF_ADDR	u32	reply only: its PacketWay address
+ * PACKETWAY_A_HALF_MTU_NOW	u32	reply only: the MTU in force
+ * PACKETWAY_A_HALF_TABLES	u32	reply only: routing tables that it keeps
+ * PACKETWAY_A_HALF_STATS	nest	reply only, PACKETWAY_A_HALF_STAT_*
+ */
+enum {
+	PACKETWAY_A_HALF_UNSPEC,
+	PACKETWAY_A_HALF_SAN,
+	PACKETWAY_A_HALF_PORT,
+	PACKETWAY_A_HALF_MTU,
+	PACKETWAY_A_HALF_ADDR,
+	PACKETWAY_A_HALF_MTU_NOW,
+	PACKETWAY_A_HALF_TABLES,
+	PACKETWAY_A_HALF_STATS,
+
+	__PACKETWAY_A_HALF_MAX
+};
+
+#define PACKETWAY_A_HALF_MAX (__PACKETWAY_A_HALF_MAX - 1)
+
+/* counters of a half-router, each u64 */
+enum {
+	PACKETWAY_A_HALF_STAT_UNSPEC,
+	PACKETWAY_A_HALF_STAT_PAD,
+	PACKETWAY_A_HALF_STAT_RX,		/* frames from its SAN */
+	PACKETWAY_A_HALF_STAT_FORWARD_L3,	/* into its SAN by address */
+	PACKETWAY_A_HALF_STAT_FORWARD_L2,	/* into its SAN by L2RH */
+	PACKETWAY_A_HALF_STAT_FORWARD_GROUP,	/* into its SAN, group frames */
+	PACKETWAY_A_HALF_STAT_SENT,		/* into its SAN, all */
+	PACKETWAY_A_HALF_STAT_DROP_UNKNOWN,	/* no such node, or no way there */
+	PACKETWAY_A_HALF_STAT_DROP_BADL2RH,	/* L2RH that the SAN cannot use */
+	PACKETWAY_A_HALF_STAT_DROP_TOOBIG,
+	PACKETWAY_A_HALF_STAT_DROP_HOPS,	/* too many routers: a loop */
+	PACKETWAY_A_HALF_STAT_DROP_MALFORMED,
+	PACKETWAY_A_HALF_STAT_DROP_FULL,	/* too many frames under way */
+	PACKETWAY_A_HALF_STAT_DROP_NOMEM,
+	PACKETWAY_A_HALF_STAT_DROP_GROUP,	/* group frames that stay on their SAN */
+	PACKETWAY_A_HALF_STAT_DROP_DOWN,	/* the router was being deleted */
+	PACKETWAY_A_HALF_STAT_EI_MARKED,	/* frames whose error indication was rewritten */
+	PACKETWAY_A_HALF_STAT_HOPTRACE,		/* addresses written into hop traces */
+	PACKETWAY_A_HALF_STAT_ERR_SENT,
+	PACKETWAY_A_HALF_STAT_ERR_LIMITED,
+	PACKETWAY_A_HALF_STAT_RRP_RX,
+	PACKETWAY_A_HALF_STAT_RRP_TX,
+	PACKETWAY_A_HALF_STAT_RRP_MALFORMED,
+	PACKETWAY_A_HALF_STAT_RRP_REFUSED,	/* not from somebody who may say that */
+	PACKETWAY_A_HALF_STAT_RRP_LIMITED,
+	PACKETWAY_A_HALF_STAT_TABLES_TAKEN,
+	PACKETWAY_A_HALF_STAT_TABLES_IGNORED,
+	PACKETWAY_A_HALF_STAT_HRDOWN,		/* routers or links reported down */
+	PACKETWAY_A_HALF_STAT_ECHO,
+
+	__PACKETWAY_A_HALF_STAT_MAX
+};
+
+#define PACKETWAY_A_HALF_STAT_MAX (__PACKETWAY_A_HALF_STAT_MAX - 1)
+
+/*
+ * A way from one SAN to the nodes of another, as a half-router's table has it.
+ *
+ * PACKETWAY_A_ROUTE_SAN	u32	SAN on which it begins; in requests: only of this one
+ * PACKETWAY_A_ROUTE_TO		u32	bias of the SAN to which it leads
+ * PACKETWAY_A_ROUTE_FIRST	u32	first address there
+ * PACKETWAY_A_ROUTE_LAST	u32	last address there
+ * PACKETWAY_A_ROUTE_HR		u32	address of the half-router to use
+ * PACKETWAY_A_ROUTE_QUALITY	u32	0 best, 65535 worst
+ * PACKETWAY_A_ROUTE_MTU	u32	bytes, 0 = unlimited
+ * PACKETWAY_A_ROUTE_SERIAL	u32	of the table
+ * PACKETWAY_A_ROUTE_BEST	flag	the one that is used by address
+ * PACKETWAY_A_ROUTE_VIA	binary	row of u32: half-routers on the way, nearest first
+ * PACKETWAY_A_ROUTE_L2RH	binary	RESOLVE: L2RHs that a station of the SAN puts in
+ *					front of a message
+ */
+enum {
+	PACKETWAY_A_ROUTE_UNSPEC,
+	PACKETWAY_A_ROUTE_SAN,
+	PACKETWAY_A_ROUTE_TO,
+	PACKETWAY_A_ROUTE_FIRST,
+	PACKETWAY_A_ROUTE_LAST,
+	PACKETWAY_A_ROUTE_HR,
+	PACKETWAY_A_ROUTE_QUALITY,
+	PACKETWAY_A_ROUTE_MTU,
+	PACKETWAY_A_ROUTE_SERIAL,
+	PACKETWAY_A_ROUTE_BEST,
+	PACKETWAY_A_ROUTE_VIA,
+	PACKETWAY_A_ROUTE_L2RH,
+
+	__PACKETWAY_A_ROUTE_MAX
+};
+
+#define PACKETWAY_A_ROUTE_MAX (__PACKETWAY_A_ROUTE_MAX - 1)
+
+/*
+ * A node as the half-routers of a SAN know it.
+ *
+ * PACKETWAY_A_NODE_SAN		u32	SAN whose half-routers were asked; in requests:
+ *					only of this one, RESOLVE: needed
+ * PACKETWAY_A_NODE_ADDR	u32	its address; RESOLVE: this or NAME
+ * PACKETWAY_A_NODE_NAME	string	its name, unless it has none
+ * PACKETWAY_A_NODE_RECORDS	binary	RRP records: [NAME] CAPA* [LADR]
+ * PACKETWAY_A_NODE_LOCAL	flag	it is on this SAN
+ */
+enum {
+	PACKETWAY_A_NODE_UNSPEC,
+	PACKETWAY_A_NODE_SAN,
+	PACKETWAY_A_NODE_ADDR,
+	PACKETWAY_A_NODE_NAME,
+	PACKETWAY_A_NODE_RECORDS,
+	PACKETWAY_A_NODE_LOCAL,
+
+	__PACKETWAY_A_NODE_MAX
+};
+
+#define PACKETWAY_A_NODE_MAX (__PACKETWAY_A_NODE_MAX - 1)
 
 #endif /* _UAPI_LINUX_PACKETWAY_NETLINK_H */

@@ -3,7 +3,7 @@
  * The timed engines: a SAN's frames go through the cell fabric.
  *
  *   xmit -> pending (by arrival cycle) -> AAL segmentation -> cells -> network
- *        -> reassembly -> pw_fab_deliver -> pw_deliver -> receiving station's NAPI
+ *        -> reassembly -> pw_fab_deliver -> pw_deliver_port -> receiver's NAPI
  *
  * One frame is one message of the fabric. Its EEP header and TAIL take the place
  * of the message header of the published machine, so a frame with N bytes between
@@ -126,7 +126,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 		atomic_inc(&san->port[src].inflight);
 	}
 	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(pw_fab_ns(fab, cycle));
-	pw_deliver(san, st, skb);
+	pw_deliver_port(san, dst, skb);
 out:
 	rcu_read_unlock();
 }
@@ -480,7 +480,8 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 
 	for (i = 0; i < san->nports; i++) {
 		st = rtnl_dereference(san->port[i].station);
-		pw_fabric_attach(fab->f, i, st && netif_running(st->dev));
+		pw_fabric_attach(fab->f, i, (st && netif_running(st->dev)) ||
+					    rtnl_dereference(san->port[i].half));
 	}
 	return &fab->eng;
 }

@@ -20,31 +20,38 @@ static void pw_none_destroy(struct pw_engine *eng)
 	kfree(eng);
 }
 
+/* one of many receivers goes without */
+static void pw_none_nomem(struct pw_san *san, unsigned int port)
+{
+	struct pw_station *st = rcu_dereference(san->port[port].station);
+
+	if (st)
+		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+}
+
 static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_san *san = eng->san;
-	struct pw_station *st;
 	struct sk_buff *copy;
 	u32 i;
 
 	if (cb->dst_port != PW_PORT_GROUP) {
-		st = rcu_dereference(san->port[cb->dst_port].station);
-		pw_deliver(san, st, skb);
+		pw_deliver_port(san, cb->dst_port, skb);
 		return;
 	}
 
 	for (i = 0; i < san->nports; i++) {
-		st = rcu_dereference(san->port[i].station);
-		if (!st || i == cb->src_port)
+		if (i == cb->src_port || !(rcu_access_pointer(san->port[i].station) ||
+					   rcu_access_pointer(san->port[i].half)))
 			continue;
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (!copy) {
-			pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+			pw_none_nomem(san, i);
 			continue;
 		}
 		atomic_inc(&san->port[cb->src_port].inflight);
-		pw_deliver(san, st, copy);
+		pw_deliver_port(san, i, copy);
 	}
 	pw_port_release(san, cb->src_port, 1);
 	consume_skb(skb);

@@ -8,6 +8,9 @@
 static const struct nla_policy pw_genl_policy[PACKETWAY_A_MAX + 1] = {
 	[PACKETWAY_A_SAN] = NLA_POLICY_NESTED(pw_san_policy),
 	[PACKETWAY_A_ESP] = NLA_POLICY_NESTED(pw_esp_policy),
+	[PACKETWAY_A_ROUTER] = NLA_POLICY_NESTED(pw_router_policy),
+	[PACKETWAY_A_ROUTE] = NLA_POLICY_NESTED(pw_route_policy),
+	[PACKETWAY_A_NODE] = NLA_POLICY_NESTED(pw_node_policy),
 };
 
 static const struct genl_small_ops pw_genl_ops[] = {
@@ -45,6 +48,33 @@ static const struct genl_small_ops pw_genl_ops[] = {
 		.cmd = PACKETWAY_CMD_ESP_BINDING_GET,
 		.flags = GENL_UNS_ADMIN_PERM,
 		.dumpit = pw_genl_esp_binding_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ROUTER_GET,
+		.doit = pw_genl_router_get,
+		.dumpit = pw_genl_router_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ROUTER_NEW,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_router_new,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ROUTER_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_router_del,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ROUTE_GET,
+		.dumpit = pw_genl_route_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_NODE_GET,
+		.dumpit = pw_genl_node_dump,
+	},
+	{
+		.cmd = PACKETWAY_CMD_RESOLVE,
+		.doit = pw_genl_resolve,
 	},
 };
 

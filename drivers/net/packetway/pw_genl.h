@@ -31,4 +31,18 @@ int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int pw_genl_esp_set(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* pw_genl_router.c APIs */
+struct pw_san;
+extern const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1];
+extern const struct nla_policy pw_route_policy[PACKETWAY_A_ROUTE_MAX + 1];
+extern const struct nla_policy pw_node_policy[PACKETWAY_A_NODE_MAX + 1];
+int pw_genl_router_get(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info);
+int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info);
+void pw_genl_route_changed(struct pw_san *san);
+
 #endif

@@ -46,6 +46,10 @@ static int pw_pick_port(struct pw_san *san, struct nlattr *attr,
 		NL_SET_ERR_MSG_ATTR(extack, attr, "The port has a station already");
 		return -EBUSY;
 	}
+	if (rtnl_dereference(san->port[port].half)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "The port has a router already");
+		return -EBUSY;
+	}
 	return port;
 }
 

@@ -10,6 +10,7 @@
 #include <net/if_inet6.h>
 
 #include "pw_priv.h"
+#include "pw_router.h"
 
 static int pw_dev_init(struct net_device *dev)
 {
@@ -60,6 +61,7 @@ static void pw_dev_free(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 
 	kfree(rcu_dereference_protected(st->groups, true));
+	pw_pmtu_free(st);
 	free_percpu(st->stats);
 }
 
@@ -78,6 +80,7 @@ static int pw_open(struct net_device *dev)
 	pw_san_port_up(st->san, st->port, true);
 	pw_poets_tx_wake(st);
 	pw_aton_station_up(st, true);
+	pw_rrp_register(st);
 	return 0;
 }
 
@@ -87,6 +90,7 @@ static int pw_stop(struct net_device *dev)
 
 	pw_aton_station_up(st, false);
 	pw_san_port_up(st->san, st->port, false);
+	pw_rrp_unregister(st);
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
 	pw_poets_tx_wake(st);
@@ -127,6 +131,7 @@ static void pw_set_rx_mode(struct net_device *dev)
 	old = rcu_replace_pointer(st->groups, new, lockdep_is_held(&dev->addr_list_lock));
 	if (old)
 		kfree_rcu(old, rcu);
+	pw_rrp_san_changed(st->san);
 }
 
 /*
@@ -255,6 +260,7 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->tx_queue_len = PW_TX_QUEUE_LEN;
 	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
 	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
+	netif_keep_dst(dev);
 	netif_carrier_off(dev);
 }
 
@@ -268,11 +274,21 @@ static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void 
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct inet6_dev *idev;
 
-	if (event != NETDEV_REGISTER || !pw_netdev_is(dev))
+	if (!pw_netdev_is(dev))
 		return NOTIFY_DONE;
-	idev = __in6_dev_get(dev);
-	if (idev)
-		WRITE_ONCE(idev->cnf.addr_gen_mode, IN6_ADDR_GEN_MODE_NONE);
+	switch (event) {
+	case NETDEV_REGISTER:
+		idev = __in6_dev_get(dev);
+		if (idev)
+			WRITE_ONCE(idev->cnf.addr_gen_mode, IN6_ADDR_GEN_MODE_NONE);
+		break;
+	case NETDEV_CHANGE:	/* the alias too */
+	case NETDEV_CHANGENAME:
+	case NETDEV_CHANGEMTU:
+		if (netif_running(dev))
+			pw_rrp_register(netdev_priv(dev));
+		break;
+	}
 	return NOTIFY_DONE;
 }
 

@@ -26,12 +26,15 @@
  *  pw_bind_lock	which file is bound to which	process, also under RTNL
  *			station
  *  pw_rxq.lock		a station's receive queues	softirq, BH off
+ *  pw_half.lock	a half-router's tables		softirq, BH off; inside pw_san.fib_lock
+ *  pw_san.fib_lock	building a SAN's routes		softirq, BH off
+ *  pw_san.info_lock	what nodes say of themselves	any, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
  *  pw_esp.lock		an ESP node's store		any, BH off
  *  pw_poets.load	devices of a softswitch		process
  *  pw_poets.lock	softswitch and its queue	any, BH off, also inside pw_poets.load
- *  No other two of the spinlocks nest.
+ *  No other two of the spinlocks nest. Routers: see pw_router.h.
  */
 #ifndef PW_PRIV_H
 #define PW_PRIV_H
@@ -81,11 +84,15 @@ struct netlink_ext_ack;
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
+	struct list_head routers;	/* RTNL; struct pw_router */
+	unsigned int nrouters;	/* RTNL */
 };
 
 /* one attachment point of a SAN; lives as long as the SAN */
 struct pw_port {
 	struct pw_station __rcu *station;
+	struct pw_half __rcu *half;	/* RTNL; never both */
+	struct pw_info __rcu *info;	/* pw_san.info_lock: how the node describes itself */
 	atomic_t inflight;
 };
 
@@ -109,6 +116,7 @@ struct pw_fabric_conf {
 struct pw_san {
 	/* fast path */
 	struct pw_engine __rcu *engine;	/* replaced under RTNL */
+	struct pw_fib __rcu *fib;	/* fib_lock: ways to other SANs */
 	u32 bias;
 	u32 nports;
 	u32 radix;		/* k: nports = k * k */
@@ -122,6 +130,10 @@ struct pw_san {
 	struct pw_ptp *ptp;
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
+	unsigned int nhalves;	/* RTNL: half-routers here */
+	spinlock_t fib_lock;	/* fib */
+	spinlock_t info_lock;	/* pw_port.info */
+	struct delayed_work rrp_work;	/* nodes have changed: tell the routers */
 	struct rcu_head rcu;
 
 	struct pw_port port[];
@@ -154,6 +166,7 @@ struct pw_station {
 	bool attached;		/* RTNL: ndo_init has run, the SAN share is the station's */
 	struct pw_pcpu_stats __percpu *stats;
 	struct pw_groups __rcu *groups;	/* written under the address lock */
+	struct pw_pmtu __rcu *pmtu;	/* written by the station's own poll */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state echo_limit;
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
@@ -175,8 +188,14 @@ struct pw_skb_cb {
 	u16 dst_port;		/* PW_PORT_GROUP: every other station */
 	s8 route;		/* middle switch chosen by the sender, -1: any */
 	u8 prio;		/* P, 63 first */
-	u8 hops;
+	u8 hops;		/* routers passed */
+	u8 flags;		/* PW_CB_* */
+	const struct net *net;	/* of the sender, to compare and never to look at */
 };
+
+#define PW_CB_HALF	BIT(0)	/* made by a half-router: its word is trusted */
+#define PW_CB_TWIN	BIT(1)	/* came from the other half, charged to no port */
+#define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
 
 #define PW_PORT_GROUP 0xffff
 
@@ -301,6 +320,9 @@ static inline int pw_san_port_of(const struct pw_san *san, u32 addr)
 	return port < san->nports ? (int)port : -1;
 }
 
+/* Is there somebody at this port that takes frames? RCU held */
+bool pw_port_takes(const struct pw_san *san, unsigned int port);
+
 /* pw_link.c APIs */
 extern struct rtnl_link_ops pw_link_ops;
 struct net_device *pw_link_create_default(struct net *net);
@@ -316,6 +338,7 @@ void pw_send(struct pw_station *st, struct sk_buff *skb);
 void pw_send_own(struct pw_station *st, struct sk_buff *skb);
 void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
 struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
+struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body);
 
 /*
  * pw_rx.c APIs: SAN -> station. A step of the receive side returns PW_OK or an
@@ -323,15 +346,26 @@ struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr
  */
 #define PW_OK (-1)
 void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
+void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
 int pw_rx_make_writable(struct sk_buff *skb);
 void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v);
 void pw_rxq_init(struct pw_rxq *q);
+void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
+struct sk_buff *pw_rxq_pop(struct pw_rxq *q);
 void pw_rxq_open(struct pw_station *st);
 void pw_rxq_close(struct pw_station *st);
 
 /* pw_err.c APIs: back to a source */
+bool pw_err_wanted(struct sk_buff *skb, struct pw_eep_view *v);
+struct sk_buff *pw_err_build(struct sk_buff *skb, const struct pw_eep_view *v, u16 te, u32 sa,
+			     u32 mtu, bool with_dst);
 void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te);
+
+/* pw_pmtu.c APIs: what is known of the way to a destination */
+void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);
+int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
+void pw_pmtu_free(struct pw_station *st);
 
 /* pw_stats.c APIs */
 void pw_count(struct pw_station *st, enum pw_stat id);

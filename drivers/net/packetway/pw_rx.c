@@ -17,6 +17,7 @@
 #include <linux/rtnetlink.h>
 
 #include "pw_priv.h"
+#include "pw_router.h"
 
 void pw_rxq_init(struct pw_rxq *q)
 {
@@ -34,7 +35,7 @@ void pw_rxq_open(struct pw_station *st)
 	spin_unlock_bh(&st->rxq.lock);
 }
 
-static void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
+void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
 {
 	u8 prio = pw_cb(skb)->prio;
 
@@ -42,7 +43,7 @@ static void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
 	q->nonempty |= BIT_ULL(prio);
 }
 
-static struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
+struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
 {
 	struct sk_buff *skb;
 	int prio;
@@ -95,6 +96,15 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 	bool open;
 
 	if (unlikely(!st)) {
+		unsigned int port = pw_cb(skb)->dst_port;
+		struct pw_half *h = NULL;
+
+		if (port != PW_PORT_GROUP)
+			h = rcu_dereference(san->port[port].half);
+		if (h) {
+			pw_half_deliver(h, skb);
+			return;
+		}
 		pw_port_release(san, src, 1);
 		st = rcu_dereference(san->port[src].station);
 		if (st)
@@ -117,6 +127,24 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 	}
 	pw_port_release(san, src, 1);
 	pw_drop(st, skb, PW_DROP_RX_DOWN);
+}
+
+/**
+ * pw_deliver_port - a frame has reached a port, whoever is there
+ * @san: the SAN
+ * @port: the port
+ * @skb: the frame, charged to its sender; consumed
+ *
+ * BH off, RCU held.
+ */
+void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb)
+{
+	struct pw_half *h = rcu_dereference(san->port[port].half);
+
+	if (h)
+		pw_half_deliver(h, skb);
+	else
+		pw_deliver(san, rcu_dereference(san->port[port].station), skb);
 }
 
 /* what the parser refuses, as drop reasons */
@@ -378,8 +406,14 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 	struct sk_buff *copy;
 
 	pw_rx_strip(skb, v);
-	if (v->pt == PW_PT_ERR)
+	if (v->pt == PW_PT_ERR) {
 		pw_count(st, PW_STAT_ERR_RECEIVED);
+		if (v->te == PW_TE_ERR_TOOBIG && skb->pkt_type == PACKET_HOST &&
+		    pskb_may_pull(skb, skb->len))
+			pw_pmtu_learn(st, skb->data + v->db_off - v->hdr_off, v);
+	} else if (v->pt == PW_PT_RRP && v->te == PW_TE_WRU) {
+		pw_rrp_station_wru(st, v);
+	}
 	if (!pw_rx_is_echo(skb, v)) {
 		list_add_tail(&skb->list, up);
 		return;
@@ -403,7 +437,7 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	int why;
 
 	skb_orphan(skb);
-	skb_scrub_packet(skb, !net_eq(dev_net(dev), dev_net(skb->dev)));
+	skb_scrub_packet(skb, dev_net(dev) != pw_cb(skb)->net);
 	skb->dev = dev;
 	skb->ip_summed = CHECKSUM_NONE;
 

@@ -7,6 +7,7 @@
 #include <linux/packetway_netlink.h>
 
 #include "pw_priv.h"
+#include "pw_router.h"
 
 static struct xarray *pw_sans(struct net *net)
 {
@@ -179,6 +180,7 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	san->users = 1;
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
+	pw_rrp_san_init(san);
 
 	eng = pw_engine_create(san, conf->engine, extack);
 	if (IS_ERR(eng)) {
@@ -263,6 +265,7 @@ void pw_san_put(struct pw_san *san)
 	eng = rtnl_dereference(san->engine);
 	/* nobody is left to send; a last receiver may still be looking */
 	synchronize_net();
+	pw_rrp_san_exit(san);
 	eng->ops->destroy(eng);
 	pw_aton_destroy(san->aton);
 	kfree_rcu(san, rcu);
@@ -280,10 +283,19 @@ int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack)
 	u32 i;
 
 	for (i = 0; i < san->nports; i++)
-		if (!rtnl_dereference(san->port[i].station))
+		if (!rtnl_dereference(san->port[i].station) &&
+		    !rtnl_dereference(san->port[i].half))
 			return i;
-	NL_SET_ERR_MSG(extack, "Every port of this SAN has a station; choose another SAN");
+	NL_SET_ERR_MSG(extack,
+		       "Every port of this SAN has a station or router; choose another SAN");
 	return -ENOSPC;
+}
+
+bool pw_port_takes(const struct pw_san *san, unsigned int port)
+{
+	const struct pw_station *st = rcu_dereference(san->port[port].station);
+
+	return st ? netif_running(st->dev) : !!rcu_access_pointer(san->port[port].half);
 }
 
 /**
@@ -312,6 +324,7 @@ int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int 
 void pw_san_net_init(struct net *net)
 {
 	xa_init(pw_sans(net));
+	pw_router_net_init(net);
 }
 
 void pw_san_net_exit(struct net *net)
@@ -332,6 +345,7 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 	unsigned long id;
 	u32 i;
 
+	pw_router_net_kill(net);
 	xa_for_each(pw_sans(net), id, san) {
 		for (i = 0; i < san->nports; i++) {
 			st = rtnl_dereference(san->port[i].station);

@@ -12,8 +12,10 @@
  */
 #include <linux/if_ether.h>
 #include <linux/mm.h>
+#include <net/dst.h>
 
 #include "pw_priv.h"
+#include "pw_router.h"
 
 /* pw_classify(): the frame can go; everything else is an enum pw_drop */
 #define PW_SEND (-1)
@@ -82,9 +84,7 @@ static int pw_finish(struct sk_buff *skb)
 
 static int pw_to_port(const struct pw_san *san, struct pw_skb_cb *cb, unsigned int port)
 {
-	const struct pw_station *to = rcu_dereference(san->port[port].station);
-
-	if (!to || !netif_running(to->dev))
+	if (!pw_port_takes(san, port))
 		return PW_DROP_UNKNOWN_DST;
 	cb->dst_port = port;
 	return PW_SEND;
@@ -100,6 +100,8 @@ static int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, co
 	switch (pw_addr_kind(cb->dt)) {
 	case PW_ADDR_KIND_PHYS:
 		port = pw_san_port_of(san, cb->dt);
+		if (port < 0)
+			port = pw_fib_lookup(san, cb->dt);
 		if (port < 0)
 			return PW_DROP_NO_ROUTE;
 		return pw_to_port(san, cb, port);
@@ -249,6 +251,7 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 	*cb = (struct pw_skb_cb) {
 		.src_port = st->port,
 		.route = -1,
+		.net = dev_net(st->dev),
 	};
 	why = pw_classify(san, skb);
 	if (unlikely(why != PW_SEND)) {
@@ -285,6 +288,12 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
 
+	if (unlikely(pw_pmtu_check(st, skb))) {
+		pw_drop(st, skb, PW_DROP_TOO_BIG);
+		return NETDEV_TX_OK;
+	}
+	/* it was needed to tell the sender; inside the SAN nobody asks */
+	skb_dst_drop(skb);
 	if (unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
 		return NETDEV_TX_OK;
@@ -306,14 +315,30 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
  */
 struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body)
 {
+	struct sk_buff *skb = pw_msg_new(hdr, body);
+
+	if (skb)
+		skb->dev = st->dev;
+	return skb;
+}
+
+/**
+ * pw_msg_new - a message made by the kernel, of no device yet
+ * @hdr: its header fields
+ * @body: where the data block begins
+ *
+ * Return: an skb with header, zeroed data block and TAIL, or NULL.
+ */
+struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body)
+{
 	unsigned int len = PW_OVERHEAD + 8 * pw_eep_dl(hdr->data_len);
+	unsigned int room = ALIGN(PW_FRAME_ROOM, 16) + 16;
 	struct sk_buff *skb;
 
-	skb = alloc_skb(LL_RESERVED_SPACE(st->dev) + len, GFP_ATOMIC);
+	skb = alloc_skb(room + len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, LL_RESERVED_SPACE(st->dev));
-	skb->dev = st->dev;
+	skb_reserve(skb, room);
 	skb->protocol = htons(ETH_P_PACKETWAY);
 	skb_put_zero(skb, len);
 	pw_eep_build_header(hdr, skb->data, PW_EEP_HDR_LEN);

@@ -755,6 +755,19 @@ void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial)
 }
 
 /**
+ * pw_rrp_put_copy - add a record as an iterator handed it out
+ * @b: builder; node records go inside the ADDR that is open
+ * @rec: the record, not an ADDR
+ */
+void pw_rrp_put_copy(struct pw_rrp_buf *b, const struct pw_rrp_rec *rec)
+{
+	u8 *p = pw_rrp_new(b, rec->type, rec->raw[PW_RRP_OFF_PL], rec->size / PW_EEP_WORD - 1);
+
+	if (p)
+		memcpy(p, rec->raw, rec->size);
+}
+
+/**
  * pw_rrp_put_raw - add records that pw_rrp_check() has accepted, at top level
  * @b: builder
  * @records: the records

@@ -156,6 +156,7 @@ void pw_rrp_put_srqr2(struct pw_rrp_buf *b, u16 q, const u8 *l2rhs, u32 len, con
 		      u32 more_len);
 void pw_rrp_put_mtur(struct pw_rrp_buf *b, u32 mtu);
 void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial);
+void pw_rrp_put_copy(struct pw_rrp_buf *b, const struct pw_rrp_rec *rec);
 void pw_rrp_put_raw(struct pw_rrp_buf *b, const u8 *records, u32 len);
 void pw_rrp_put_node(struct pw_rrp_buf *b, const struct pw_rrp_node *node);
 int pw_rrp_build_msg(u16 pt, u16 te, u32 dt, u32 sa, u8 p, const u8 *records, u32 len, u8 *out,

@@ -345,6 +345,28 @@ static bool pw_rrp_find_node(const struct pw_rrp_table *t, u32 addr, struct pw_r
 }
 
 /**
+ * pw_rrp_table_lookup - the way to a destination by one table
+ * @t: table
+ * @addr: destination
+ * @r: the way
+ *
+ * Return: false if it is not among the nodes there.
+ */
+bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_route *r)
+{
+	struct pw_rrp_rec srqr;
+
+	if (!t->used || !pw_rrp_find_node(t, addr, &srqr))
+		return false;
+	r->table = t;
+	r->q = pw_rrp_q_add(t->q, srqr.q);
+	r->mtu = t->mtu;
+	r->own = srqr.data;
+	r->own_len = srqr.data_len;
+	return true;
+}
+
+/**
  * pw_rrp_db_lookup - the best way to a destination
  * @db: tables
  * @addr: destination
@@ -358,25 +380,17 @@ static bool pw_rrp_find_node(const struct pw_rrp_table *t, u32 addr, struct pw_r
  */
 bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route *best)
 {
-	struct pw_rrp_rec srqr;
+	struct pw_rrp_route r;
 	u32 i;
-	u16 q;
 
 	best->table = NULL;
 	for (i = 0; i < db->ntables; i++) {
-		const struct pw_rrp_table *t = &db->table[i];
-
-		if (!t->used || !pw_rrp_find_node(t, addr, &srqr))
+		if (!pw_rrp_table_lookup(&db->table[i], addr, &r))
 			continue;
-		q = pw_rrp_q_add(t->q, srqr.q);
-		if (best->table && (q > best->q ||
-				    (q == best->q && t->nrcvf >= best->table->nrcvf)))
+		if (best->table && (r.q > best->q ||
+				    (r.q == best->q && r.table->nrcvf >= best->table->nrcvf)))
 			continue;
-		best->table = t;
-		best->q = q;
-		best->mtu = t->mtu;
-		best->own = srqr.data;
-		best->own_len = srqr.data_len;
+		*best = r;
 	}
 	return best->table;
 }

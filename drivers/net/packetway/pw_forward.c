@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames through a half-router; the picture is in pw_router.h.
+ *
+ * The decision needs the first word only (more with symbols in front). What may
+ * be written on the way is TAIL, if it is not zero or an error was seen, and a
+ * hop trace that its sender left optional; both on a private copy.
+ *
+ * Broadcasts stay on their SAN, except ARP and neighbour solicitations, so that
+ * the stations of all SANs can be one IP subnet: answers are unicast and find
+ * their way by address. Logical addresses go where somebody has registered as a
+ * listener. Both cross by the reverse path: a SAN takes a group frame only from
+ * the half-router that it would use to reach the frame's source, so each SAN
+ * gets one copy however many routers there are, and no loop can form.
+ */
+#include <linux/if_ether.h>
+#include <linux/ipv6.h>
+#include <net/ndisc.h>
+
+#include "pw_router.h"
+#include "pw_trunk.h"
+
+/* what the front of a frame says */
+struct pw_look {
+	enum { PW_LOOK_L2, PW_LOOK_ADDR, PW_LOOK_GROUP, PW_LOOK_BAD, PW_LOOK_NOMEM } kind;
+	u32 hdr_off;		/* not L2: where the header is */
+	u32 dt;			/* not L2 */
+	struct pw_eep_hop hop;	/* L2 */
+};
+
+/**
+ * pw_half_drop - count why a frame ends at a half-router, tell its source, free it
+ * @h: the half-router
+ * @skb: the frame, consumed
+ * @why: counter
+ * @te: error for the source, 0: none
+ */
+void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te)
+{
+	struct pw_eep_view v;
+	struct sk_buff *err;
+
+	pw_half_count(h, why);
+	if (te && pw_err_wanted(skb, &v)) {
+		if (__ratelimit(&h->err_limit)) {
+			err = pw_err_build(skb, &v, te, h->addr, pw_half_mtu(h), true);
+			if (err) {
+				pw_half_count(h, PW_HALF_ERR_SENT);
+				pw_half_send_own(h, err);
+			}
+		} else {
+			pw_half_count(h, PW_HALF_ERR_LIMITED);
+		}
+	}
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+}
+
+/* into the half-router's SAN, from its port */
+static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
+{
+	struct pw_port *p = &h->san->port[h->port];
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_engine *eng;
+
+	if (atomic_inc_return(&p->inflight) > PW_HALF_INFLIGHT_MAX && !(cb->flags & PW_CB_HALF)) {
+		atomic_dec(&p->inflight);
+		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
+		return;
+	}
+	cb->src_port = h->port;
+	cb->dst_port = port;
+	cb->flags &= ~PW_CB_TWIN;
+	pw_half_count(h, PW_HALF_SENT);
+	eng = rcu_dereference(h->san->engine);
+	eng->ops->xmit(eng, skb);
+}
+
+static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
+{
+	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
+		l->kind = PW_LOOK_BAD;
+		return;
+	}
+	l->hdr_off = off;
+	l->dt = get_unaligned_be24(skb->data + off + PW_EEP_OFF_DT);
+	switch (pw_addr_kind(l->dt)) {
+	case PW_ADDR_KIND_PHYS:
+		l->kind = PW_LOOK_ADDR;
+		break;
+	case PW_ADDR_KIND_HEYYOU:
+	case PW_ADDR_KIND_BROADCAST:
+	case PW_ADDR_KIND_LOGICAL:
+		l->kind = PW_LOOK_GROUP;
+		break;
+	default:
+		l->kind = PW_LOOK_BAD;
+		break;
+	}
+}
+
+static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
+{
+	int err;
+
+	l->kind = PW_LOOK_BAD;
+	if (skb->len < PW_EEP_MIN_LEN || !pskb_may_pull(skb, 4))
+		return;
+	switch (pw_eep_first(skb->data)) {
+	case PW_EEP_PHYS:
+	case PW_EEP_LOGICAL:
+		pw_half_look_header(skb, 0, l);
+		return;
+	case PW_EEP_L2RH:
+	case PW_EEP_SYMBOL:
+		break;
+	default:
+		return;
+	}
+
+	do {
+		err = pw_eep_consume_l2rh(skb->data, skb_headlen(skb), skb->len, &l->hop);
+	} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
+	if (!err) {
+		l->kind = PW_LOOK_L2;
+	} else if (err == PW_EEP_E_NO_L2RH) {
+		/* symbols for the host at the end: they stay */
+		do {
+			err = pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len,
+						     &l->hop);
+		} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
+		if (!err)
+			pw_half_look_header(skb, l->hop.consumed, l);
+	}
+	if (err == -EAGAIN)
+		l->kind = PW_LOOK_NOMEM;
+}
+
+/* messages to the half-router itself */
+static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_eep_view v;
+	u8 *hdr;
+
+	if (skb_linearize(skb)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
+		return;
+	}
+	if (pw_eep_parse(skb->data, skb->len, &v) || v.nl2rh || pw_eep_unknown_mandatory(&v)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_MALFORMED, PW_TE_ERR_GENERAL);
+		return;
+	}
+	switch (v.pt) {
+	case PW_PT_RRP:
+	case PW_PT_ERR:
+		pw_rrp_receive(h, skb, &v);
+		return;
+	case PW_PT_ECHO:
+		if (v.te != PW_TE_ECHO_REQUEST || pw_addr_kind(v.sa) != PW_ADDR_KIND_PHYS)
+			break;
+		if (!__ratelimit(&h->echo_limit))
+			break;
+		skb = skb_unshare(skb, GFP_ATOMIC);
+		if (!skb)
+			return;
+		if (skb_ensure_writable(skb, v.hdr_off + PW_EEP_HDR_LEN)) {
+			pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
+			return;
+		}
+		__skb_pull(skb, v.hdr_off);
+		hdr = skb->data;
+		put_unaligned_be24(v.sa, hdr + PW_EEP_OFF_DT);
+		put_unaligned_be24(h->addr, hdr + PW_EEP_OFF_SA);
+		put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
+		pw_half_count(h, PW_HALF_ECHO);
+		pw_half_send_own(h, skb);
+		return;
+	}
+	consume_skb(skb);
+}
+
+/* Does a group frame reach this SAN by the way that leads back to its source? */
+static bool pw_half_reverse_path(const struct pw_half *h, const struct sk_buff *skb, u32 hdr_off)
+{
+	u32 sa = get_unaligned_be24(skb->data + hdr_off + PW_EEP_OFF_SA);
+
+	return pw_san_port_of(h->san, sa) < 0 && pw_fib_lookup(h->san, sa) == (int)h->port;
+}
+
+/* a frame from the other half: where on this half's SAN does it go? */
+static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_look l;
+	int port;
+
+	pw_half_look(skb, &l);
+	switch (l.kind) {
+	case PW_LOOK_L2:
+		if (pw_san_native_route(h->san, skb->data + l.hop.route_off, l.hop.route_len, cb) ||
+		    !pw_port_takes(h->san, cb->dst_port)) {
+			pw_half_drop(h, skb, PW_HALF_DROP_BADL2RH, PW_TE_ERR_BADL2RH);
+			return;
+		}
+		if (l.hop.prio >= 0)
+			cb->prio = l.hop.prio;
+		__skb_pull(skb, l.hop.consumed);
+		pw_half_count(h, PW_HALF_FORWARD_L2);
+		pw_half_emit(h, skb, cb->dst_port);
+		return;
+	case PW_LOOK_ADDR:
+		if (l.dt == h->addr) {
+			pw_half_local(h, skb);
+			return;
+		}
+		cb->route = -1;
+		cb->dt = l.dt;
+		port = pw_san_port_of(h->san, l.dt);
+		if (port < 0) {
+			port = pw_fib_lookup(h->san, l.dt);
+			/* back where it came from is no way */
+			if (port == (int)h->port)
+				port = -1;
+		}
+		if (port < 0 || !pw_port_takes(h->san, port)) {
+			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
+			return;
+		}
+		pw_half_count(h, PW_HALF_FORWARD_L3);
+		pw_half_emit(h, skb, port);
+		return;
+	case PW_LOOK_GROUP:
+		if (!pw_half_reverse_path(h, skb, l.hdr_off)) {
+			pw_half_count(h, PW_HALF_DROP_GROUP);
+			consume_skb(skb);
+			return;
+		}
+		cb->route = -1;
+		cb->dt = l.dt;
+		pw_half_count(h, PW_HALF_FORWARD_GROUP);
+		pw_half_emit(h, skb, PW_PORT_GROUP);
+		return;
+	case PW_LOOK_NOMEM:
+		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
+		return;
+	default:
+		pw_half_drop(h, skb, PW_HALF_DROP_MALFORMED, PW_TE_ERR_GENERAL);
+		return;
+	}
+}
+
+/* EI moves on by one router; zeros need no hand laid on them */
+static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
+{
+	bool error = pw_cb(skb)->flags & PW_CB_ERROR;
+	u8 buf[PW_EEP_TAIL_LEN];
+	const u8 *p;
+	u64 ei;
+
+	p = skb_header_pointer(skb, skb->len - PW_EEP_TAIL_LEN, sizeof(buf), buf);
+	if (!p)
+		return -EINVAL;
+	ei = get_unaligned_be64(p);
+	if (likely(!ei && !error))
+		return 0;
+	/* TAIL may lie in pages that are not ours to write to */
+	if (skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC))
+		return -ENOMEM;
+	put_unaligned_be64(pw_eep_ei_hop(ei, error), skb->data + skb->len - PW_EEP_TAIL_LEN);
+	pw_cb(skb)->flags &= ~PW_CB_ERROR;
+	pw_half_count(h, PW_HALF_EI_MARKED);
+	return 0;
+}
+
+/* Are there optional headers, as far as one can tell without walking? */
+static bool pw_half_has_options(struct sk_buff *skb, const struct pw_look *l)
+{
+	u32 off = l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off;
+
+	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN))
+		return false;
+	switch (pw_eep_first(skb->data + off)) {
+	case PW_EEP_PHYS:
+	case PW_EEP_LOGICAL:
+		return skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
+	default:
+		return true;
+	}
+}
+
+static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_eep_view v;
+	int err;
+
+	do {
+		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
+	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
+	/* who receives it will say what is wrong */
+	if (err || !v.hoptrace_len)
+		return err == -EAGAIN ? -ENOMEM : 0;
+	if (skb_ensure_writable(skb, v.hoptrace_off + v.hoptrace_len))
+		return -ENOMEM;
+	if (pw_eep_hoptrace_append(skb->data + v.hoptrace_off, v.hoptrace_len, h->addr) >= 0)
+		pw_half_count(h, PW_HALF_HOPTRACE);
+	return 0;
+}
+
+static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
+{
+	u32 mtu = pw_half_mtu(h);
+	struct pw_eep_view v;
+	int err;
+
+	/* prefixes and options included: the data cannot be more */
+	if (likely(skb->len - PW_OVERHEAD <= mtu))
+		return false;
+	do {
+		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
+	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
+	return v.hdr_seen && v.data_len > mtu;
+}
+
+/* the frame leaves this half for the other one */
+static void pw_half_to_twin(struct pw_half *h, struct sk_buff *skb)
+{
+	if (h->twin)
+		pw_half_out(h->twin, skb);
+	else
+		pw_trunk_send(h->trunk, skb);
+}
+
+/* one more router is passed; true: go on at the other half */
+static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	/* a half-router is trusted on its own SAN only */
+	cb->flags &= ~PW_CB_HALF;
+	if (++cb->hops > PW_HOPS_MAX) {
+		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
+		return false;
+	}
+	if (pw_half_too_big(h, skb)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
+		return false;
+	}
+	if (pw_half_mark(h, skb) ||
+	    (unlikely(pw_half_has_options(skb, l)) && pw_half_trace(h, skb))) {
+		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
+		return false;
+	}
+	return true;
+}
+
+/* by address, from this half's own SAN */
+static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	int port;
+
+	if (l->dt == h->addr) {
+		pw_half_local(h, skb);
+		return;
+	}
+	port = pw_san_port_of(h->san, l->dt);
+	if (port < 0)
+		port = pw_fib_lookup(h->san, l->dt);
+	if (port == (int)h->port) {
+		if (pw_half_cross(h, skb, l))
+			pw_half_to_twin(h, skb);
+		return;
+	}
+	if (port < 0 || !pw_port_takes(h->san, port)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
+		return;
+	}
+	/* it was brought here by a route; another one on this SAN is meant */
+	if (++cb->hops > PW_HOPS_MAX) {
+		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
+		return;
+	}
+	cb->route = -1;
+	cb->dt = l->dt;
+	pw_half_count(h, PW_HALF_FORWARD_L3);
+	pw_half_emit(h, skb, port);
+}
+
+/* ARP, or an IPv6 neighbour solicitation? */
+static bool pw_half_resolves(struct sk_buff *skb, u32 hdr_off)
+{
+	struct {
+		struct ipv6hdr ip;
+		u8 type;
+	} __packed buf;
+	const u8 *hdr = skb->data + hdr_off;
+	const u8 *p;
+
+	if (get_unaligned_be16(hdr + PW_EEP_OFF_PT) != PW_PT_IP || hdr[PW_EEP_OFF_HRZ] & PW_EEP_H)
+		return false;
+	switch (get_unaligned_be16(hdr + PW_EEP_OFF_TE)) {
+	case ETH_P_ARP:
+		return true;
+	case 0:
+		p = skb_header_pointer(skb, hdr_off + PW_EEP_HDR_LEN, sizeof(buf), &buf);
+		return p && p[0] >> 4 == 6 && p[6] == IPPROTO_ICMPV6 &&
+		       p[sizeof(struct ipv6hdr)] == NDISC_NEIGHBOUR_SOLICITATION;
+	default:
+		return false;
+	}
+}
+
+static void pw_half_in_group(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	u16 pt = get_unaligned_be16(skb->data + l->hdr_off + PW_EEP_OFF_PT);
+	bool cross = false;
+
+	switch (l->dt) {
+	case PW_ADDR_BROADCAST:
+		cross = pw_half_resolves(skb, l->hdr_off);
+		fallthrough;
+	case PW_ADDR_HEYYOU:
+		if (pt == PW_PT_RRP || pt == PW_PT_ERR) {
+			pw_half_local(h, skb);
+			return;
+		}
+		break;
+	default:
+		cross = pw_half_beyond(h, l->dt);
+		break;
+	}
+	if (!cross || !__ratelimit(&h->group_limit)) {
+		pw_half_count(h, PW_HALF_DROP_GROUP);
+		consume_skb(skb);
+		return;
+	}
+	if (pw_half_cross(h, skb, l))
+		pw_half_to_twin(h, skb);
+}
+
+/* a frame from this half's own SAN */
+static void pw_half_in(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_look l;
+
+	pw_half_count(h, PW_HALF_RX);
+	/* its sender's socket, namespace and device end here */
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	skb->dev = NULL;
+	cb->net = NULL;
+
+	pw_half_look(skb, &l);
+	switch (l.kind) {
+	case PW_LOOK_L2:
+		if (pw_half_cross(h, skb, &l))
+			pw_half_to_twin(h, skb);
+		break;
+	case PW_LOOK_ADDR:
+		pw_half_in_addr(h, skb, &l);
+		break;
+	case PW_LOOK_GROUP:
+		pw_half_in_group(h, skb, &l);
+		break;
+	case PW_LOOK_NOMEM:
+		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
+		break;
+	default:
+		pw_half_drop(h, skb, PW_HALF_DROP_MALFORMED, PW_TE_ERR_GENERAL);
+		break;
+	}
+}
+
+/**
+ * pw_half_send_own - send a message that a half-router made
+ * @h: the half-router
+ * @skb: the message, at its header; consumed
+ *
+ * BH off, RCU held. May be called from the twin's poll.
+ */
+void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_half *twin = h->twin;
+	int port;
+	u32 dt;
+
+	dt = get_unaligned_be24(skb->data + PW_EEP_OFF_DT);
+	*cb = (struct pw_skb_cb) {
+		.route = -1,
+		.dt = dt,
+		.prio = skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
+		.flags = PW_CB_HALF,
+	};
+	skb->dev = NULL;
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	if (dt == PW_ADDR_BROADCAST) {
+		pw_half_emit(h, skb, PW_PORT_GROUP);
+		return;
+	}
+	if (dt == READ_ONCE(h->twin_addr)) {
+		if (twin)
+			pw_half_queue_twin(twin, skb);
+		else
+			pw_trunk_send(h->trunk, skb);
+		return;
+	}
+	port = pw_san_port_of(h->san, dt);
+	if (port < 0)
+		port = pw_fib_lookup(h->san, dt);
+	if (port >= 0 && port != (int)h->port && pw_port_takes(h->san, port)) {
+		pw_half_emit(h, skb, port);
+		return;
+	}
+	/* trusted on the SAN of its maker only */
+	cb->flags = 0;
+	if (!twin && port == (int)h->port) {
+		pw_trunk_send(h->trunk, skb);
+		return;
+	}
+	if (!twin)
+		goto unknown;
+	/* one's own port, or no route on this side: the other half's SAN */
+	port = pw_san_port_of(twin->san, dt);
+	if (port < 0)
+		port = pw_fib_lookup(twin->san, dt);
+	if (port >= 0 && port != (int)twin->port && pw_port_takes(twin->san, port)) {
+		pw_half_emit(twin, skb, port);
+		return;
+	}
+unknown:
+	pw_half_count(h, PW_HALF_DROP_UNKNOWN);
+	kfree_skb(skb);
+}
+
+/* the frame waits its turn at @h; a charge to the sender goes on */
+static bool pw_half_enqueue(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_rxq *q = &h->rxq;
+	bool open;
+
+	spin_lock(&q->lock);
+	open = q->open;
+	if (likely(open))
+		pw_rxq_push(q, skb);
+	spin_unlock(&q->lock);
+	if (likely(open))
+		napi_schedule(&h->napi);
+	return open;
+}
+
+/**
+ * pw_half_deliver - a frame has reached the port of a half-router
+ * @h: the half-router
+ * @skb: the frame, charged to its sender; consumed
+ *
+ * BH off, RCU held.
+ */
+void pw_half_deliver(struct pw_half *h, struct sk_buff *skb)
+{
+	if (likely(pw_half_enqueue(h, skb)))
+		return;
+	pw_port_release(h->san, pw_cb(skb)->src_port, 1);
+	pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
+}
+
+/**
+ * pw_half_queue_twin - a frame from the other half waits its turn
+ * @h: the half-router that gets it
+ * @skb: the frame, charged to nobody; consumed
+ */
+void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
+{
+	if (atomic_inc_return(&h->from_twin) > PW_HALF_QUEUE_MAX) {
+		atomic_dec(&h->from_twin);
+		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
+		return;
+	}
+	pw_cb(skb)->flags |= PW_CB_TWIN;
+	if (!pw_half_enqueue(h, skb)) {
+		atomic_dec(&h->from_twin);
+		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
+	}
+}
+
+/* whoever carried it until now is rid of it */
+static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
+{
+	if (pw_cb(skb)->flags & PW_CB_TWIN)
+		atomic_dec(&h->from_twin);
+	else
+		pw_port_release(h->san, pw_cb(skb)->src_port, 1);
+}
+
+int pw_half_poll(struct napi_struct *napi, int budget)
+{
+	struct pw_half *h = container_of(napi, struct pw_half, napi);
+	struct sk_buff_head batch;
+	struct sk_buff *skb;
+	int work = 0;
+
+	__skb_queue_head_init(&batch);
+	spin_lock(&h->rxq.lock);
+	while (work < budget && (skb = pw_rxq_pop(&h->rxq))) {
+		__skb_queue_tail(&batch, skb);
+		work++;
+	}
+	spin_unlock(&h->rxq.lock);
+
+	rcu_read_lock();
+	while ((skb = __skb_dequeue(&batch))) {
+		pw_half_take(h, skb);
+		if (pw_cb(skb)->flags & PW_CB_TWIN)
+			pw_half_out(h, skb);
+		else
+			pw_half_in(h, skb);
+	}
+	rcu_read_unlock();
+
+	if (work < budget)
+		napi_complete_done(napi, work);
+	return work;
+}
+
+/* nothing comes in and nobody polls any more: what waits is dropped */
+void pw_half_purge(struct pw_half *h)
+{
+	struct sk_buff *skb;
+
+	local_bh_disable();
+	rcu_read_lock();
+	spin_lock(&h->rxq.lock);
+	h->rxq.open = false;
+	spin_unlock(&h->rxq.lock);
+	while ((skb = pw_rxq_pop(&h->rxq))) {
+		pw_half_take(h, skb);
+		pw_half_count(h, PW_HALF_DROP_DOWN);
+		kfree_skb(skb);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}

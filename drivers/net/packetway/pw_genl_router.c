@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Generic netlink: routers, routes, nodes. */
+#include <linux/rtnetlink.h>
+#include <net/sock.h>
+
+#include "pw_genl.h"
+#include "pw_router.h"
+#include "pw_trunk.h"
+
+static const struct nla_policy pw_half_policy[PACKETWAY_A_HALF_MAX + 1] = {
+	[PACKETWAY_A_HALF_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
+	[PACKETWAY_A_HALF_PORT] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_PORTS_MAX - 1),
+	[PACKETWAY_A_HALF_MTU] = { .type = NLA_U32 },
+	[PACKETWAY_A_HALF_ADDR] = { .type = NLA_REJECT,
+				    .reject_message = "The address follows from SAN and port" },
+	[PACKETWAY_A_HALF_MTU_NOW] = { .type = NLA_REJECT,
+				       .reject_message = "The MTU in force is reply only" },
+	[PACKETWAY_A_HALF_TABLES] = { .type = NLA_REJECT,
+				      .reject_message = "The number of tables is reply only" },
+	[PACKETWAY_A_HALF_STATS] = { .type = NLA_REJECT,
+				     .reject_message = "Counters are reply only" },
+};
+
+static const struct nla_policy pw_trunk_policy[PACKETWAY_A_TRUNK_MAX + 1] = {
+	[PACKETWAY_A_TRUNK_LOCAL] = NLA_POLICY_MIN_LEN(sizeof(struct sockaddr_in)),
+	[PACKETWAY_A_TRUNK_REMOTE] = NLA_POLICY_MIN_LEN(sizeof(struct sockaddr_in)),
+	[PACKETWAY_A_TRUNK_KEY] = NLA_POLICY_EXACT_LEN(PACKETWAY_TRUNK_KEY_LEN),
+	[PACKETWAY_A_TRUNK_INSECURE] = { .type = NLA_FLAG },
+};
+
+const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1] = {
+	[PACKETWAY_A_ROUTER_NAME] = { .type = NLA_NUL_STRING, .len = PACKETWAY_ROUTER_NAME_MAX },
+	[PACKETWAY_A_ROUTER_HALF] = NLA_POLICY_NESTED(pw_half_policy),
+	[PACKETWAY_A_ROUTER_TRUNK] = NLA_POLICY_NESTED(pw_trunk_policy),
+};
+
+const struct nla_policy pw_route_policy[PACKETWAY_A_ROUTE_MAX + 1] = {
+	[PACKETWAY_A_ROUTE_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
+};
+
+const struct nla_policy pw_node_policy[PACKETWAY_A_NODE_MAX + 1] = {
+	[PACKETWAY_A_NODE_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
+	[PACKETWAY_A_NODE_ADDR] = { .type = NLA_U32 },
+	[PACKETWAY_A_NODE_NAME] = { .type = NLA_NUL_STRING, .len = 127 },
+};
+
+/* --- routers ---------------------------------------------------------------- */
+
+static int pw_half_fill(struct sk_buff *msg, struct pw_half *h)
+{
+	struct nlattr *nest, *stats;
+	u64 sum[PW_HALF_STAT_NUM];
+	u32 i, tables = 0;
+
+	BUILD_BUG_ON(PACKETWAY_A_HALF_STAT_MAX - PACKETWAY_A_HALF_STAT_PAD != PW_HALF_STAT_NUM);
+	spin_lock_bh(&h->lock);
+	for (i = 0; i < h->db.ntables; i++)
+		tables += h->db.table[i].used;
+	spin_unlock_bh(&h->lock);
+	pw_half_stats_fold(h, sum);
+
+	nest = nla_nest_start(msg, PACKETWAY_A_ROUTER_HALF);
+	if (!nest ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_SAN, h->san->id) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_PORT, h->port) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_MTU, h->mtu_set) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_ADDR, h->addr) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_MTU_NOW, READ_ONCE(h->mtu)) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_TABLES, tables))
+		return -EMSGSIZE;
+	stats = nla_nest_start(msg, PACKETWAY_A_HALF_STATS);
+	if (!stats)
+		return -EMSGSIZE;
+	for (i = 0; i < PW_HALF_STAT_NUM; i++)
+		if (nla_put_u64_64bit(msg, PACKETWAY_A_HALF_STAT_PAD + 1 + i, sum[i],
+				      PACKETWAY_A_HALF_STAT_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(msg, stats);
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int pw_end_put(struct sk_buff *msg, int type, const union pw_trunk_end *e)
+{
+	return nla_put(msg, type, e->sa.sa_family == AF_INET ? sizeof(e->in) : sizeof(e->in6), e);
+}
+
+static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
+{
+	struct nlattr *nest, *stats;
+	u32 i;
+
+	BUILD_BUG_ON(PACKETWAY_A_TRUNK_STAT_MAX - PACKETWAY_A_TRUNK_STAT_PAD != PW_TRUNK_STAT_NUM);
+	BUILD_BUG_ON(CHACHA20POLY1305_KEY_SIZE != PACKETWAY_TRUNK_KEY_LEN);
+	nest = nla_nest_start(msg, PACKETWAY_A_ROUTER_TRUNK);
+	if (!nest || pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
+	    pw_end_put(msg, PACKETWAY_A_TRUNK_REMOTE, &t->conf.remote) ||
+	    (t->conf.keyed && nla_put_flag(msg, PACKETWAY_A_TRUNK_KEYED)) ||
+	    (t->conf.insecure && nla_put_flag(msg, PACKETWAY_A_TRUNK_INSECURE)) ||
+	    (READ_ONCE(t->up) && nla_put_flag(msg, PACKETWAY_A_TRUNK_UP)) ||
+	    nla_put_u32(msg, PACKETWAY_A_TRUNK_PEER, READ_ONCE(t->half->twin_addr)))
+		return -EMSGSIZE;
+	stats = nla_nest_start(msg, PACKETWAY_A_TRUNK_STATS);
+	if (!stats)
+		return -EMSGSIZE;
+	for (i = 0; i < PW_TRUNK_STAT_NUM; i++)
+		if (nla_put_u64_64bit(msg, PACKETWAY_A_TRUNK_STAT_PAD + 1 + i,
+				      atomic64_read(&t->stats[i]), PACKETWAY_A_TRUNK_STAT_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(msg, stats);
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+static int pw_router_fill(struct sk_buff *msg, struct pw_router *r, u32 portid, u32 seq, int flags,
+			  u8 cmd)
+{
+	struct nlattr *nest;
+	void *hdr;
+
+	hdr = genlmsg_put(msg, portid, seq, &pw_genl_family, flags, cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(msg, PACKETWAY_A_ROUTER);
+	if (!nest || nla_put_string(msg, PACKETWAY_A_ROUTER_NAME, r->name) ||
+	    pw_half_fill(msg, &r->half[0]) ||
+	    (r->half[0].trunk ? pw_trunk_fill(msg, r->half[0].trunk) :
+	     pw_half_fill(msg, &r->half[1]))) {
+		genlmsg_cancel(msg, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, nest);
+	genlmsg_end(msg, hdr);
+	return 0;
+}
+
+static struct sk_buff *pw_router_message(struct pw_router *r, u32 portid, u32 seq, u8 cmd)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (msg && pw_router_fill(msg, r, portid, seq, 0, cmd)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return msg;
+}
+
+static int pw_router_parse(struct genl_info *info, struct nlattr **tb)
+{
+	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_ROUTER))
+		return -EINVAL;
+	/* the nest was validated with the family's policy */
+	nla_parse_nested(tb, PACKETWAY_A_ROUTER_MAX, info->attrs[PACKETWAY_A_ROUTER],
+			 pw_router_policy, info->extack);
+	if (!tb[PACKETWAY_A_ROUTER_NAME] || !nla_len(tb[PACKETWAY_A_ROUTER_NAME]) ||
+	    !*(const char *)nla_data(tb[PACKETWAY_A_ROUTER_NAME])) {
+		NL_SET_ERR_MSG(info->extack, "The name of the router is missing");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct pw_router *pw_router_of(struct genl_info *info, struct nlattr **tb)
+{
+	struct pw_router *r;
+
+	r = pw_router_find(genl_info_net(info), nla_data(tb[PACKETWAY_A_ROUTER_NAME]));
+	if (r)
+		return r;
+	NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_ROUTER_NAME],
+			    "There is no router with this name in this namespace");
+	return ERR_PTR(-ENOENT);
+}
+
+int pw_genl_router_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
+	struct sk_buff *msg = NULL;
+	struct pw_router *r;
+	int err;
+
+	err = pw_router_parse(info, tb);
+	if (err)
+		return err;
+	rtnl_lock();
+	r = pw_router_of(info, tb);
+	if (IS_ERR(r))
+		err = PTR_ERR(r);
+	else
+		msg = pw_router_message(r, info->snd_portid, info->snd_seq,
+					PACKETWAY_CMD_ROUTER_GET);
+	rtnl_unlock();
+	if (err)
+		return err;
+	return msg ? genlmsg_reply(msg, info) : -ENOMEM;
+}
+
+int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct pw_router *r;
+	long i = 0;
+
+	rtnl_lock();
+	list_for_each_entry(r, pw_routers(sock_net(skb->sk)), list) {
+		if (i++ < cb->args[0])
+			continue;
+		if (pw_router_fill(skb, r, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				   NLM_F_MULTI, PACKETWAY_CMD_ROUTER_GET))
+			break;
+		cb->args[0] = i;
+	}
+	rtnl_unlock();
+	return skb->len;
+}
+
+/* one half of a request: takes a share of its SAN */
+static int pw_half_parse(struct genl_info *info, struct nlattr *attr, struct pw_half_config *conf)
+{
+	struct nlattr *tb[PACKETWAY_A_HALF_MAX + 1];
+	int port;
+
+	nla_parse_nested(tb, PACKETWAY_A_HALF_MAX, attr, pw_half_policy, info->extack);
+	if (!tb[PACKETWAY_A_HALF_SAN]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "The SAN of a half-router is missing");
+		return -EINVAL;
+	}
+	if (tb[PACKETWAY_A_HALF_MTU])
+		conf->mtu = nla_get_u32(tb[PACKETWAY_A_HALF_MTU]);
+	if (conf->mtu && (conf->mtu < PACKETWAY_MTU_MIN || conf->mtu > PACKETWAY_MTU_MAX)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_HALF_MTU],
+				    "The MTU is not one that a station could have");
+		return -ERANGE;
+	}
+	conf->san = pw_san_get(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_HALF_SAN]),
+			       info->extack);
+	if (IS_ERR(conf->san))
+		return PTR_ERR(conf->san);
+	if (tb[PACKETWAY_A_HALF_PORT]) {
+		conf->port = nla_get_u32(tb[PACKETWAY_A_HALF_PORT]);
+		return 0;
+	}
+	port = pw_san_port_find(conf->san, info->extack);
+	if (port < 0) {
+		pw_san_put(conf->san);
+		return port;
+	}
+	conf->port = port;
+	return 0;
+}
+
+static int pw_end_parse(const struct nlattr *attr, union pw_trunk_end *e)
+{
+	u16 family;
+
+	if (!attr)
+		return -EINVAL;
+	memset(e, 0, sizeof(*e));
+	nla_memcpy(e, attr, sizeof(*e));
+	family = e->sa.sa_family;
+	if (family == AF_INET)
+		return nla_len(attr) == sizeof(e->in) && e->in.sin_port ? 0 : -EINVAL;
+	if (family == AF_INET6)
+		return nla_len(attr) == sizeof(e->in6) && e->in6.sin6_port ? 0 : -EINVAL;
+	return -EAFNOSUPPORT;
+}
+
+static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
+			  struct pw_trunk_config *conf)
+{
+	struct nlattr *tb[PACKETWAY_A_TRUNK_MAX + 1];
+	int err;
+
+	nla_parse_nested(tb, PACKETWAY_A_TRUNK_MAX, attr, pw_trunk_policy, info->extack);
+	err = pw_end_parse(tb[PACKETWAY_A_TRUNK_LOCAL], &conf->local);
+	if (!err)
+		err = pw_end_parse(tb[PACKETWAY_A_TRUNK_REMOTE], &conf->remote);
+	if (!err && conf->local.sa.sa_family != conf->remote.sa.sa_family)
+		err = -EINVAL;
+	if (err) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "A trunk needs address and port of both ends, of one family");
+		return err;
+	}
+	if (tb[PACKETWAY_A_TRUNK_KEY]) {
+		conf->keyed = true;
+		nla_memcpy(conf->key, tb[PACKETWAY_A_TRUNK_KEY], sizeof(conf->key));
+	}
+	conf->insecure = nla_get_flag(tb[PACKETWAY_A_TRUNK_INSECURE]);
+	if (conf->keyed && conf->insecure) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "A trunk has a key or is insecure");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
+	struct pw_trunk_config trunk = {};
+	struct pw_half_config conf[2] = {};
+	struct nlattr *half[2] = {};
+	bool trunked;
+	struct pw_router *r;
+	struct nlattr *attr;
+	int err, rem, n = 0;
+
+	err = pw_router_parse(info, tb);
+	if (err)
+		return err;
+	nla_for_each_nested(attr, info->attrs[PACKETWAY_A_ROUTER], rem) {
+		if (nla_type(attr) != PACKETWAY_A_ROUTER_HALF)
+			continue;
+		if (n < 2)
+			half[n] = attr;
+		n++;
+	}
+	trunked = tb[PACKETWAY_A_ROUTER_TRUNK];
+	if (n != (trunked ? 1 : 2)) {
+		NL_SET_ERR_MSG(info->extack, "A router has two halves, or one and a trunk");
+		return -EINVAL;
+	}
+	if (trunked) {
+		err = pw_trunk_parse(info, tb[PACKETWAY_A_ROUTER_TRUNK], &trunk);
+		if (err)
+			goto wipe;
+	}
+
+	rtnl_lock();
+	err = pw_half_parse(info, half[0], &conf[0]);
+	if (err)
+		goto out;
+	err = trunked ? 0 : pw_half_parse(info, half[1], &conf[1]);
+	if (err) {
+		pw_san_put(conf[0].san);
+		goto out;
+	}
+	r = pw_router_create(genl_info_net(info), nla_data(tb[PACKETWAY_A_ROUTER_NAME]), conf,
+			     trunked ? &trunk : NULL, info->extack);
+	if (IS_ERR(r)) {
+		err = PTR_ERR(r);
+		pw_san_put(conf[0].san);
+		if (!trunked)
+			pw_san_put(conf[1].san);
+		goto out;
+	}
+	pw_genl_notify(genl_info_net(info), pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_NEW));
+out:
+	rtnl_unlock();
+wipe:
+	memzero_explicit(&trunk, sizeof(trunk));
+	return err;
+}
+
+int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
+	struct sk_buff *msg;
+	struct pw_router *r;
+	int err;
+
+	err = pw_router_parse(info, tb);
+	if (err)
+		return err;
+	rtnl_lock();
+	r = pw_router_of(info, tb);
+	if (IS_ERR(r)) {
+		err = PTR_ERR(r);
+	} else {
+		msg = pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_DEL);
+		pw_router_destroy(genl_info_net(info), r);
+		pw_genl_notify(genl_info_net(info), msg);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+/* --- walking tables: SAN by SAN, port by port, table by table ---------------- */
+
+typedef int (*pw_table_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
+			   const struct pw_rrp_table *t);
+
+/*
+ * cb->args: [0] SAN, [1] port, [2] table, [3] how far @fn is within the table,
+ * [4] only this SAN + 1
+ */
+static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_table_fn fn)
+{
+	struct net *net = sock_net(msg->sk);
+	struct pw_half *h;
+	struct pw_san *san;
+	int err = 0;
+
+	rtnl_lock();
+	while (!err && (san = pw_san_next(net, &cb->args[0]))) {
+		if (cb->args[4] && (long)san->id != cb->args[4] - 1) {
+			if ((long)san->id > cb->args[4] - 1)
+				break;
+			cb->args[0] = san->id + 1;
+			continue;
+		}
+		cb->args[0] = san->id;
+		while (!err && cb->args[1] < san->nports) {
+			h = rtnl_dereference(san->port[cb->args[1]].half);
+			if (h) {
+				spin_lock_bh(&h->lock);
+				while (!err && cb->args[2] < h->db.ntables) {
+					const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
+
+					if (t->used)
+						err = fn(msg, cb, h, t);
+					if (err)
+						break;
+					cb->args[2]++;
+					cb->args[3] = 0;
+				}
+				spin_unlock_bh(&h->lock);
+			}
+			if (err)
+				break;
+			cb->args[1]++;
+			cb->args[2] = 0;
+			cb->args[3] = 0;
+		}
+		if (err)
+			break;
+		cb->args[0] = san->id + 1;
+		cb->args[1] = 0;
+	}
+	rtnl_unlock();
+	return msg->len;
+}
+
+/* the SAN that a dump is restricted to */
+static int pw_dump_san(struct netlink_callback *cb, int outer, int max,
+		       const struct nla_policy *policy, int inner)
+{
+	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
+	struct nlattr **attrs = pw_genl_dump_attrs(cb);
+
+	BUILD_BUG_ON(PACKETWAY_A_NODE_MAX > PACKETWAY_A_ROUTE_MAX);
+	if (cb->args[4] || !attrs || !attrs[outer])
+		return 0;
+	if (nla_parse_nested(tb, max, attrs[outer], policy, cb->extack))
+		return -EINVAL;
+	if (tb[inner])
+		cb->args[4] = (long)nla_get_u32(tb[inner]) + 1;
+	return 0;
+}
+
+/* --- routes -------------------------------------------------------------------- */
+
+static int pw_route_put_table(struct sk_buff *msg, const struct pw_half *h,
+			      const struct pw_rrp_table *t)
+{
+	if (nla_put_u32(msg, PACKETWAY_A_ROUTE_SAN, h->san->id) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_TO, t->san) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_HR, h->addr) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_SERIAL, t->serial) ||
+	    nla_put(msg, PACKETWAY_A_ROUTE_VIA, t->nrcvf * sizeof(t->rcvf[0]), t->rcvf))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
+			 const struct pw_rrp_table *t)
+{
+	const struct pw_fib_entry *e;
+	struct pw_rrp_rec rec = {};
+	struct pw_rrp_iter it;
+	struct nlattr *nest;
+	bool best;
+	void *hdr;
+
+	if (t->own || !t->from_twin)
+		return 0;
+	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+	while (pw_rrp_next(&it, &rec) > 0)
+		if (rec.type == PW_RRP_ADDR && rec.at == PW_RRP_AT_MIN)
+			break;
+	if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_MIN)
+		return 0;
+	rcu_read_lock();
+	e = pw_fib_find(h->san, rec.addr);
+	best = e && e->port == h->port && e->q == t->q && e->hops == t->nrcvf &&
+	       e->san == t->san;
+	rcu_read_unlock();
+
+	hdr = genlmsg_put(msg, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &pw_genl_family,
+			  NLM_F_MULTI, PACKETWAY_CMD_ROUTE_GET);
+	if (!hdr)
+		return -EMSGSIZE;
+	nest = nla_nest_start(msg, PACKETWAY_A_ROUTE);
+	if (!nest || pw_route_put_table(msg, h, t) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_FIRST, rec.addr) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_LAST, rec.addr2) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_QUALITY, t->q) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_MTU, t->mtu * 8) ||
+	    (best && nla_put_flag(msg, PACKETWAY_A_ROUTE_BEST))) {
+		genlmsg_cancel(msg, hdr);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, nest);
+	genlmsg_end(msg, hdr);
+	return 0;
+}
+
+int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	int err = pw_dump_san(cb, PACKETWAY_A_ROUTE, PACKETWAY_A_ROUTE_MAX, pw_route_policy,
+			      PACKETWAY_A_ROUTE_SAN);
+
+	return err ? err : pw_table_dump(skb, cb, pw_route_fill);
+}
+
+/* the routes of a SAN may have changed: listeners ask again */
+void pw_genl_route_changed(struct pw_san *san)
+{
+	struct sk_buff *msg;
+	struct nlattr *nest;
+	void *hdr;
+
+	if (!genl_has_listeners(&pw_genl_family, san->net, 0))
+		return;
+	msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return;
+	hdr = genlmsg_put(msg, 0, 0, &pw_genl_family, 0, PACKETWAY_CMD_ROUTE_NTF);
+	nest = hdr ? nla_nest_start(msg, PACKETWAY_A_ROUTE) : NULL;
+	if (!nest || nla_put_u32(msg, PACKETWAY_A_ROUTE_SAN, san->id)) {
+		nlmsg_free(msg);
+		return;
+	}
+	nla_nest_end(msg, nest);
+	genlmsg_end(msg, hdr);
+	pw_genl_notify(san->net, msg);
+}
+
+/* --- nodes ----------------------------------------------------------------------- */
+
+/* a node's NAME, CAPA and LADR records stand in front of its SRQR */
+static int pw_node_put(struct sk_buff *msg, const struct pw_half *h, const struct pw_rrp_rec *node,
+		       bool local)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	const u8 *end;
+
+	if (nla_put_u32(msg, PACKETWAY_A_NODE_SAN, h->san->id) ||
+	    nla_put_u32(msg, PACKETWAY_A_NODE_ADDR, node->addr) ||
+	    (local && nla_put_flag(msg, PACKETWAY_A_NODE_LOCAL)))
+		return -EMSGSIZE;
+	end = node->data;
+	pw_rrp_iter_nested(&it, node);
+	while (pw_rrp_next(&it, &rec) > 0 && rec.type != PW_RRP_SRQR) {
+		if (rec.type == PW_RRP_NAME) {
+			struct nlattr *a;
+
+			a = nla_reserve(msg, PACKETWAY_A_NODE_NAME, rec.data_len + 1);
+			if (!a)
+				return -EMSGSIZE;
+			memcpy(nla_data(a), rec.data, rec.data_len);
+			((u8 *)nla_data(a))[rec.data_len] = 0;
+		}
+		end = rec.raw + rec.size;
+	}
+	return end > node->data ? nla_put(msg, PACKETWAY_A_NODE_RECORDS, end - node->data,
+					  node->data) : 0;
+}
+
+/* every SAN is shown by one table: the first half-router's best one */
+static bool pw_node_table(const struct pw_half *h, const struct pw_rrp_table *t)
+{
+	const struct pw_rrp_table *o;
+	u32 i;
+
+	for (i = 0; i < h->port; i++)
+		if (rtnl_dereference(h->san->port[i].half))
+			return false;
+	for (i = 0; i < h->db.ntables; i++) {
+		o = &h->db.table[i];
+		if (o != t && o->used && o->san == t->san &&
+		    (o->q < t->q || (o->q == t->q && o < t)))
+			return false;
+	}
+	return true;
+}
+
+static int pw_node_fill(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
+			const struct pw_rrp_table *t)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	struct nlattr *nest;
+	long i = 0;
+	void *hdr;
+
+	if (!pw_node_table(h, t))
+		return 0;
+	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_SINGLE || i++ < cb->args[3])
+			continue;
+		hdr = genlmsg_put(msg, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				  &pw_genl_family, NLM_F_MULTI, PACKETWAY_CMD_NODE_GET);
+		if (!hdr)
+			return -EMSGSIZE;
+		nest = nla_nest_start(msg, PACKETWAY_A_NODE);
+		if (!nest || pw_node_put(msg, h, &rec, t->own)) {
+			genlmsg_cancel(msg, hdr);
+			return -EMSGSIZE;
+		}
+		nla_nest_end(msg, nest);
+		genlmsg_end(msg, hdr);
+		cb->args[3] = i;
+	}
+	return 0;
+}
+
+int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	int err = pw_dump_san(cb, PACKETWAY_A_NODE, PACKETWAY_A_NODE_MAX, pw_node_policy,
+			      PACKETWAY_A_NODE_SAN);
+
+	return err ? err : pw_table_dump(skb, cb, pw_node_fill);
+}
+
+/* --- resolve ----------------------------------------------------------------------- */
+
+static bool pw_resolve_is(const struct pw_rrp_rec *node, u32 addr, const char *name)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+
+	if (node->type != PW_RRP_ADDR || node->at != PW_RRP_AT_SINGLE)
+		return false;
+	if (!name)
+		return node->addr == addr;
+	pw_rrp_iter_nested(&it, node);
+	while (pw_rrp_next(&it, &rec) > 0)
+		if (rec.type == PW_RRP_NAME && rec.data_len == strlen(name) &&
+		    !memcmp(rec.data, name, rec.data_len))
+			return true;
+	return false;
+}
+
+static bool pw_resolve_node(const struct pw_half *h, u32 addr, const char *name,
+			    struct pw_rrp_rec *node, bool *local)
+{
+	struct pw_rrp_iter it;
+	u32 i;
+
+	for (i = 0; i < h->db.ntables; i++) {
+		if (!h->db.table[i].used)
+			continue;
+		pw_rrp_iter_init(&it, h->db.table[i].nodes, h->db.table[i].nodes_len);
+		while (pw_rrp_next(&it, node) > 0) {
+			if (!pw_resolve_is(node, addr, name))
+				continue;
+			*local = h->db.table[i].own;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int pw_resolve_way(struct sk_buff *msg, const struct pw_half *h,
+			  const struct pw_rrp_route *r)
+{
+	u8 front[8 + PW_RRP_MAX_CSR];
+	struct nlattr *nest, *a;
+	u32 len = 0;
+
+	if (!r->table->own) {
+		len = pw_san_l2rh(h->san, h->port, front);
+		memcpy(front + len, r->table->csr, r->table->csr_len);
+		len += r->table->csr_len;
+	}
+	nest = nla_nest_start(msg, PACKETWAY_A_ROUTE);
+	if (!nest || pw_route_put_table(msg, h, r->table) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_QUALITY, r->q) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_MTU,
+			8 * pw_rrp_mtu_min(r->mtu, READ_ONCE(h->mtu) / 8)))
+		return -EMSGSIZE;
+	a = nla_reserve(msg, PACKETWAY_A_ROUTE_L2RH, len + r->own_len);
+	if (!a)
+		return -EMSGSIZE;
+	memcpy(nla_data(a), front, len);
+	memcpy(nla_data(a) + len, r->own, r->own_len);
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* the ways that one half-router offers; own SAN: only the first one asked */
+static int pw_resolve_ways(struct sk_buff *msg, struct pw_half *h, u32 addr, bool local)
+{
+	struct pw_rrp_route r;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < h->db.ntables && !err; i++) {
+		const struct pw_rrp_table *t = &h->db.table[i];
+
+		if (!t->used || t->own != local || (!t->own && !t->from_twin) ||
+		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
+			continue;
+		err = pw_resolve_way(msg, h, &r);
+	}
+	return err;
+}
+
+static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const char *name,
+		      struct genl_info *info)
+{
+	bool found = false, local = false;
+	struct pw_rrp_rec node;
+	struct nlattr *nest;
+	struct pw_half *h;
+	int err = 0;
+	void *hdr;
+	u32 i;
+
+	hdr = genlmsg_put(msg, info->snd_portid, info->snd_seq, &pw_genl_family, 0,
+			  PACKETWAY_CMD_RESOLVE);
+	if (!hdr)
+		return -EMSGSIZE;
+	for (i = 0; i < san->nports && !err; i++) {
+		h = rtnl_dereference(san->port[i].half);
+		if (!h || (found && local))
+			continue;
+		spin_lock_bh(&h->lock);
+		if (!found && pw_resolve_node(h, addr, name, &node, &local)) {
+			found = true;
+			addr = node.addr;
+			nest = nla_nest_start(msg, PACKETWAY_A_NODE);
+			if (!nest || pw_node_put(msg, h, &node, local))
+				err = -EMSGSIZE;
+			else
+				nla_nest_end(msg, nest);
+		}
+		if (found && !err)
+			err = pw_resolve_ways(msg, h, addr, local);
+		spin_unlock_bh(&h->lock);
+	}
+	genlmsg_end(msg, hdr);
+	return err ? err : found ? 0 : -ENOENT;
+}
+
+int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_NODE_MAX + 1];
+	const char *name = NULL;
+	struct sk_buff *msg;
+	struct pw_san *san;
+	u32 addr = 0;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_NODE))
+		return -EINVAL;
+	nla_parse_nested(tb, PACKETWAY_A_NODE_MAX, info->attrs[PACKETWAY_A_NODE], pw_node_policy,
+			 info->extack);
+	if (!tb[PACKETWAY_A_NODE_SAN] ||
+	    !tb[PACKETWAY_A_NODE_ADDR] == !tb[PACKETWAY_A_NODE_NAME]) {
+		NL_SET_ERR_MSG(info->extack, "A SAN and an address or a name are needed");
+		return -EINVAL;
+	}
+	if (tb[PACKETWAY_A_NODE_NAME])
+		name = nla_data(tb[PACKETWAY_A_NODE_NAME]);
+	else
+		addr = nla_get_u32(tb[PACKETWAY_A_NODE_ADDR]);
+
+	msg = genlmsg_new(NLMSG_DEFAULT_SIZE * 2, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	rtnl_lock();
+	san = pw_san_find(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_NODE_SAN]));
+	if (!san) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_NODE_SAN],
+				    "There is no SAN with this number in this namespace");
+		err = -ENOENT;
+	} else {
+		err = pw_resolve(msg, san, addr, name, info);
+		if (err == -ENOENT)
+			NL_SET_ERR_MSG(info->extack,
+				       "No half-router of this SAN knows the node");
+	}
+	rtnl_unlock();
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Routers as objects: made, found, deleted. */
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <net/netns/generic.h>
+
+#include "pw_router.h"
+#include "pw_trunk.h"
+
+struct list_head *pw_routers(struct net *net)
+{
+	struct pw_net *pn = net_generic(net, pw_net_id);
+
+	return &pn->routers;
+}
+
+void pw_router_net_init(struct net *net)
+{
+	INIT_LIST_HEAD(pw_routers(net));
+}
+
+/* router @name of a namespace, or NULL; under RTNL */
+struct pw_router *pw_router_find(struct net *net, const char *name)
+{
+	struct pw_router *r;
+
+	ASSERT_RTNL();
+	list_for_each_entry(r, pw_routers(net), list)
+		if (!strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+/**
+ * pw_half_stats_fold - sum a half-router's counters over all CPUs
+ * @h: the half-router
+ * @sum: PW_HALF_STAT_NUM values
+ */
+void pw_half_stats_fold(const struct pw_half *h, u64 *sum)
+{
+	u64 v[PW_HALF_STAT_NUM];
+	unsigned int start;
+	int cpu, i;
+
+	memset(sum, 0, PW_HALF_STAT_NUM * sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct pw_half_pcpu *s = per_cpu_ptr(h->stats, cpu);
+
+		do {
+			start = u64_stats_fetch_begin(&s->syncp);
+			for (i = 0; i < PW_HALF_STAT_NUM; i++)
+				v[i] = u64_stats_read(&s->v[i]);
+		} while (u64_stats_fetch_retry(&s->syncp, start));
+		for (i = 0; i < PW_HALF_STAT_NUM; i++)
+			sum[i] += v[i];
+	}
+}
+
+static void pw_half_limit(struct ratelimit_state *rs, int burst)
+{
+	ratelimit_state_init(rs, HZ, burst);
+	ratelimit_set_flags(rs, RATELIMIT_MSG_ON_RELEASE);
+}
+
+static void pw_half_free(struct pw_half *h)
+{
+	kfree(rcu_dereference_protected(h->beyond, true));
+	pw_dummy_netdev_free(h->dummy);
+	vfree(h->mem);
+	free_percpu(h->stats);
+}
+
+/* everything that needs memory; nobody sees it yet */
+static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *twin,
+			const struct pw_half_config *conf)
+{
+	struct pw_rrp_table *table;
+	u8 *nodes;
+	u32 i;
+
+	h->router = r;
+	h->twin = twin;
+	h->san = conf->san;
+	h->port = conf->port;
+	h->addr = pw_san_addr(conf->san, conf->port);
+	h->mtu_set = conf->mtu;
+	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
+	spin_lock_init(&h->lock);
+	pw_rxq_init(&h->rxq);
+	h->rxq.open = true;
+	pw_half_limit(&h->err_limit, 1000);
+	pw_half_limit(&h->rrp_limit, 2000);
+	pw_half_limit(&h->echo_limit, 10000);
+	pw_half_limit(&h->group_limit, 10000);
+
+	h->stats = netdev_alloc_pcpu_stats(struct pw_half_pcpu);
+	h->dummy = pw_dummy_netdev_alloc();
+	h->mem = __vmalloc(PW_HALF_TABLES * (sizeof(*table) + PW_HALF_NODES_CAP) + PW_HALF_SCRATCH,
+			   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!h->stats || !h->dummy || !h->mem)
+		return -ENOMEM;
+	table = h->mem;
+	nodes = (u8 *)(table + PW_HALF_TABLES);
+	for (i = 0; i < PW_HALF_TABLES; i++) {
+		table[i].nodes = nodes + i * PW_HALF_NODES_CAP;
+		table[i].nodes_cap = PW_HALF_NODES_CAP;
+	}
+	h->scratch = nodes + PW_HALF_TABLES * PW_HALF_NODES_CAP;
+	/* a half that comes back at the same place continues */
+	h->serial = ktime_get_real_seconds() << 8;
+	h->twin_addr = twin ? pw_san_addr(twin->san, twin->port) : PW_ADDR_UNDEF;
+	h->twin_mtu = PACKETWAY_MTU_MAX;
+	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
+	netif_napi_add(h->dummy, &h->napi, pw_half_poll);
+	return 0;
+}
+
+static int pw_router_check(struct net *net, const char *name, const struct pw_half_config conf[2],
+			   int n, struct netlink_ext_ack *extack)
+{
+	struct pw_net *pn = net_generic(net, pw_net_id);
+	int i;
+
+	if (pw_router_find(net, name)) {
+		NL_SET_ERR_MSG(extack, "A router with this name exists already");
+		return -EEXIST;
+	}
+	if (pn->nrouters >= PW_ROUTERS_MAX) {
+		NL_SET_ERR_MSG(extack, "This namespace has as many routers as it can have");
+		return -ENOSPC;
+	}
+	if (n == 2 && conf[0].san == conf[1].san) {
+		NL_SET_ERR_MSG(extack, "A router joins two different SANs");
+		return -EINVAL;
+	}
+	for (i = 0; i < n; i++) {
+		if (conf[i].port >= conf[i].san->nports) {
+			NL_SET_ERR_MSG(extack, "The SAN has no such port");
+			return -ERANGE;
+		}
+		if (rtnl_dereference(conf[i].san->port[conf[i].port].station) ||
+		    rtnl_dereference(conf[i].san->port[conf[i].port].half)) {
+			NL_SET_ERR_MSG(extack, "The port has a station or a router already");
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+/**
+ * pw_router_create - join two SANs
+ * @net: home namespace of both
+ * @name: of the router
+ * @conf: where its halves are; the shares of the SANs become the router's
+ * @trunk: to the second half on another host; NULL: both are here
+ * @extack: where a refusal is explained
+ *
+ * Return: the router or an ERR_PTR; then the shares are still the caller's.
+ * Under RTNL.
+ */
+struct pw_router *pw_router_create(struct net *net, const char *name,
+				   const struct pw_half_config conf[2],
+				   const struct pw_trunk_config *trunk,
+				   struct netlink_ext_ack *extack)
+{
+	int err, i, n = trunk ? 1 : 2;
+	struct pw_net *pn = net_generic(net, pw_net_id);
+	struct pw_router *r;
+
+	err = pw_router_check(net, name, conf, n, extack);
+	if (err)
+		return ERR_PTR(err);
+	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	if (!r)
+		return ERR_PTR(-ENOMEM);
+	strscpy(r->name, name, sizeof(r->name));
+	r->nhalves = n;
+	/* each half's address is in the other's tables */
+	r->half[1].san = conf[1].san;
+	r->half[1].port = conf[1].port;
+	for (i = 0; i < n; i++) {
+		err = pw_half_init(r, &r->half[i], trunk ? NULL : &r->half[!i], &conf[i]);
+		if (err)
+			goto err_free;
+	}
+	if (trunk) {
+		r->half[0].trunk = pw_trunk_create(net, &r->half[0], trunk, extack);
+		if (IS_ERR(r->half[0].trunk)) {
+			err = PTR_ERR(r->half[0].trunk);
+			goto err_free;
+		}
+	}
+
+	for (i = 0; i < n; i++) {
+		struct pw_half *h = &r->half[i];
+
+		napi_enable(&h->napi);
+		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
+	}
+	for (i = 0; i < n; i++)
+		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
+	for (i = 0; i < n; i++)
+		pw_san_port_up(conf[i].san, conf[i].port, true);
+	list_add_tail(&r->list, pw_routers(net));
+	pn->nrouters++;
+	for (i = 0; i < n; i++)
+		pw_rrp_half_up(&r->half[i]);
+	if (trunk)
+		pw_trunk_start(r->half[0].trunk);
+	return r;
+
+err_free:
+	for (i = 0; i < 2; i++) {
+		if (r->half[i].napi.poll)
+			netif_napi_del(&r->half[i].napi);
+		pw_half_free(&r->half[i]);
+	}
+	kfree(r);
+	return ERR_PTR(err);
+}
+
+/**
+ * pw_router_destroy - take a router away; the rest of the network is told
+ * @net: its namespace
+ * @r: the router; under RTNL
+ */
+void pw_router_destroy(struct net *net, struct pw_router *r)
+{
+	struct pw_net *pn = net_generic(net, pw_net_id);
+	int i, n = r->nhalves;
+
+	ASSERT_RTNL();
+	list_del(&r->list);
+	pn->nrouters--;
+	for (i = 0; i < n; i++)
+		pw_rrp_half_down(&r->half[i]);
+	for (i = 0; i < n; i++) {
+		struct pw_half *h = &r->half[i];
+
+		RCU_INIT_POINTER(h->san->port[h->port].half, NULL);
+		pw_san_port_up(h->san, h->port, false);
+		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
+	}
+	/* whoever found a half before is done with it after this */
+	synchronize_net();
+	for (i = 0; i < n; i++)
+		napi_disable(&r->half[i].napi);
+	if (r->half[0].trunk)
+		pw_trunk_stop(r->half[0].trunk);
+	for (i = 0; i < n; i++) {
+		struct pw_half *h = &r->half[i];
+
+		pw_half_purge(h);
+		netif_napi_del(&h->napi);
+	}
+	/* the other halves of these SANs have lost ways as well */
+	for (i = 0; i < n; i++) {
+		pw_fib_update(r->half[i].san);
+		pw_rrp_san_changed(r->half[i].san);
+	}
+	for (i = 0; i < n; i++) {
+		pw_san_put(r->half[i].san);
+		pw_half_free(&r->half[i]);
+	}
+	if (r->half[0].trunk)
+		pw_trunk_destroy(r->half[0].trunk);
+	kfree(r);
+}
+
+/* every router of a namespace that goes away; under RTNL */
+void pw_router_net_kill(struct net *net)
+{
+	struct pw_router *r, *next;
+
+	list_for_each_entry_safe(r, next, pw_routers(net), list)
+		pw_router_destroy(net, r);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Routers: two half-routers, each on a port of a SAN.
+ *
+ *   SAN A -> engine -> pw_half_deliver -> queue of half A -> pw_half_poll
+ *	-> pw_half_in   for me: pw_rrp_receive; group; by L2RH; by address
+ *	-> pw_half_cross  MTU, hop limit, EI, hop trace; now it is on the other side
+ *	-> pw_half_out  half B consumes the leading L2RH or looks the address up
+ *	-> pw_half_emit  charged to half B's port -> engine of SAN B
+ *
+ * A frame is charged to its sender until half A takes it from the queue, then to
+ * half B's port until it is taken there. A port of a half-router that has
+ * PW_HALF_INFLIGHT_MAX frames under way drops further ones: stopping instead would
+ * let a ring of SANs lock itself up.
+ *
+ * Lifetime: a router is made and deleted under RTNL. Its halves are published in
+ * pw_port.half; deleting withdraws them, waits for a grace period and for NAPI,
+ * then frees both. Inside the data path a half and its twin are valid together.
+ *
+ * Locks: pw_half.lock guards the tables (db) and the scratch buffer of a half. It
+ * is never held while a message is sent: answers are collected and go out after.
+ * pw_san.fib_lock is taken to build a SAN's routes and takes the lock of each
+ * half there in turn.
+ */
+#ifndef PW_ROUTER_H
+#define PW_ROUTER_H
+
+#include "pw_priv.h"
+#include "rrp_table.h"
+
+#define PW_ROUTERS_MAX		256	/* in a namespace */
+#define PW_ROUTER_NAME_MAX	31
+#define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
+#define PW_HALF_QUEUE_MAX	1024	/* frames from the twin that wait */
+#define PW_HOPS_MAX		64	/* as many as EI can tell apart */
+#define PW_HALF_TABLES		64
+#define PW_HALF_PER_SAN		4	/* ways kept to one SAN */
+#define PW_HALF_NODES_CAP	8192	/* bytes of nodes in a table */
+#define PW_HALF_SCRATCH		(PW_HALF_NODES_CAP + 1024)
+#define PW_INFO_MAX		256	/* bytes of a node's description of itself */
+#define PW_LINK_Q		1	/* quality of one step */
+#define PW_RANGE_Q		0x100	/* of a node that is not known by itself */
+
+/*
+ * X(SYMBOL): what a half-router counts; uapi has the same order.
+ * checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (a list to be expanded)
+ */
+#define PW_HALF_STATS(X)	\
+	X(RX)			\
+	X(FORWARD_L3)		\
+	X(FORWARD_L2)		\
+	X(FORWARD_GROUP)	\
+	X(SENT)			\
+	X(DROP_UNKNOWN)		\
+	X(DROP_BADL2RH)		\
+	X(DROP_TOOBIG)		\
+	X(DROP_HOPS)		\
+	X(DROP_MALFORMED)	\
+	X(DROP_FULL)		\
+	X(DROP_NOMEM)		\
+	X(DROP_GROUP)		\
+	X(DROP_DOWN)		\
+	X(EI_MARKED)		\
+	X(HOPTRACE)		\
+	X(ERR_SENT)		\
+	X(ERR_LIMITED)		\
+	X(RRP_RX)		\
+	X(RRP_TX)		\
+	X(RRP_MALFORMED)	\
+	X(RRP_REFUSED)		\
+	X(RRP_LIMITED)		\
+	X(TABLES_TAKEN)		\
+	X(TABLES_IGNORED)	\
+	X(HRDOWN)		\
+	X(ECHO)
+
+#define PW_X_HALF(sym) PW_HALF_##sym,
+enum pw_half_stat {
+	PW_HALF_STATS(PW_X_HALF)
+	PW_HALF_STAT_NUM
+};
+
+#undef PW_X_HALF
+
+struct pw_half_pcpu {
+	u64_stats_t v[PW_HALF_STAT_NUM];
+	struct u64_stats_sync syncp;
+};
+
+/* NAME, CAPA and LADR records of a node, checked */
+struct pw_info {
+	struct rcu_head rcu;
+	u32 len;
+	u8 rec[];
+};
+
+/* one way from a SAN to the addresses of another */
+struct pw_fib_entry {
+	u32 min;
+	u32 max;
+	u32 san;		/* address of the other SAN */
+	u16 port;		/* half-router to use */
+	u16 q;
+	u32 mtu;		/* words, 0 = unlimited */
+	u16 hops;
+};
+
+/* the best way for each range, the narrowest range first */
+struct pw_fib {
+	struct rcu_head rcu;
+	u32 n;
+	struct pw_fib_entry e[];
+};
+
+struct pw_half {
+	/* fixed while it is published */
+	struct pw_router *router;
+	struct pw_half *twin;	/* NULL: on another host, behind the trunk */
+	struct pw_trunk *trunk;
+	struct pw_san *san;
+	u32 port;
+	u32 addr;
+
+	u32 mtu_set;		/* bytes, 0 = what all stations take; RTNL */
+	u32 mtu;		/* bytes, in force; READ_ONCE */
+	u32 twin_addr;		/* READ_ONCE; 0: not known yet, behind a trunk */
+	u32 twin_mtu;		/* of a trunk's other end; READ_ONCE */
+	struct pw_half_pcpu __percpu *stats;
+	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the twin */
+	struct ratelimit_state err_limit;
+	struct ratelimit_state rrp_limit;
+	struct ratelimit_state echo_limit;
+	struct ratelimit_state group_limit;
+
+	spinlock_t lock;	/* everything to the next blank line */
+	struct pw_rrp_db db;
+	u32 serial;
+	u32 trunk_twin;		/* other end that was told everything, 0: none */
+	bool resync;		/* ask the neighbours again, a little later */
+	u8 *scratch;
+
+	void *mem;		/* tables, nodes and scratch */
+	struct net_device *dummy;	/* carries the NAPI */
+	atomic_t from_twin;	/* frames from the twin in the queue */
+	struct napi_struct napi ____cacheline_aligned_in_smp;
+	struct pw_rxq rxq;
+};
+
+struct pw_router {
+	struct list_head list;	/* RTNL */
+	char name[PW_ROUTER_NAME_MAX + 1];
+	unsigned int nhalves;	/* 1 with a trunk */
+	struct pw_half half[2];
+};
+
+/* what a router is made with */
+struct pw_half_config {
+	struct pw_san *san;
+	u32 port;
+	u32 mtu;
+};
+
+static inline void pw_half_count(struct pw_half *h, enum pw_half_stat id)
+{
+	struct pw_half_pcpu *s = this_cpu_ptr(h->stats);
+
+	u64_stats_update_begin(&s->syncp);
+	u64_stats_inc(&s->v[id]);
+	u64_stats_update_end(&s->syncp);
+}
+
+/* what may pass to the other half, in bytes */
+static inline u32 pw_half_mtu(const struct pw_half *h)
+{
+	return min(READ_ONCE(h->mtu), h->twin ? READ_ONCE(h->twin->mtu) : READ_ONCE(h->twin_mtu));
+}
+
+/* pw_router.c APIs: objects */
+void pw_router_net_init(struct net *net);
+void pw_router_net_kill(struct net *net);
+struct list_head *pw_routers(struct net *net);
+struct pw_router *pw_router_find(struct net *net, const char *name);
+struct pw_trunk_config;
+struct pw_router *pw_router_create(struct net *net, const char *name,
+				   const struct pw_half_config conf[2],
+				   const struct pw_trunk_config *trunk,
+				   struct netlink_ext_ack *extack);
+void pw_router_destroy(struct net *net, struct pw_router *r);
+void pw_half_stats_fold(const struct pw_half *h, u64 *sum);
+
+/* pw_forward.c APIs: frames */
+void pw_half_deliver(struct pw_half *h, struct sk_buff *skb);
+int pw_half_poll(struct napi_struct *napi, int budget);
+void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
+void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
+void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
+void pw_half_purge(struct pw_half *h);
+
+/* pw_route.c APIs: ways from a SAN */
+int pw_fib_lookup(const struct pw_san *san, u32 addr);
+const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
+void pw_fib_update(struct pw_san *san);
+void pw_fib_free(struct pw_san *san);
+u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8]);
+
+/* pw_rrp.c APIs: what half-routers and nodes tell each other */
+void pw_rrp_san_init(struct pw_san *san);
+void pw_rrp_san_exit(struct pw_san *san);
+void pw_rrp_san_changed(struct pw_san *san);
+void pw_rrp_register(struct pw_station *st);
+void pw_rrp_unregister(struct pw_station *st);
+void pw_rrp_half_up(struct pw_half *h);
+void pw_rrp_half_down(struct pw_half *h);
+void pw_rrp_trunk(struct pw_half *h, bool up);
+void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h);
+void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v);
+void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v);
+bool pw_half_beyond(const struct pw_half *h, u32 addr);
+
+#endif

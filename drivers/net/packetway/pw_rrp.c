@@ -1,0 +1,1009 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RRP in half-routers and stations: who is there, which way, with what route.
+ *
+ *   station up, renamed, new groups -> pw_rrp_register -> pw_port.info
+ *	-> pw_rrp_work (a moment later, many changes at once)
+ *	-> own table of every half-router on the SAN -> its twin -> buddies -> ...
+ *
+ * The table of a SAN lists its nodes, each with the L2RH that leads there, and
+ * last the range of all its addresses: by address a frame reaches the SAN of a
+ * node that nobody has heard of, and is refused there.
+ *
+ * Between half-routers only messages that a half-router made itself count
+ * (PW_CB_HALF; stations cannot set it): GVRT, RTBL, HRDOWN and LINKDOWN of anybody
+ * else are refused. A node may describe itself by INFO and nobody else.
+ */
+#include <linux/bsearch.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "pw_genl.h"
+#include "pw_router.h"
+
+#define PW_RRP_SOON		(HZ / 50)	/* changes within this time go together */
+#define PW_RRP_LATER		(HZ / 5)	/* bad news has reached everybody */
+#define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
+#define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
+#define PW_BEYOND_MAX		256		/* logical addresses behind a twin */
+#define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
+
+/* --- descriptions of nodes ------------------------------------------------- */
+
+static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new)
+{
+	struct pw_info *old;
+
+	spin_lock_bh(&san->info_lock);
+	old = rcu_replace_pointer(san->port[port].info, new, lockdep_is_held(&san->info_lock));
+	spin_unlock_bh(&san->info_lock);
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/**
+ * pw_rrp_register - a station describes itself: name or alias, capabilities
+ * @st: the station, up; under RTNL
+ */
+void pw_rrp_register(struct pw_station *st)
+{
+	const u8 registers = PACKETWAY_ATON_REGS;
+	const struct dev_ifalias *alias;
+	struct pw_rrp_buf b;
+	struct pw_info *new;
+	int len;
+
+	new = kmalloc(struct_size(new, rec, PW_INFO_MAX), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		return;
+	pw_rrp_buf_init(&b, new->rec, PW_INFO_MAX);
+	rcu_read_lock();
+	alias = rcu_dereference(st->dev->ifalias);
+	if (alias)
+		pw_rrp_put_name(&b, alias->ifalias, strnlen(alias->ifalias, 127));
+	else
+		pw_rrp_put_name(&b, st->dev->name, strlen(st->dev->name));
+	rcu_read_unlock();
+	pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0);
+	pw_rrp_put_capa(&b, PW_CAPA_ATON, &registers, 1);
+	len = pw_rrp_buf_done(&b);
+	if (len < 0) {
+		kfree(new);
+		return;
+	}
+	new->len = len;
+	pw_info_replace(st->san, st->port, new);
+	pw_rrp_san_changed(st->san);
+}
+
+/* the station goes down; under RTNL */
+void pw_rrp_unregister(struct pw_station *st)
+{
+	pw_info_replace(st->san, st->port, NULL);
+	pw_rrp_san_changed(st->san);
+}
+
+/* description of the node at @port into the ADDR that is open; RCU held */
+static void pw_rrp_put_info(struct pw_rrp_buf *b, const struct pw_san *san, u32 port)
+{
+	const struct pw_station *st = rcu_dereference(san->port[port].station);
+	const struct pw_info *info = rcu_dereference(san->port[port].info);
+	struct pw_rrp_entry e[PW_RRP_GROUPS_MAX];
+	const struct pw_groups *g;
+	struct pw_rrp_rec rec;
+	struct pw_rrp_iter it;
+	bool ladr = false;
+	u32 i, n = 0;
+
+	if (info) {
+		pw_rrp_iter_init(&it, info->rec, info->len);
+		while (pw_rrp_next(&it, &rec) > 0) {
+			pw_rrp_put_copy(b, &rec);
+			ladr |= rec.type == PW_RRP_LADR;
+		}
+	}
+	g = st && !ladr ? rcu_dereference(st->groups) : NULL;
+	for (i = 0; g && i < g->n && n < PW_RRP_GROUPS_MAX; i++) {
+		if (pw_addr_kind(g->addr[i]) != PW_ADDR_KIND_LOGICAL)
+			continue;
+		e[n].at = PW_RRP_AT_SINGLE;
+		e[n++].addr = g->addr[i];
+	}
+	if (n)
+		pw_rrp_put_entries(b, PW_RRP_LADR, e, n);
+}
+
+/* a half-router's own description into the ADDR that is open */
+void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h)
+{
+	u8 sans[4];
+
+	put_unaligned_be16(h->san->id, sans);
+	if (h->twin)
+		put_unaligned_be16(h->twin->san->id, sans + 2);
+	pw_rrp_put_name(b, h->router->name, strlen(h->router->name));
+	/* of a SAN on another host the number says nothing */
+	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->twin ? 4 : 2);
+}
+
+/* --- messages --------------------------------------------------------------- */
+
+static struct sk_buff *pw_rrp_msg(const struct pw_half *h, u16 pt, u16 te, u32 dt, u8 p,
+				  const u8 *records, u32 len)
+{
+	struct pw_eep_hdr hdr = {
+		.pt = pt, .te = te, .dt = dt, .sa = h->addr, .p = p, .data_len = len,
+	};
+	struct sk_buff *skb;
+	u8 *body;
+
+	skb = pw_msg_new(&hdr, &body);
+	if (skb && len)
+		memcpy(body, records, len);
+	return skb;
+}
+
+/* what was collected under the lock goes out; BH off, RCU held */
+static void pw_rrp_flush(struct pw_half *h, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(out))) {
+		pw_half_count(h, PW_HALF_RRP_TX);
+		pw_half_send_own(h, skb);
+	}
+}
+
+static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct sk_buff *skb)
+{
+	if (skb) {
+		__skb_queue_tail(out, skb);
+		return;
+	}
+	/* what could not be said must be asked for again */
+	h->resync = true;
+	pw_rrp_san_changed(h->san);
+}
+
+/* records of a table as an RTBL takes them */
+static u32 pw_rrp_table_len(const struct pw_rrp_table *t)
+{
+	return 16 + 8 + t->csr_len + 8 + 8 + 8 * DIV_ROUND_UP(4 * t->nrcvf - 4, 8) + t->nodes_len;
+}
+
+static void pw_rrp_send_table(struct pw_half *h, const struct pw_rrp_table *t, u32 dt,
+			      struct sk_buff_head *out)
+{
+	struct pw_eep_hdr hdr = {
+		.pt = PW_PT_RRP, .te = PW_TE_RTBL, .dt = dt, .sa = h->addr, .p = PW_RRP_PRIO,
+		.data_len = pw_rrp_table_len(t),
+	};
+	struct pw_rrp_buf b;
+	struct sk_buff *skb;
+	u8 *body;
+
+	skb = pw_msg_new(&hdr, &body);
+	if (skb) {
+		pw_rrp_buf_init(&b, body, hdr.data_len);
+		pw_rrp_db_export(t, &b);
+		if (pw_rrp_buf_done(&b) != (int)hdr.data_len) {
+			kfree_skb(skb);
+			return;
+		}
+	}
+	pw_rrp_collect(h, out, skb);
+}
+
+/* the address of the @i-th port if another half-router is there, else 0; RCU held */
+static u32 pw_rrp_buddy(const struct pw_half *h, u32 i)
+{
+	const struct pw_half *b = rcu_dereference(h->san->port[i].half);
+
+	return b && b != h ? b->addr : 0;
+}
+
+static void pw_rrp_pass_table(struct pw_half *h, const struct pw_rrp_table *t, bool from_twin,
+			      struct sk_buff_head *out)
+{
+	u32 i, buddy;
+
+	if (pw_rrp_tell(from_twin) == PW_RRP_TELL_TWIN) {
+		pw_rrp_send_table(h, t, READ_ONCE(h->twin_addr), out);
+		return;
+	}
+	for (i = 0; i < h->san->nports; i++) {
+		buddy = pw_rrp_buddy(h, i);
+		if (buddy)
+			pw_rrp_send_table(h, t, buddy, out);
+	}
+}
+
+/* ask everybody next to this half for their tables */
+static void pw_rrp_ask_all(struct pw_half *h, struct sk_buff_head *out)
+{
+	u32 i, buddy;
+
+	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, READ_ONCE(h->twin_addr),
+					  PW_RRP_PRIO, NULL, 0));
+	for (i = 0; i < h->san->nports; i++) {
+		buddy = pw_rrp_buddy(h, i);
+		if (buddy)
+			pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, buddy,
+							  PW_RRP_PRIO, NULL, 0));
+	}
+}
+
+/* --- logical addresses behind the twin ---------------------------------------- */
+
+static int pw_beyond_cmp(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Does somebody behind the twin listen to this logical address? RCU held */
+bool pw_half_beyond(const struct pw_half *h, u32 addr)
+{
+	const struct pw_groups *g = rcu_dereference(h->beyond);
+
+	return g && bsearch(&addr, g->addr, g->n, sizeof(addr), pw_beyond_cmp);
+}
+
+static void pw_beyond_add_node(struct pw_groups *g, const struct pw_rrp_rec *node)
+{
+	struct pw_rrp_entry e;
+	struct pw_rrp_rec rec;
+	struct pw_rrp_iter it;
+	u32 i, k;
+
+	pw_rrp_iter_nested(&it, node);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (rec.type != PW_RRP_LADR)
+			continue;
+		for (i = 0; pw_rrp_entry_at(&rec, i, &e); i++) {
+			if (e.at != PW_RRP_AT_SINGLE)
+				continue;
+			for (k = 0; k < g->n && g->addr[k] != e.addr; k++)
+				;
+			if (k == g->n && g->n < PW_BEYOND_MAX)
+				g->addr[g->n++] = e.addr;
+		}
+	}
+}
+
+static void pw_beyond_update(struct pw_half *h)
+{
+	struct pw_groups *new, *old;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u32 i;
+
+	lockdep_assert_held(&h->lock);
+	new = kmalloc(struct_size(new, addr, PW_BEYOND_MAX), GFP_ATOMIC | __GFP_NOWARN);
+	if (!new)
+		return;
+	new->n = 0;
+	for (i = 0; i < h->db.ntables; i++) {
+		const struct pw_rrp_table *t = &h->db.table[i];
+
+		if (!t->used || t->own || !t->from_twin || t->san == h->san->bias)
+			continue;
+		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+		while (pw_rrp_next(&it, &rec) > 0)
+			if (rec.type == PW_RRP_ADDR)
+				pw_beyond_add_node(new, &rec);
+	}
+	sort(new->addr, new->n, sizeof(new->addr[0]), pw_beyond_cmp, NULL);
+	old = rcu_replace_pointer(h->beyond, new, lockdep_is_held(&h->lock));
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/* --- the own table ------------------------------------------------------------ */
+
+/* with the nodes' descriptions, or addresses and routes only */
+static int pw_rrp_build_own(struct pw_half *h, bool detail)
+{
+	const struct pw_san *san = h->san;
+	const struct pw_station *st;
+	const struct pw_half *o;
+	struct pw_rrp_buf b;
+	u8 l2rh[8];
+	u32 i;
+
+	pw_rrp_buf_init(&b, h->scratch, PW_HALF_NODES_CAP);
+	for (i = 0; i < san->nports; i++) {
+		st = rcu_dereference(san->port[i].station);
+		o = rcu_dereference(san->port[i].half);
+		if (!o && !(st && netif_running(st->dev)))
+			continue;
+		pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, pw_san_addr(san, i), 0);
+		if (detail && o)
+			pw_rrp_put_self(&b, o);
+		else if (detail)
+			pw_rrp_put_info(&b, san, i);
+		pw_rrp_put_srqr(&b, PW_RRP_Q_BEST, l2rh, pw_san_l2rh(san, i, l2rh));
+		pw_rrp_end_addr(&b);
+	}
+	pw_rrp_put_addr(&b, PW_RRP_AT_MIN, pw_san_addr(san, 0), pw_san_addr(san, san->nports - 1));
+	pw_rrp_put_srqr(&b, PW_RANGE_Q, NULL, 0);
+	return pw_rrp_buf_done(&b);
+}
+
+static const struct pw_rrp_table *pw_rrp_own_table(const struct pw_half *h)
+{
+	u32 i;
+
+	for (i = 0; i < h->db.ntables; i++)
+		if (h->db.table[i].used && h->db.table[i].own)
+			return &h->db.table[i];
+	return NULL;
+}
+
+/* what every station of a SAN takes; RCU held */
+static u32 pw_rrp_san_mtu(const struct pw_san *san)
+{
+	const struct pw_station *st;
+	u32 i, mtu = PACKETWAY_MTU_MAX;
+
+	for (i = 0; i < san->nports; i++) {
+		st = rcu_dereference(san->port[i].station);
+		if (st && netif_running(st->dev))
+			mtu = min(mtu, READ_ONCE(st->dev->mtu));
+	}
+	return mtu;
+}
+
+/* the nodes of the own SAN, if they have changed, to the twin; BH off, RCU held */
+static void pw_rrp_own_update(struct pw_half *h)
+{
+	const struct pw_rrp_table *t;
+	struct sk_buff_head out;
+	int len;
+	u32 mtu;
+
+	__skb_queue_head_init(&out);
+	mtu = h->mtu_set ? h->mtu_set : pw_rrp_san_mtu(h->san);
+	WRITE_ONCE(h->mtu, mtu);
+
+	spin_lock(&h->lock);
+	len = pw_rrp_build_own(h, true);
+	if (len == -ENOSPC)
+		len = pw_rrp_build_own(h, false);
+	t = pw_rrp_own_table(h);
+	if (len >= 0 && (!t || t->nodes_len != len || t->mtu != mtu / 8 ||
+			 memcmp(t->nodes, h->scratch, len))) {
+		if (!pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len)) {
+			t = pw_rrp_own_table(h);
+			pw_rrp_send_table(h, t, READ_ONCE(h->twin_addr), &out);
+		}
+	}
+	if (h->resync) {
+		h->resync = false;
+		pw_rrp_ask_all(h, &out);
+	}
+	spin_unlock(&h->lock);
+	pw_rrp_flush(h, &out);
+}
+
+static void pw_rrp_work(struct work_struct *work)
+{
+	struct pw_san *san = container_of(to_delayed_work(work), struct pw_san, rrp_work);
+	struct pw_half *h;
+	u32 i;
+
+	rcu_read_lock();
+	local_bh_disable();
+	for (i = 0; i < san->nports; i++) {
+		h = rcu_dereference(san->port[i].half);
+		if (h)
+			pw_rrp_own_update(h);
+	}
+	pw_fib_update(san);
+	local_bh_enable();
+	rcu_read_unlock();
+	pw_genl_route_changed(san);
+}
+
+void pw_rrp_san_init(struct pw_san *san)
+{
+	spin_lock_init(&san->fib_lock);
+	spin_lock_init(&san->info_lock);
+	INIT_DELAYED_WORK(&san->rrp_work, pw_rrp_work);
+}
+
+/* nobody is left on the SAN */
+void pw_rrp_san_exit(struct pw_san *san)
+{
+	u32 i;
+
+	cancel_delayed_work_sync(&san->rrp_work);
+	pw_fib_free(san);
+	for (i = 0; i < san->nports; i++)
+		kfree(rcu_dereference_protected(san->port[i].info, true));
+}
+
+/**
+ * pw_rrp_san_changed - nodes of a SAN have come, gone or changed
+ * @san: the SAN; any context
+ */
+void pw_rrp_san_changed(struct pw_san *san)
+{
+	if (READ_ONCE(san->nhalves))
+		queue_delayed_work(system_wq, &san->rrp_work, PW_RRP_SOON);
+}
+
+/* a half-router has come; under RTNL */
+void pw_rrp_half_up(struct pw_half *h)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	rcu_read_lock();
+	pw_rrp_own_update(h);
+	spin_lock(&h->lock);
+	pw_rrp_ask_all(h, &out);
+	spin_unlock(&h->lock);
+	pw_rrp_flush(h, &out);
+	rcu_read_unlock();
+	local_bh_enable();
+	pw_rrp_san_changed(h->san);
+}
+
+static struct sk_buff *pw_rrp_down_msg(const struct pw_half *h, u16 te, u32 dt, u32 a, u32 c)
+{
+	struct pw_rrp_buf b;
+	u8 rec[16];
+
+	pw_rrp_buf_init(&b, rec, sizeof(rec));
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, a, 0);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, c, 0);
+	return pw_rrp_msg(h, PW_PT_ERR, te, dt, PW_RRP_PRIO, rec, sizeof(rec));
+}
+
+/* a half-router goes and says so, to buddies and to nodes with routes through it; RTNL */
+void pw_rrp_half_down(struct pw_half *h)
+{
+	struct sk_buff_head out;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	rcu_read_lock();
+	spin_lock(&h->lock);
+	pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN, PW_ADDR_BROADCAST, h->addr,
+						READ_ONCE(h->twin_addr)));
+	if (h->trunk && READ_ONCE(h->twin_addr))
+		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN,
+							READ_ONCE(h->twin_addr), h->addr,
+							READ_ONCE(h->twin_addr)));
+	spin_unlock(&h->lock);
+	pw_rrp_flush(h, &out);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * pw_rrp_trunk - the other half has come or gone, as its trunk sees it
+ * @h: the half-router on this host
+ * @up: whether the other one answers; process context
+ */
+void pw_rrp_trunk(struct pw_half *h, bool up)
+{
+	u32 twin = up ? READ_ONCE(h->twin_addr) : PW_ADDR_UNDEF;
+	const struct pw_rrp_table *t;
+	struct sk_buff_head out;
+	bool lost = false;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	rcu_read_lock();
+	spin_lock(&h->lock);
+	if (h->trunk_twin && h->trunk_twin != twin) {
+		pw_rrp_db_linkdown(&h->db, h->addr, h->trunk_twin);
+		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
+							h->addr, h->trunk_twin));
+		pw_beyond_update(h);
+		lost = true;
+	}
+	if (twin && h->trunk_twin != twin) {
+		h->db.twin = twin;
+		t = pw_rrp_own_table(h);
+		if (t)
+			pw_rrp_send_table(h, t, twin, &out);
+		pw_rrp_ask_all(h, &out);
+	}
+	h->trunk_twin = twin;
+	spin_unlock(&h->lock);
+	if (lost)
+		pw_fib_update(h->san);
+	pw_rrp_flush(h, &out);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* --- what comes in -------------------------------------------------------------- */
+
+/* one message that was received */
+struct pw_rrp_in {
+	const struct pw_eep_view *v;
+	const u8 *data;
+	u32 len;
+	bool trusted;		/* a half-router made it */
+	bool from_twin;
+	u32 from;		/* trusted: who; else a node of this SAN, or 0 */
+	u32 port;		/* of that node */
+};
+
+static void pw_rrp_answer(struct pw_half *h, const struct pw_rrp_in *in, u16 pt, u16 te, int len,
+			  struct sk_buff_head *out)
+{
+	if (len < 0 || pw_addr_kind(in->v->sa) != PW_ADDR_KIND_PHYS)
+		return;
+	pw_rrp_collect(h, out, pw_rrp_msg(h, pt, te, in->v->sa, in->v->p, h->scratch, len));
+}
+
+/* nothing is known about the first record of the message */
+static void pw_rrp_unknown(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	struct pw_rrp_buf b;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	if (pw_rrp_next(&it, &rec) <= 0)
+		return;
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	pw_rrp_put_raw(&b, rec.raw, rec.size);
+	pw_rrp_answer(h, in, PW_PT_ERR, PW_TE_ERR_UNK, pw_rrp_buf_done(&b), out);
+}
+
+static void pw_rrp_redirect(struct pw_half *h, const struct pw_rrp_in *in, u32 addr, u32 hr,
+			    struct sk_buff_head *out)
+{
+	struct pw_rrp_buf b;
+
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, addr, 0);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, hr, 0);
+	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_RDRC, pw_rrp_buf_done(&b), out);
+}
+
+static u32 pw_rrp_first_addr(const struct pw_rrp_in *in)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	if (pw_rrp_next(&it, &rec) <= 0 || rec.type != PW_RRP_ADDR ||
+	    rec.at != PW_RRP_AT_SINGLE)
+		return PW_ADDR_UNDEF;
+	return rec.addr;
+}
+
+static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	u32 addr = pw_rrp_first_addr(in);
+	int port = -1;
+
+	if (pw_addr_kind(addr) == PW_ADDR_KIND_PHYS) {
+		port = pw_san_port_of(h->san, addr);
+		if (port < 0)
+			port = pw_fib_lookup(h->san, addr);
+	}
+	/* on the same SAN a node is its own way */
+	if (port < 0 || !pw_port_takes(h->san, port))
+		pw_rrp_unknown(h, in, out);
+	else
+		pw_rrp_redirect(h, in, addr, pw_san_addr(h->san, port), out);
+}
+
+/* one way with everything that a node of this SAN has to put in front */
+static void pw_rrp_put_way(struct pw_rrp_buf *b, const struct pw_half *h,
+			   const struct pw_rrp_route *r)
+{
+	u8 front[8 + PW_RRP_MAX_CSR];
+	u32 len = 0;
+
+	if (!r->table->own) {
+		len = pw_san_l2rh(h->san, h->port, front);
+		memcpy(front + len, r->table->csr, r->table->csr_len);
+		len += r->table->csr_len;
+	}
+	pw_rrp_put_srqr2(b, r->q, front, len, r->own, r->own_len);
+	pw_rrp_put_mtur(b, pw_rrp_mtu_min(r->mtu, READ_ONCE(h->mtu) / 8));
+}
+
+static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	u32 addr = pw_rrp_first_addr(in);
+	struct pw_rrp_route best, r;
+	struct pw_rrp_buf b, save;
+	u32 i, n = 1;
+
+	/* routes begin on this SAN: they are of no use elsewhere */
+	if (!in->from || !pw_rrp_db_lookup(&h->db, addr, &best) || !best.own_len) {
+		pw_rrp_unknown(h, in, out);
+		return;
+	}
+	if (!best.table->own && !best.table->from_twin) {
+		pw_rrp_redirect(h, in, addr, best.table->via, out);
+		return;
+	}
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, addr, 0);
+	pw_rrp_put_way(&b, h, &best);
+	for (i = 0; i < h->db.ntables && n < PW_HALF_PER_SAN; i++) {
+		const struct pw_rrp_table *t = &h->db.table[i];
+
+		if (!t->used || t == best.table || t->own || !t->from_twin ||
+		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
+			continue;
+		save = b;
+		pw_rrp_put_way(&b, h, &r);
+		if (b.err) {
+			/* the ADDR counts what is inside: take the length back too */
+			u32 words = (save.len - PW_RRP_HDR_LEN) / PW_EEP_WORD;
+
+			b = save;
+			put_unaligned_be16(words, h->scratch + PW_RRP_OFF_RL);
+			break;
+		}
+		n++;
+	}
+	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_L2SR, pw_rrp_buf_done(&b), out);
+}
+
+static void pw_rrp_wru(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	struct pw_rrp_buf b;
+
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, h->addr, 0);
+	pw_rrp_put_self(&b, h);
+	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
+}
+
+/* one criterion of a TELL against one record of a node */
+static bool pw_rrp_fits_node(const struct pw_rrp_rec *want, const struct pw_rrp_rec *node)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+
+	if (want->type == PW_RRP_ADDR)
+		return pw_rrp_addr_match(want, node->addr);
+	pw_rrp_iter_nested(&it, node);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (rec.type != want->type)
+			continue;
+		if (rec.type == PW_RRP_NAME && rec.data_len == want->data_len &&
+		    !memcmp(rec.data, want->data, rec.data_len))
+			return true;
+		/* parameters that are given must be there */
+		if (rec.type == PW_RRP_CAPA && rec.code == want->code &&
+		    rec.data_len >= want->data_len &&
+		    !memcmp(rec.data, want->data, want->data_len))
+			return true;
+	}
+	return false;
+}
+
+static bool pw_rrp_wanted(const struct pw_rrp_in *in, const struct pw_rrp_rec *node)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec want;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	while (pw_rrp_next(&it, &want) > 0)
+		if (pw_rrp_fits_node(&want, node))
+			return true;
+	return false;
+}
+
+/* a node without its route; false if it does not fit any more */
+static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *node)
+{
+	struct pw_rrp_buf save = *b;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+
+	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, node->addr, 0);
+	pw_rrp_iter_nested(&it, node);
+	while (pw_rrp_next(&it, &rec) > 0)
+		if (rec.type != PW_RRP_SRQR)
+			pw_rrp_put_copy(b, &rec);
+	pw_rrp_end_addr(b);
+	if (!b->err)
+		return true;
+	*b = save;
+	return false;
+}
+
+/* the table by which a SAN is best known */
+static bool pw_rrp_best_of_san(const struct pw_half *h, u32 i)
+{
+	const struct pw_rrp_table *t = &h->db.table[i];
+	u32 k;
+
+	for (k = 0; k < h->db.ntables; k++) {
+		const struct pw_rrp_table *o = &h->db.table[k];
+
+		if (k != i && o->used && o->san == t->san &&
+		    (o->q < t->q || (o->q == t->q && k < i)))
+			return false;
+	}
+	return true;
+}
+
+static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in,
+			     struct sk_buff_head *out)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec node;
+	struct pw_rrp_buf b;
+	bool room = true;
+	u32 i;
+
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	for (i = 0; i < h->db.ntables && room; i++) {
+		const struct pw_rrp_table *t = &h->db.table[i];
+
+		if (!t->used || !pw_rrp_best_of_san(h, i))
+			continue;
+		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+		while (room && pw_rrp_next(&it, &node) > 0) {
+			if (node.type == PW_RRP_ADDR && node.at == PW_RRP_AT_SINGLE &&
+			    pw_rrp_wanted(in, &node))
+				room = pw_rrp_put_described(&b, &node);
+		}
+	}
+	if (b.len)
+		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
+	else
+		pw_rrp_unknown(h, in, out);
+}
+
+/* a node of this SAN says what it is; true: its description has changed */
+static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
+{
+	const struct pw_info *had;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec node;
+	struct pw_info *new;
+	bool same;
+
+	if (!in->from || in->trusted || pw_rrp_first_addr(in) != in->from)
+		return false;
+	pw_rrp_iter_init(&it, in->data, in->len);
+	if (pw_rrp_next(&it, &node) <= 0 || node.data_len > PW_INFO_MAX)
+		return false;
+	had = rcu_dereference(h->san->port[in->port].info);
+	same = had && had->len == node.data_len && !memcmp(had->rec, node.data, had->len);
+	if (same)
+		return true;
+	new = kmalloc(struct_size(new, rec, node.data_len), GFP_ATOMIC | __GFP_NOWARN);
+	if (!new)
+		return false;
+	new->len = node.data_len;
+	memcpy(new->rec, node.data, node.data_len);
+	pw_info_replace(h->san, in->port, new);
+	pw_rrp_san_changed(h->san);
+	return true;
+}
+
+static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	u32 i;
+
+	for (i = 0; i < h->db.ntables; i++) {
+		const struct pw_rrp_table *t = &h->db.table[i];
+
+		if (!t->used || (in->from_twin ? t->from_twin : t->own || !t->from_twin))
+			continue;
+		pw_rrp_send_table(h, t, in->from, out);
+	}
+}
+
+/* true: the ways from this SAN may have changed */
+static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	struct pw_rrp_link link = {
+		.from = in->from, .twin = in->from_twin, .q = PW_LINK_Q,
+	};
+	const struct pw_rrp_table *kept;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u8 l2rh[8];
+
+	/* this SAN needs nobody to describe it */
+	pw_rrp_iter_init(&it, in->data, in->len);
+	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias)
+		goto ignored;
+	if (!in->from_twin) {
+		link.l2rh = l2rh;
+		link.l2rh_len = pw_san_l2rh(h->san, in->port, l2rh);
+		link.mtu = READ_ONCE(h->mtu) / 8;
+	}
+	if (pw_rrp_db_receive(&h->db, &link, in->data, in->len, &kept) != PW_RRP_TAKEN)
+		goto ignored;
+	pw_half_count(h, PW_HALF_TABLES_TAKEN);
+	pw_rrp_pass_table(h, kept, in->from_twin, out);
+	if (in->from_twin)
+		pw_beyond_update(h);
+	return true;
+
+ignored:
+	pw_half_count(h, PW_HALF_TABLES_IGNORED);
+	return false;
+}
+
+/* a router or a link is gone; true: the ways from this SAN may have changed */
+static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	u16 te = in->v->te;
+	struct pw_rrp_rec rec[2];
+	struct pw_rrp_iter it;
+	u32 dt, n;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	if (pw_rrp_next(&it, &rec[0]) <= 0 || pw_rrp_next(&it, &rec[1]) <= 0)
+		return false;
+	pw_half_count(h, PW_HALF_HRDOWN);
+	if (te == PW_TE_ERR_HRDOWN)
+		n = pw_rrp_db_hrdown(&h->db, rec[0].addr, rec[1].addr);
+	else
+		n = pw_rrp_db_linkdown(&h->db, rec[0].addr, rec[1].addr);
+	if (!n)
+		return false;
+	dt = PW_ADDR_BROADCAST;
+	if (pw_rrp_tell(in->from_twin) == PW_RRP_TELL_TWIN)
+		dt = READ_ONCE(h->twin_addr);
+	pw_rrp_collect(h, out, pw_rrp_down_msg(h, te, dt, rec[0].addr, rec[1].addr));
+	pw_beyond_update(h);
+	/* ways that had no room before are welcome now */
+	h->resync = true;
+	return true;
+}
+
+static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
+			    struct sk_buff_head *out, enum pw_half_stat *bad)
+{
+	lockdep_assert_held(&h->lock);
+	switch (in->v->te) {
+	case PW_TE_GVL2:
+		pw_rrp_gvl2(h, in, out);
+		return false;
+	case PW_TE_HRTO:
+		pw_rrp_hrto(h, in, out);
+		return false;
+	case PW_TE_WRU:
+		pw_rrp_wru(h, in, out);
+		return false;
+	case PW_TE_TELL:
+		pw_rrp_tell_info(h, in, out);
+		return false;
+	case PW_TE_INFO:
+		if (!in->trusted && !pw_rrp_info(h, in))
+			*bad = PW_HALF_RRP_REFUSED;
+		return false;
+	case PW_TE_GVRT:
+		if (in->trusted)
+			pw_rrp_gvrt(h, in, out);
+		else
+			*bad = PW_HALF_RRP_REFUSED;
+		return false;
+	case PW_TE_RTBL:
+		if (in->trusted)
+			return pw_rrp_rtbl(h, in, out);
+		*bad = PW_HALF_RRP_REFUSED;
+		return false;
+	default:	/* answers, of which a half-router has asked none */
+		*bad = PW_HALF_RRP_REFUSED;
+		return false;
+	}
+}
+
+/**
+ * pw_rrp_receive - an RRP or ERR message for a half-router
+ * @h: the half-router
+ * @skb: the message, linear; consumed
+ * @v: its fields
+ *
+ * BH off, RCU held.
+ */
+void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	enum pw_half_stat bad = PW_HALF_STAT_NUM;
+	const struct pw_skb_cb *cb = pw_cb(skb);
+	struct sk_buff_head out;
+	struct pw_rrp_in in = {
+		.v = v,
+		.data = skb->data + v->db_off,
+		.len = v->data_len,
+		.trusted = cb->flags & PW_CB_HALF,
+		.from_twin = cb->flags & PW_CB_TWIN,
+	};
+	bool changed = false, resync;
+
+	pw_half_count(h, PW_HALF_RRP_RX);
+	if (in.from_twin) {
+		in.from = in.trusted ? READ_ONCE(h->twin_addr) : 0;
+	} else if (pw_san_addr(h->san, cb->src_port) == v->sa) {
+		in.from = v->sa;
+		in.port = cb->src_port;
+	} else {
+		in.trusted = false;
+	}
+	if (!in.trusted && !__ratelimit(&h->rrp_limit)) {
+		pw_half_count(h, PW_HALF_RRP_LIMITED);
+		consume_skb(skb);
+		return;
+	}
+	if (v->pt == PW_PT_ERR && v->te != PW_TE_ERR_HRDOWN && v->te != PW_TE_ERR_LINKDOWN) {
+		consume_skb(skb);
+		return;
+	}
+	if (pw_rrp_check_msg(v->pt, v->te, in.data, in.len)) {
+		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, PW_TE_ERR_GENERAL);
+		return;
+	}
+
+	__skb_queue_head_init(&out);
+	spin_lock(&h->lock);
+	if (v->pt == PW_PT_RRP)
+		changed = pw_rrp_dispatch(h, &in, &out, &bad);
+	else if (in.trusted)
+		changed = pw_rrp_down(h, &in, &out);
+	else
+		bad = PW_HALF_RRP_REFUSED;
+	resync = h->resync;
+	spin_unlock(&h->lock);
+
+	if (bad != PW_HALF_STAT_NUM)
+		pw_half_count(h, bad);
+	if (changed)
+		pw_fib_update(h->san);
+	if (changed || resync)
+		queue_delayed_work(system_wq, &h->san->rrp_work,
+				   resync ? PW_RRP_LATER : PW_RRP_SOON);
+	pw_rrp_flush(h, &out);
+	consume_skb(skb);
+}
+
+/**
+ * pw_rrp_station_wru - a station is asked who it is
+ * @st: the station
+ * @v: the question
+ *
+ * BH off, RCU held.
+ */
+void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v)
+{
+	struct pw_eep_hdr hdr = {
+		.pt = PW_PT_RRP, .te = PW_TE_INFO, .dt = v->sa, .sa = st->addr, .p = v->p,
+	};
+	struct pw_rrp_buf b;
+	struct sk_buff *skb;
+	u8 *rec, *body;
+	int len;
+
+	if (pw_addr_kind(v->sa) != PW_ADDR_KIND_PHYS || !__ratelimit(&st->echo_limit))
+		return;
+	rec = kmalloc(PW_INFO_MAX + 128, GFP_ATOMIC | __GFP_NOWARN);
+	if (!rec)
+		return;
+	pw_rrp_buf_init(&b, rec, PW_INFO_MAX + 128);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, st->addr, 0);
+	pw_rrp_put_info(&b, st->san, st->port);
+	len = pw_rrp_buf_done(&b);
+	if (len > 0) {
+		hdr.data_len = len;
+		skb = pw_msg_new(&hdr, &body);
+		if (skb) {
+			memcpy(body, rec, len);
+			pw_send_own(st, skb);
+		}
+	}
+	kfree(rec);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trunks over UDP; the format is in pw_trunk.h.
+ *
+ *   pw_half_to_twin -> pw_trunk_send -> seal -> udp_tunnel
+ *   udp -> pw_trunk_rcv -> open, session, window -> pw_half_queue_twin
+ */
+#include <linux/if_ether.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+
+#include "pw_trunk.h"
+
+#define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* between hellos until somebody answers */
+#define PW_TRUNK_HELLO_UP	(2 * HZ)
+#define PW_TRUNK_DEAD		(8 * HZ)	/* nothing heard for so long */
+
+static void pw_trunk_count(struct pw_trunk *t, enum pw_trunk_stat id)
+{
+	atomic64_inc(&t->stats[id]);
+}
+
+/* --- sending ------------------------------------------------------------------- */
+
+static int pw_trunk_xmit4(struct pw_trunk *t, struct sk_buff *skb)
+{
+	const struct sockaddr_in *l = &t->conf.local.in, *r = &t->conf.remote.in;
+	struct flowi4 fl = {
+		.saddr = l->sin_addr.s_addr,
+		.daddr = r->sin_addr.s_addr,
+		.fl4_sport = l->sin_port,
+		.fl4_dport = r->sin_port,
+		.flowi4_proto = IPPROTO_UDP,
+	};
+	struct rtable *rt = ip_route_output_flow(t->net, &fl, t->sock->sk);
+
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	skb->ignore_df = 1;
+	udp_tunnel_xmit_skb(rt, t->sock->sk, skb, fl.saddr, fl.daddr, 0, ip4_dst_hoplimit(&rt->dst),
+			    0, fl.fl4_sport, fl.fl4_dport, false, false);
+	return 0;
+}
+
+static int pw_trunk_xmit6(struct pw_trunk *t, struct sk_buff *skb)
+{
+	const struct sockaddr_in6 *l = &t->conf.local.in6, *r = &t->conf.remote.in6;
+	struct flowi6 fl = {
+		.saddr = l->sin6_addr,
+		.daddr = r->sin6_addr,
+		.flowi6_oif = r->sin6_scope_id,
+		.fl6_sport = l->sin6_port,
+		.fl6_dport = r->sin6_port,
+		.flowi6_proto = IPPROTO_UDP,
+	};
+	struct dst_entry *dst;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(t->net, t->sock->sk, &fl, NULL);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	skb->ignore_df = 1;
+	udp_tunnel6_xmit_skb(dst, t->sock->sk, skb, skb->dev, &fl.saddr, &fl.daddr, 0,
+			     ip6_dst_hoplimit(dst), 0, fl.fl6_sport, fl.fl6_dport, false);
+	return 0;
+}
+
+static void pw_trunk_nonce(u8 nonce[XCHACHA20POLY1305_NONCE_SIZE], const u8 *hdr)
+{
+	memcpy(nonce, hdr + 8, 16);
+	memset(nonce + 16, 0, XCHACHA20POLY1305_NONCE_SIZE - 16);
+}
+
+/* a packet with room for @len bytes of payload behind the header */
+static struct sk_buff *pw_trunk_new(struct pw_trunk *t, u8 type, u8 flags, u8 hops, u8 prio,
+				    u32 len)
+{
+	u32 room = ALIGN(sizeof(struct ipv6hdr) + sizeof(struct udphdr) + MAX_HEADER, 16);
+	struct sk_buff *skb;
+	u8 *hdr;
+
+	skb = alloc_skb(room + PW_TRUNK_HDR + len + CHACHA20POLY1305_AUTHTAG_SIZE,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, room);
+	hdr = skb_put_zero(skb, PW_TRUNK_HDR);
+	hdr[0] = 'P';
+	hdr[1] = PW_TRUNK_VERSION;
+	hdr[2] = type;
+	hdr[3] = flags | (t->conf.keyed ? PW_TRUNK_F_KEYED : 0);
+	hdr[4] = hops;
+	hdr[5] = prio;
+	put_unaligned_be64(t->session, hdr + 8);
+	put_unaligned_be64(atomic64_inc_return(&t->seq), hdr + 16);
+	skb_put(skb, len);
+	return skb;
+}
+
+static void pw_trunk_xmit(struct pw_trunk *t, struct sk_buff *skb)
+{
+	u8 nonce[XCHACHA20POLY1305_NONCE_SIZE];
+	u32 len = skb->len - PW_TRUNK_HDR;
+	u8 *hdr = skb->data;
+	int err;
+
+	if (t->conf.keyed) {
+		pw_trunk_nonce(nonce, hdr);
+		skb_put(skb, CHACHA20POLY1305_AUTHTAG_SIZE);
+		xchacha20poly1305_encrypt(hdr + PW_TRUNK_HDR, hdr + PW_TRUNK_HDR, len, hdr,
+					  PW_TRUNK_HDR, nonce, t->conf.key);
+	}
+	if (t->conf.local.sa.sa_family == AF_INET)
+		err = pw_trunk_xmit4(t, skb);
+	else
+		err = pw_trunk_xmit6(t, skb);
+	if (err) {
+		pw_trunk_count(t, PW_TRUNK_DROP_TX);
+		kfree_skb(skb);
+	}
+}
+
+/**
+ * pw_trunk_send - a frame goes to the half on the other host
+ * @t: the trunk
+ * @skb: the frame; consumed
+ *
+ * BH off, RCU held.
+ */
+void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+	struct sk_buff *out = NULL;
+
+	if (READ_ONCE(t->up) && skb->len <= PW_TRUNK_FRAME_MAX)
+		out = pw_trunk_new(t, PW_TRUNK_FRAME,
+				   cb->flags & PW_CB_HALF ? PW_TRUNK_F_HALF : 0, cb->hops, cb->prio,
+				   skb->len);
+	if (!out || skb_copy_bits(skb, 0, out->data + PW_TRUNK_HDR, skb->len)) {
+		pw_trunk_count(t, PW_TRUNK_DROP_TX);
+		kfree_skb(out);
+		kfree_skb(skb);
+		return;
+	}
+	consume_skb(skb);
+	pw_trunk_count(t, PW_TRUNK_TX);
+	pw_trunk_xmit(t, out);
+}
+
+static void pw_trunk_hello(struct pw_trunk *t)
+{
+	struct sk_buff *skb;
+	u8 *p;
+
+	skb = pw_trunk_new(t, PW_TRUNK_TYPE_HELLO, 0, 0, 0, PW_TRUNK_HELLO);
+	if (!skb)
+		return;
+	p = skb->data + PW_TRUNK_HDR;
+	spin_lock_bh(&t->lock);
+	put_unaligned_be64(t->challenge, p);
+	put_unaligned_be64(t->peer_challenge, p + 8);
+	spin_unlock_bh(&t->lock);
+	put_unaligned_be32(t->half->addr, p + 16);
+	put_unaligned_be32(READ_ONCE(t->half->mtu), p + 20);
+	pw_trunk_count(t, PW_TRUNK_HELLO_TX);
+	local_bh_disable();
+	rcu_read_lock();
+	pw_trunk_xmit(t, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* --- receiving ------------------------------------------------------------------ */
+
+/* Is this number new in its session? Then it is used up. */
+static bool pw_trunk_fresh(struct pw_trunk *t, u64 seq)
+{
+	u64 i;
+
+	if (seq > t->peer_seq) {
+		if (seq - t->peer_seq >= PW_TRUNK_WINDOW)
+			bitmap_zero(t->seen, PW_TRUNK_WINDOW);
+		else
+			for (i = t->peer_seq + 1; i <= seq; i++)
+				__clear_bit(i % PW_TRUNK_WINDOW, t->seen);
+		t->peer_seq = seq;
+	} else if (t->peer_seq - seq >= PW_TRUNK_WINDOW) {
+		return false;
+	}
+	return !__test_and_set_bit(seq % PW_TRUNK_WINDOW, t->seen);
+}
+
+/* what a hello says; true: the other side is there from now on */
+static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, const u8 *p)
+{
+	u64 challenge = get_unaligned_be64(p), echo = get_unaligned_be64(p + 8);
+	u32 addr = get_unaligned_be32(p + 16), mtu = get_unaligned_be32(p + 20);
+	bool new = false;
+
+	if (pw_addr_kind(addr) != PW_ADDR_KIND_PHYS || pw_san_port_of(t->half->san, addr) >= 0 ||
+	    mtu < PACKETWAY_MTU_MIN || mtu > PACKETWAY_MTU_MAX) {
+		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
+		return false;
+	}
+	spin_lock(&t->lock);
+	t->peer_challenge = challenge;
+	if (session != t->peer_session && echo == t->challenge) {
+		t->peer_session = session;
+		t->peer_seq = seq;
+		bitmap_zero(t->seen, PW_TRUNK_WINDOW);
+		__set_bit(seq % PW_TRUNK_WINDOW, t->seen);
+		get_random_bytes(&t->challenge, sizeof(t->challenge));
+		new = true;
+	}
+	if (session == t->peer_session) {
+		WRITE_ONCE(t->half->twin_addr, addr);
+		WRITE_ONCE(t->half->twin_mtu, mtu);
+		WRITE_ONCE(t->heard, jiffies);
+		if (!t->up) {
+			WRITE_ONCE(t->up, true);
+			new = true;
+		}
+	}
+	spin_unlock(&t->lock);
+	return new;
+}
+
+static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr)
+{
+	u64 session = get_unaligned_be64(hdr + 8), seq = get_unaligned_be64(hdr + 16);
+	struct pw_skb_cb *cb = pw_cb(skb);
+	bool known, fresh = false;
+
+	spin_lock(&t->lock);
+	known = session == t->peer_session;
+	if (known)
+		fresh = pw_trunk_fresh(t, seq);
+	spin_unlock(&t->lock);
+
+	if (known && !fresh) {
+		pw_trunk_count(t, PW_TRUNK_DROP_REPLAY);
+		goto drop;
+	}
+	if (hdr[2] == PW_TRUNK_TYPE_HELLO && skb->len == PW_TRUNK_HELLO) {
+		pw_trunk_count(t, PW_TRUNK_HELLO_RX);
+		/* a new session wants an answer now; the work tells the routers as well */
+		if (pw_trunk_hear(t, session, seq, skb->data) || !known)
+			mod_delayed_work(system_wq, &t->work, 0);
+		consume_skb(skb);
+		return;
+	}
+	if (!known || !READ_ONCE(t->up)) {
+		pw_trunk_count(t, PW_TRUNK_DROP_SESSION);
+		goto drop;
+	}
+	if (hdr[2] != PW_TRUNK_FRAME || skb->len < PW_EEP_MIN_LEN || hdr[4] > PW_HOPS_MAX ||
+	    hdr[5] > PW_EEP_P_MAX) {
+		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
+		goto drop;
+	}
+	WRITE_ONCE(t->heard, jiffies);
+	*cb = (struct pw_skb_cb) {
+		.route = -1,
+		.hops = hdr[4],
+		.prio = hdr[5],
+		.flags = hdr[3] & PW_TRUNK_F_HALF ? PW_CB_HALF : 0,
+	};
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	pw_trunk_count(t, PW_TRUNK_RX);
+	pw_half_queue_twin(t->half, skb);
+	return;
+
+drop:
+	kfree_skb(skb);
+}
+
+static bool pw_trunk_is_peer(const struct pw_trunk *t, const struct sk_buff *skb)
+{
+	const union pw_trunk_end *r = &t->conf.remote;
+	const struct udphdr *uh = udp_hdr(skb);
+
+	if (ip_hdr(skb)->version == 4)
+		return r->sa.sa_family == AF_INET && ip_hdr(skb)->saddr == r->in.sin_addr.s_addr &&
+		       uh->source == r->in.sin_port;
+	return r->sa.sa_family == AF_INET6 && uh->source == r->in6.sin6_port &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &r->in6.sin6_addr);
+}
+
+/* a datagram at the trunk's socket; always consumed */
+static int pw_trunk_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	u8 hdr[PW_TRUNK_HDR], nonce[XCHACHA20POLY1305_NONCE_SIZE];
+	struct sk_buff *frame = NULL;
+	struct pw_trunk *t;
+	const u8 *p;
+	u32 len;
+
+	t = rcu_dereference_sk_user_data(sk);
+	if (!t)
+		goto drop;
+	if (!pw_trunk_is_peer(t, skb)) {
+		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
+		goto drop;
+	}
+	if (skb_linearize(skb) || skb->len < sizeof(struct udphdr) + PW_TRUNK_HDR) {
+		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
+		goto drop;
+	}
+	p = skb->data + sizeof(struct udphdr);
+	memcpy(hdr, p, PW_TRUNK_HDR);
+	len = skb->len - sizeof(struct udphdr) - PW_TRUNK_HDR;
+	if (hdr[0] != 'P' || hdr[1] != PW_TRUNK_VERSION) {
+		pw_trunk_count(t, PW_TRUNK_DROP_VERSION);
+		goto drop;
+	}
+	if (!!(hdr[3] & PW_TRUNK_F_KEYED) != t->conf.keyed ||
+	    (t->conf.keyed && len < CHACHA20POLY1305_AUTHTAG_SIZE)) {
+		pw_trunk_count(t, PW_TRUNK_DROP_AUTH);
+		goto drop;
+	}
+	frame = alloc_skb(64 + len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!frame)
+		goto drop;
+	skb_reserve(frame, 64);
+	if (t->conf.keyed) {
+		pw_trunk_nonce(nonce, hdr);
+		if (!xchacha20poly1305_decrypt(frame->data, p + PW_TRUNK_HDR, len, hdr,
+					       PW_TRUNK_HDR, nonce, t->conf.key)) {
+			pw_trunk_count(t, PW_TRUNK_DROP_AUTH);
+			goto drop;
+		}
+		skb_put(frame, len - CHACHA20POLY1305_AUTHTAG_SIZE);
+	} else {
+		skb_put_data(frame, p + PW_TRUNK_HDR, len);
+	}
+	consume_skb(skb);
+	pw_trunk_take(t, frame, hdr);
+	return 0;
+
+drop:
+	kfree_skb(frame);
+	kfree_skb(skb);
+	return 0;
+}
+
+/* --- life ----------------------------------------------------------------------- */
+
+static void pw_trunk_work(struct work_struct *work)
+{
+	struct pw_trunk *t = container_of(to_delayed_work(work), struct pw_trunk, work);
+	bool up = READ_ONCE(t->up);
+
+	if (READ_ONCE(t->dead))
+		return;
+	if (up && time_after(jiffies, READ_ONCE(t->heard) + PW_TRUNK_DEAD)) {
+		spin_lock_bh(&t->lock);
+		WRITE_ONCE(t->up, false);
+		t->peer_session = 0;
+		spin_unlock_bh(&t->lock);
+		up = false;
+	}
+	pw_trunk_hello(t);
+	pw_rrp_trunk(t->half, up);
+	queue_delayed_work(system_wq, &t->work, up ? PW_TRUNK_HELLO_UP : PW_TRUNK_HELLO_DOWN);
+}
+
+static bool pw_trunk_is_near(const union pw_trunk_end *e)
+{
+	if (e->sa.sa_family == AF_INET)
+		return ipv4_is_loopback(e->in.sin_addr.s_addr) ||
+		       ipv4_is_linklocal_169(e->in.sin_addr.s_addr);
+	return ipv6_addr_type(&e->in6.sin6_addr) & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_LINKLOCAL);
+}
+
+/**
+ * pw_trunk_create - open a trunk; nothing is sent before pw_trunk_start()
+ * @net: namespace of the router
+ * @h: its half on this host
+ * @conf: both ends and the key
+ * @extack: where a refusal is explained
+ *
+ * Return: the trunk or an ERR_PTR. Under RTNL.
+ */
+struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
+				 const struct pw_trunk_config *conf,
+				 struct netlink_ext_ack *extack)
+{
+	struct udp_tunnel_sock_cfg cfg = { .encap_type = 1, .encap_rcv = pw_trunk_rcv };
+	struct udp_port_cfg port = { .family = conf->local.sa.sa_family };
+	struct pw_trunk *t;
+	int err;
+
+	if (!conf->keyed && !conf->insecure && !pw_trunk_is_near(&conf->remote)) {
+		NL_SET_ERR_MSG(extack,
+			       "Without a key the peer must be on the link or this host; give a key or say insecure");
+		return ERR_PTR(-EPERM);
+	}
+	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	t->half = h;
+	t->net = net;
+	t->conf = *conf;
+	spin_lock_init(&t->lock);
+	INIT_DELAYED_WORK(&t->work, pw_trunk_work);
+	do {
+		get_random_bytes(&t->session, sizeof(t->session));
+	} while (!t->session);
+	get_random_bytes(&t->challenge, sizeof(t->challenge));
+
+	if (port.family == AF_INET) {
+		port.local_ip = conf->local.in.sin_addr;
+		port.local_udp_port = conf->local.in.sin_port;
+		port.use_udp_checksums = true;
+	} else {
+		port.local_ip6 = conf->local.in6.sin6_addr;
+		port.local_udp_port = conf->local.in6.sin6_port;
+		port.use_udp6_tx_checksums = true;
+		port.use_udp6_rx_checksums = true;
+		port.ipv6_v6only = true;
+		port.bind_ifindex = conf->local.in6.sin6_scope_id;
+	}
+	err = udp_sock_create(net, &port, &t->sock);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The local address and port of the trunk cannot be used");
+		kfree(t);
+		return ERR_PTR(err);
+	}
+	cfg.sk_user_data = t;
+	setup_udp_tunnel_sock(net, t->sock, &cfg);
+	return t;
+}
+
+void pw_trunk_start(struct pw_trunk *t)
+{
+	queue_delayed_work(system_wq, &t->work, 0);
+}
+
+/* nobody sends through the trunk; nothing comes in and no hellos go out any more; RTNL */
+void pw_trunk_stop(struct pw_trunk *t)
+{
+	WRITE_ONCE(t->up, false);
+	WRITE_ONCE(t->dead, true);
+	cancel_delayed_work_sync(&t->work);
+	udp_tunnel_sock_release(t->sock);
+	/* a datagram that was on its way may have queued the work again */
+	synchronize_net();
+	cancel_delayed_work_sync(&t->work);
+}
+
+void pw_trunk_destroy(struct pw_trunk *t)
+{
+	kfree_sensitive(t);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Trunks: the other half of a router is on another host.
+ *
+ * A trunk packet is a header of 24 bytes, a payload and, with a key, a tag of 16
+ * bytes; then the payload is encrypted and the header authenticated by
+ * XChaCha20-Poly1305 under the nonce (session, sequence number, 0).
+ *
+ *	byte 0	'P'		1  version (1)		2  type: 1 frame, 2 hello
+ *	3  flags: 1 a half-router made it, 2 there is a tag
+ *	4  routers passed	5  priority		6, 7  0
+ *	8  session (64 bits)	16 sequence number (64 bits)
+ *
+ * A session is a random number that a half chooses when it is made. A hello
+ * carries a challenge, the challenge that was heard last from the other side,
+ * the half's address and its MTU. A session is taken on when it answers the
+ * challenge that is out, which is then used up: neither packets nor hellos of an
+ * older session can be played back. Within a session a window of sequence numbers
+ * lets every packet in once.
+ */
+#ifndef PW_TRUNK_H
+#define PW_TRUNK_H
+
+#include <crypto/chacha20poly1305.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+
+#include "pw_router.h"
+
+#define PW_TRUNK_VERSION	1
+#define PW_TRUNK_HDR		24
+#define PW_TRUNK_HELLO		24	/* challenge(8) echo(8) address(4) MTU(4) */
+#define PW_TRUNK_WINDOW		1024
+#define PW_TRUNK_FRAME_MAX	65000	/* what UDP takes, and some */
+
+enum pw_trunk_type { PW_TRUNK_FRAME = 1, PW_TRUNK_TYPE_HELLO = 2 };
+
+#define PW_TRUNK_F_HALF		1
+#define PW_TRUNK_F_KEYED	2
+
+union pw_trunk_end {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/* what a trunk is made with */
+struct pw_trunk_config {
+	union pw_trunk_end local;
+	union pw_trunk_end remote;
+	bool keyed;
+	bool insecure;		/* any peer without a key */
+	u8 key[CHACHA20POLY1305_KEY_SIZE];
+};
+
+/*
+ * X(SYMBOL); uapi has the same order.
+ * checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (a list to be expanded)
+ */
+#define PW_TRUNK_STATS(X)	\
+	X(TX)			\
+	X(RX)			\
+	X(HELLO_TX)		\
+	X(HELLO_RX)		\
+	X(DROP_PEER)		\
+	X(DROP_VERSION)		\
+	X(DROP_AUTH)		\
+	X(DROP_SESSION)		\
+	X(DROP_REPLAY)		\
+	X(DROP_MALFORMED)	\
+	X(DROP_TX)
+
+#define PW_X_TRUNK(sym) PW_TRUNK_##sym,
+enum pw_trunk_stat {
+	PW_TRUNK_STATS(PW_X_TRUNK)
+	PW_TRUNK_STAT_NUM
+};
+
+#undef PW_X_TRUNK
+
+struct pw_trunk {
+	struct pw_half *half;
+	struct pw_trunk_config conf;
+	struct net *net;
+	struct socket *sock;
+	u64 session;
+	atomic64_t seq;
+	struct delayed_work work;	/* hellos, and has the other side gone? */
+	atomic64_t stats[PW_TRUNK_STAT_NUM];
+	bool up;		/* READ_ONCE */
+	bool dead;		/* READ_ONCE: being deleted */
+	unsigned long heard;	/* jiffies; READ_ONCE */
+
+	spinlock_t lock;	/* everything below */
+	u64 challenge;
+	u64 peer_challenge;
+	u64 peer_session;
+	u64 peer_seq;		/* highest seen */
+	DECLARE_BITMAP(seen, PW_TRUNK_WINDOW);
+};
+
+struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
+				 const struct pw_trunk_config *conf,
+				 struct netlink_ext_ack *extack);
+void pw_trunk_start(struct pw_trunk *t);
+void pw_trunk_stop(struct pw_trunk *t);
+void pw_trunk_destroy(struct pw_trunk *t);
+void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb);
+
+#endif

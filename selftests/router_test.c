@@ -1,0 +1,1008 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Routers between SANs: by address and by source route, what may change on the
+ * way and what not, what is refused, RRP with everybody who may talk it, groups
+ * and IP across, a router deleted under load, hostile messages.
+ */
+#include "pwtest.h"
+#include "pwrouter.h"
+#include "kselftest_harness.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+
+#define PT_TEST 1500
+#define SOON 2000	/* ms within which something must come */
+#define NEVER 80	/* ms after which nothing will */
+
+static uint8_t tx[70000], rx[70000];
+
+/* port and SAN to address, as SANs number by default */
+#define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
+
+/* until @san knows a way to @addr */
+static int wait_for(struct pw_genl *g, uint32_t san, uint32_t addr)
+{
+	double end = pw_now() + (pw_slow_kernel() ? 40 : 10);
+	int err;
+
+	while ((err = pw_resolve(g, san, addr, NULL)) == -ENOENT && pw_now() < end)
+		usleep(5000);
+	return err;
+}
+
+/* an ERR of kind @te at @fd */
+static int recv_err(int fd, struct pw_hdr *h, int te)
+{
+	int len = pw_recv(fd, rx, sizeof(rx), NULL, SOON);
+
+	if (len < 24)
+		return -1;
+	pw_hdr_get(rx, h);
+	return h->pt == PW_PT_ERR && h->te == te ? len : -1;
+}
+
+/* record header word */
+static int put_rec(uint8_t *b, int type, int pl, int rl, uint32_t body)
+{
+	b[0] = type;
+	b[1] = pl;
+	pw_put(b + 2, 2, rl);
+	pw_put(b + 4, 4, body);
+	return 8;
+}
+
+/* --- two SANs, one router: "a" on SAN 1, "b" on SAN 2 ------------------------ */
+
+FIXTURE(pair) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+	int idx[2];
+	int raw[2];
+	uint32_t addr[2];
+	uint32_t hr[2];
+};
+
+static const char * const pname[2] = { "a", "b" };
+
+FIXTURE_SETUP(pair)
+{
+	int i;
+
+	self->ns = pw_ns_new();
+	ASSERT_GE(self->ns, 0);
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pw_station_add(&self->nl, pname[i], i + 1, 0, self->ns));
+		ASSERT_EQ(0, pw_link_up(&self->nl, pname[i]));
+		self->idx[i] = pw_link_index(&self->nl, pname[i]);
+		self->raw[i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY, self->idx[i]);
+		ASSERT_GE(self->raw[i], 0);
+		self->addr[i] = ADDR(i + 1, 0);
+		self->hr[i] = ADDR(i + 1, 5 + i);
+	}
+	ASSERT_EQ(0, pw_router_add(&self->g, "r", (struct pw_half_req){ 1, 5, -1 },
+				   (struct pw_half_req){ 2, 6, -1 })) {
+		TH_LOG("%s", self->g.nl.ext);
+	}
+	ASSERT_EQ(0, wait_for(&self->g, 1, self->addr[1]));
+	ASSERT_EQ(0, wait_for(&self->g, 2, self->addr[0]));
+}
+
+FIXTURE_TEARDOWN(pair)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		close(self->raw[i]);
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+#define HSTAT(which, what) pw_half_stat(&self->g, "r", which, PACKETWAY_A_HALF_STAT_##what)
+
+/* the next frame at @who is these bytes */
+#define EXPECT_FRAME(who, want, n) do {							\
+	int _l = pw_recv(self->raw[who], rx, sizeof(rx), NULL, SOON);			\
+	EXPECT_EQ((int)(n), _l);							\
+	if (_l == (int)(n))								\
+		EXPECT_EQ(0, memcmp(rx, want, n));					\
+} while (0)
+#define EXPECT_NOTHING(who) EXPECT_EQ(-1, pw_recv(self->raw[who], rx, sizeof(rx), NULL, NEVER))
+
+TEST_F(pair, refusals)
+{
+	struct pw_half_req a = { 1, 7, -1 }, b = { 2, 7, -1 };
+
+	EXPECT_EQ(-EEXIST, pw_router_add(&self->g, "r", a, b));
+	EXPECT_EQ(-EINVAL, pw_router_add(&self->g, NULL, a, b));
+	EXPECT_EQ(-EINVAL, pw_router_add(&self->g, "", a, b));
+	b.san = 1;
+	b.port = 8;
+	EXPECT_EQ(-EINVAL, pw_router_add(&self->g, "x", a, b));
+	EXPECT_STREQ("A router joins two different SANs", self->g.nl.ext);
+	b = (struct pw_half_req){ 2, 16, -1 };
+	EXPECT_EQ(-ERANGE, pw_router_add(&self->g, "x", a, b));
+	b.port = 0;
+	EXPECT_EQ(-EBUSY, pw_router_add(&self->g, "x", a, b));
+	b.port = 6;
+	EXPECT_EQ(-EBUSY, pw_router_add(&self->g, "x", a, b));
+	b = (struct pw_half_req){ -1, 3, -1 };
+	EXPECT_EQ(-EINVAL, pw_router_add(&self->g, "x", a, b));
+	b = (struct pw_half_req){ 2, 3, 63 };
+	EXPECT_EQ(-ERANGE, pw_router_add(&self->g, "x", a, b));
+	b.mtu = 65529;
+	EXPECT_EQ(-ERANGE, pw_router_add(&self->g, "x", a, b));
+	EXPECT_EQ(-ENOENT, pw_router_del(&self->g, "x"));
+	/* a station cannot take a router's port */
+	EXPECT_EQ(-EBUSY, pw_station_add(&self->nl, "x", 1, 5, self->ns));
+	EXPECT_STREQ("The port has a router already", self->nl.ext);
+	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, 0x123456, NULL));
+	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 77, 1, NULL));
+	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, 0, "nobody"));
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
+}
+
+TEST_F(pair, by_address)
+{
+	static const int sizes[] = { 0, 1, 7, 8, 9, 64, 1400, 1493, 1500 };
+	uint8_t data[1500];
+	int i, l;
+
+	for (i = 0; i < 1500; i++)
+		data[i] = i * 7 + 3;
+	for (i = 0; i < (int)ARRAY_SIZE(sizes); i++) {
+		l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 9, i, data, sizes[i]);
+		EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+		EXPECT_FRAME(1, tx, l);
+	}
+	EXPECT_EQ(i, (int)HSTAT(0, RX));
+	EXPECT_EQ(i, (int)HSTAT(1, FORWARD_L3));
+
+	/* options and trailers too: a CRC over the data, a self-defined OT */
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 0, 0, NULL, 0);
+	tx[12] |= 0x80;
+	l = 16 + pw_put_opt(tx + 16, PW_OH_CRC32, true, false, NULL, 0);
+	l += pw_put_opt(tx + l, 40, false, true, data, 30);
+	pw_put(tx + 8, 4, 2);
+	memcpy(tx + l, data, 16);
+	l += 16;
+	pw_put(data + 100, 4, pw_crc32c(data, 16));
+	l += pw_put_opt(tx + l, PW_OH_CRC32, true, false, data + 100, 4);
+	l += pw_put_opt(tx + l, 41, false, true, data, 20);
+	memset(tx + l, 0, 8);
+	l += 8;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx, l);
+
+	/* symbols before the header are the host's */
+	l = pw_put_sym(tx, PW_SYM_PRIO, (uint8_t []){ 63 }, 1);
+	l += pw_msg(tx + l, self->addr[1], self->addr[0], PT_TEST, 9, 1, data, 20);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx + 8, l - 8);
+
+	/* echo, to the station and to both halves */
+	for (i = 0; i < 3; i++) {
+		uint32_t to[3] = { self->addr[1], self->hr[0], self->hr[1] };
+
+		l = pw_msg(tx, to[i], self->addr[0], PW_PT_ECHO, PW_TE_ECHO_REQUEST, 3, data, 50);
+		EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+		pw_msg(tx, self->addr[0], to[i], PW_PT_ECHO, PW_TE_ECHO_REPLY, 3, data, 50);
+		EXPECT_FRAME(0, tx, l);
+	}
+}
+
+TEST_F(pair, by_source_route)
+{
+	/* 5 = switch 1, output 1; then SAN 2: port 0 */
+	const uint8_t to_hr[3] = { 2, 1, 1 }, to_b[3] = { 3, 0, 0 };
+	struct pw_hdr h;
+	int l, front;
+
+	front = pw_put_l2rh(tx, to_hr, 3);
+	front += pw_put_l2rh(tx + front, to_b, 3);
+	l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5, "routed", 6);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx + front, l - front);
+	EXPECT_EQ(1, (int)HSTAT(1, FORWARD_L2));
+
+	/* a symbol goes with the L2RH it precedes */
+	front = pw_put_l2rh(tx, to_hr, 3);
+	front += pw_put_sym(tx + front, PW_SYM_NOP, NULL, 0);
+	front += pw_put_l2rh(tx + front, to_b, 3);
+	l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5, "routed", 6);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx + front, l - front);
+
+	/* by L2RH to the router, by address from there */
+	front = pw_put_l2rh(tx, to_hr, 3);
+	l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5, "mixed", 5);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx + front, l - front);
+	/* and to a node of the SAN it is on */
+	l = front + pw_msg(tx + front, self->addr[0], self->addr[0], PT_TEST, 1, 5, "back", 4);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(0, tx + front, l - front);
+
+	/* routes that SAN 2 does not have: no such switch, nobody there, too short */
+	{
+		const uint8_t wrong[3][3] = { { 4, 0, 0 }, { 0, 3, 3 }, { 0, 0, 0 } };
+		int i;
+
+		for (i = 0; i < 3; i++) {
+			front = pw_put_l2rh(tx, to_hr, 3);
+			front += pw_put_l2rh(tx + front, wrong[i], i == 2 ? 2 : 3);
+			l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5,
+					   "wrong", 5);
+			EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+			EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_BADL2RH));
+			EXPECT_EQ(self->hr[1], h.sa);
+		}
+	}
+	EXPECT_EQ(3, (int)HSTAT(1, DROP_BADL2RH));
+	EXPECT_NOTHING(1);
+}
+
+TEST_F(pair, errors_to_the_source)
+{
+	struct pw_hdr h;
+	int l;
+
+	/* nobody at that port of SAN 2: the far half says so */
+	l = pw_msg(tx, ADDR(2, 9), self->addr[0], PT_TEST, 1, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+	EXPECT_EQ(self->hr[1], h.sa);
+	EXPECT_EQ(ADDR(2, 9), pw_get(rx + 16 + 5, 3));
+
+	/* no such SAN at all: the station itself */
+	l = pw_msg(tx, 0x123456, self->addr[0], PT_TEST, 1, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+	EXPECT_EQ(self->addr[0], h.sa);
+
+	/* too big: SAN 2's stations take 1000 bytes */
+	ASSERT_EQ(0, pw_link_mtu(&self->nl, "b", 1000));
+	{
+		double end = pw_now() + 10;
+
+		while (pw_attr_u32(pw_router_half(&self->g, "r", 1), PACKETWAY_A_HALF_MTU_NOW) !=
+		       1000 && pw_now() < end)
+			usleep(5000);
+	}
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, tx + 2000, 1001);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_TOOBIG));
+	EXPECT_EQ(self->hr[0], h.sa);
+	EXPECT_EQ(PW_RRP_MTUR, rx[16]);
+	EXPECT_EQ(125, (int)pw_get(rx + 20, 4));
+	EXPECT_EQ(PW_RRP_ADDR, rx[24]);
+	EXPECT_EQ(self->addr[1], pw_get(rx + 29, 3));
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, tx + 2000, 1000);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx, l);
+
+	/* no ERR in answer to an ERR, or without a source */
+	l = pw_msg(tx, ADDR(2, 9), self->addr[0], PW_PT_ERR, PW_TE_ERR_UNK, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	l = pw_msg(tx, ADDR(2, 9), 0, PT_TEST, 0, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_NOTHING(0);
+	EXPECT_EQ(3, (int)HSTAT(1, DROP_UNKNOWN));
+}
+
+TEST_F(pair, loop_and_marks)
+{
+	const uint8_t to_hr[3] = { 0, 1, 1 }, to_b[3] = { 0, 0, 0 };
+	const uint8_t back1[3] = { 0, 1, 2 };	/* the router's own port on SAN 2 */
+	const uint8_t hop[12] = { 0, 1, 2, 3 };
+	const uint8_t back0[3] = { 0, 1, 1 };	/* and on SAN 1 */
+	uint8_t want[256];
+	struct pw_hdr h;
+	int i, l, front;
+
+	/* round and round: ends after 64 routers with an ERR */
+	l = pw_put_l2rh(tx, to_hr, 3);
+	for (i = 0; i < 80; i++)
+		l += pw_put_l2rh(tx + l, i & 1 ? back0 : back1, 3);
+	l += pw_msg(tx + l, self->addr[1], self->addr[0], PT_TEST, 1, 5, "loop", 4);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_GENERAL));
+	EXPECT_EQ(1, (int)(HSTAT(0, DROP_HOPS) + HSTAT(1, DROP_HOPS)));
+
+	/* EI moves by one for each router; data that is shared stays as it is */
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, "marked", 6);
+	tx[l - 1] = 5;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	memcpy(want, tx, l);
+	want[l - 1] = 10;
+	EXPECT_FRAME(1, want, l);
+	/* three routers, there and back and there */
+	front = pw_put_l2rh(tx, to_hr, 3);
+	front += pw_put_l2rh(tx + front, back1, 3);
+	front += pw_put_l2rh(tx + front, back0, 3);
+	front += pw_put_l2rh(tx + front, to_b, 3);
+	l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5, "marked", 6);
+	tx[l - 1] = 1;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	memcpy(want, tx + front, l - front);
+	want[l - front - 1] = 8;
+	EXPECT_FRAME(1, want, l - front);
+	/* a top bit that is set stays */
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, "marked", 6);
+	tx[l - 8] = 0x80;
+	tx[l - 1] = 1;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx, l);
+
+	/* hop trace: written if it is optional and has room */
+	l = 16;
+	pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, NULL, 0);
+	tx[12] |= 0x80;
+	l += pw_put_opt(tx + l, PW_OH_HOPTRACE, false, true, hop, 12);
+	memset(tx + l, 0, 8);
+	l += 8;
+	memcpy(want, tx, l);
+	pw_put(want + 16 + 2 + 4, 4, self->hr[0]);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, want, l);
+	tx[16] |= 0x80;		/* mandatory: hands off */
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx, l);
+}
+
+/* --- RRP ------------------------------------------------------------------------ */
+
+/* send @len bytes of records at tx + 16 */
+#define RRP(who, dt, te, len) do {							\
+	int _l = pw_msg(tx, dt, self->addr[who], PW_PT_RRP, te, 0, tx + 16, len);	\
+	EXPECT_EQ(_l, send(self->raw[who], tx, _l, 0));					\
+} while (0)
+
+static int recv_rrp(int fd, struct pw_hdr *h, int te)
+{
+	int len = pw_recv(fd, rx, sizeof(rx), NULL, SOON);
+
+	if (len < 24)
+		return -1;
+	pw_hdr_get(rx, h);
+	return h->pt == PW_PT_RRP && h->te == te ? (int)h->dl * 8 : -1;
+}
+
+TEST_F(pair, rrp_routes)
+{
+	struct pw_hdr h;
+	int l;
+
+	/* HRTO: use the half-router; a node of the own SAN is its own way */
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
+	RRP(0, self->hr[0], PW_TE_HRTO, l);
+	ASSERT_EQ(16, recv_rrp(self->raw[0], &h, PW_TE_RDRC));
+	EXPECT_EQ(self->addr[1], pw_get(rx + 21, 3));
+	EXPECT_EQ(self->hr[0], pw_get(rx + 29, 3));
+	put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->addr[0]);
+	RRP(0, self->hr[0], PW_TE_HRTO, l);
+	ASSERT_EQ(16, recv_rrp(self->raw[0], &h, PW_TE_RDRC));
+	EXPECT_EQ(self->addr[0], pw_get(rx + 29, 3));
+	put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | 0x123456);
+	RRP(0, self->hr[0], PW_TE_HRTO, l);
+	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+	EXPECT_EQ(0x123456, (int)pw_get(rx + 21, 3));
+
+	/* GVL2: ADDR { SRQR, MTUR } with both hops, and it works */
+	put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
+	RRP(0, self->hr[0], PW_TE_GVL2, l);
+	ASSERT_EQ(40, recv_rrp(self->raw[0], &h, PW_TE_L2SR));
+	EXPECT_EQ(PW_RRP_ADDR, rx[16]);
+	EXPECT_EQ(4, (int)pw_get(rx + 18, 2));
+	EXPECT_EQ(PW_RRP_SRQR, rx[24]);
+	EXPECT_EQ(2, (int)pw_get(rx + 26, 2));
+	EXPECT_EQ(PW_RRP_MTUR, rx[48]);
+	EXPECT_EQ(1500 / 8, (int)pw_get(rx + 52, 4));
+	memcpy(tx, rx + 32, 16);
+	l = 16 + pw_msg(tx + 16, self->addr[1], self->addr[0], PT_TEST, 1, 5, "fetched", 7);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx + 16, l - 16);
+	/* a node that is not there has no route, though its SAN has */
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | ADDR(2, 9));
+	RRP(0, self->hr[0], PW_TE_GVL2, l);
+	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+	/* routes begin on the half-router's SAN: no use for others */
+	put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
+	RRP(0, self->hr[1], PW_TE_GVL2, l);
+	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+	/* the same by netlink */
+	ASSERT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
+	{
+		struct rtattr *way = pw_genl_attr((void *)self->g.nl.buf, PACKETWAY_A_ROUTE);
+		struct rtattr *a = pw_attr_in(way, PACKETWAY_A_ROUTE_L2RH);
+
+		ASSERT_NE(NULL, a);
+		EXPECT_EQ(16, (int)RTA_PAYLOAD(a));
+		EXPECT_EQ(self->hr[0], pw_attr_u32(way, PACKETWAY_A_ROUTE_HR));
+		EXPECT_EQ(1496, pw_attr_u32(way, PACKETWAY_A_ROUTE_MTU));
+	}
+	EXPECT_EQ(2, pw_genl_dump(&self->g, PACKETWAY_CMD_ROUTE_GET, PACKETWAY_A_ROUTE,
+				  PACKETWAY_A_ROUTE_SAN, -1, NULL, NULL));
+	EXPECT_EQ(1, pw_genl_dump(&self->g, PACKETWAY_CMD_ROUTE_GET, PACKETWAY_A_ROUTE,
+				  PACKETWAY_A_ROUTE_SAN, 2, NULL, NULL));
+	EXPECT_EQ(4, pw_genl_dump(&self->g, PACKETWAY_CMD_NODE_GET, PACKETWAY_A_NODE,
+				  PACKETWAY_A_NODE_SAN, 1, NULL, NULL));
+	EXPECT_EQ(1, pw_genl_dump(&self->g, PACKETWAY_CMD_ROUTER_GET, 0, 0, -1, NULL, NULL));
+}
+
+TEST_F(pair, rrp_nodes)
+{
+	struct pw_hdr h;
+	double end;
+	int l;
+
+	/* WRU: a half-router, and the far station by address */
+	RRP(0, self->hr[0], PW_TE_WRU, 0);
+	ASSERT_LT(0, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+	EXPECT_EQ(self->hr[0], pw_get(rx + 21, 3));
+	EXPECT_EQ(PW_RRP_NAME, rx[24]);
+	EXPECT_EQ('r', rx[28]);
+	EXPECT_EQ(PW_RRP_CAPA, rx[32]);
+	EXPECT_EQ(PW_CAPA_ROUTER, rx[36]);
+	RRP(0, self->addr[1], PW_TE_WRU, 0);
+	ASSERT_LT(0, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+	EXPECT_EQ(self->addr[1], h.sa);
+	EXPECT_EQ('b', rx[28]);
+	EXPECT_LT(0, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
+
+	/* TELL by name and by capability */
+	l = put_rec(tx + 16, PW_RRP_NAME, 3, 0, 'b' << 24);
+	RRP(0, self->hr[0], PW_TE_TELL, l);
+	ASSERT_LT(0, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+	EXPECT_EQ(self->addr[1], pw_get(rx + 21, 3));
+	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, PW_CAPA_ATON << 24);
+	RRP(0, self->hr[0], PW_TE_TELL, l);
+	ASSERT_EQ(64, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, PW_CAPA_PRINTER << 24);
+	RRP(0, self->hr[0], PW_TE_TELL, l);
+	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
+
+	/* INFO: "b" says that it is the printer "Super"; nobody else may */
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 3, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
+	l += put_rec(tx + 16 + l, PW_RRP_NAME, 7, 1, 0x53757065);
+	tx[16 + l++] = 'r';
+	memset(tx + 16 + l, 0, 7);
+	l += 7;
+	l += put_rec(tx + 16 + l, PW_RRP_CAPA, 3, 0, PW_CAPA_PRINTER << 24);
+	RRP(0, self->hr[0], PW_TE_INFO, l);
+	EXPECT_EQ(l + 24, send(self->raw[0], tx, l + 24, 0));
+	RRP(1, self->hr[1], PW_TE_INFO, l);
+	end = pw_now() + 20;
+	while (pw_resolve(&self->g, 1, 0, "Super") && pw_now() < end)
+		usleep(5000);
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "Super"));
+	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, 0, "b"));
+	EXPECT_EQ(2, (int)HSTAT(0, RRP_REFUSED));
+	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, PW_CAPA_PRINTER << 24);
+	RRP(0, self->hr[0], PW_TE_TELL, l);
+	ASSERT_EQ(32, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+
+	/* tables and bad news are between routers */
+	RRP(0, self->hr[0], PW_TE_GVRT, 0);
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->hr[0]);
+	l += put_rec(tx + 24, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->hr[1]);
+	l = pw_msg(tx, self->hr[0], self->addr[0], PW_PT_ERR, PW_TE_ERR_HRDOWN, 0, tx + 16, l);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	pw_put(tx + 13, 3, self->hr[1]);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_NOTHING(0);
+	EXPECT_EQ(5, (int)HSTAT(0, RRP_REFUSED));
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "Super"));
+
+	/* malformed: the message comes back */
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 5, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
+	RRP(0, self->hr[0], PW_TE_GVL2, l);
+	EXPECT_EQ(16 + 32 + 8, recv_err(self->raw[0], &h, PW_TE_ERR_GENERAL));
+	EXPECT_EQ(1, (int)HSTAT(0, RRP_MALFORMED));
+
+	/* down is gone, and comes back */
+	ASSERT_EQ(0, pw_link_down(&self->nl, "b"));
+	end = pw_now() + 20;
+	while (!pw_resolve(&self->g, 1, 0, "Super") && pw_now() < end)
+		usleep(5000);
+	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, self->addr[1], NULL));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "b"));
+	EXPECT_EQ(0, wait_for(&self->g, 1, self->addr[1]));
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
+}
+
+TEST_F(pair, groups)
+{
+	double end;
+	int l, got;
+
+	/* broadcasts and groups without listeners stay */
+	l = pw_msg(tx, PW_ADDR_BROADCAST, self->addr[0], PT_TEST, 1, 5, "all", 3);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	l = pw_msg(tx, 0xe00042, self->addr[0], PT_TEST, 1, 5, "some", 4);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_NOTHING(1);
+	/* "b" listens: its SAN's routers tell, and the message crosses once */
+	ASSERT_EQ(0, pw_packet_join(self->raw[1], self->idx[1], PACKET_MR_MULTICAST, 0xe00042,
+				    false));
+	end = pw_now() + (pw_slow_kernel() ? 40 : 10);
+	do {
+		EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+		got = pw_recv(self->raw[1], rx, sizeof(rx), NULL, 10);
+	} while (got < 0 && pw_now() < end);
+	EXPECT_EQ(l, got);
+	while (pw_recv(self->raw[1], rx, sizeof(rx), NULL, NEVER) >= 0)
+		;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_FRAME(1, tx, l);
+	EXPECT_NOTHING(1);
+}
+
+TEST_F_TIMEOUT(pair, hostile, 200)
+{
+	long n = pw_scaled(10000, 200), i;
+	unsigned int seed = 12345;
+	struct pw_hdr h;
+	double end;
+	int l, k, len;
+
+	for (i = 0; i < n; i++) {
+		len = 8 * (rand_r(&seed) % 30);
+		for (k = 0; k < len; k++)
+			tx[16 + k] = rand_r(&seed);
+		/* mostly records that look like some */
+		for (k = 0; k + 8 <= len && rand_r(&seed) % 8; ) {
+			int rl = rand_r(&seed) % 4;
+
+			put_rec(tx + 16 + k, 0x11 + rand_r(&seed) % 8,
+				rand_r(&seed) % 3 ? 0 : rand_r(&seed) % 8, rl,
+				(1 + rand_r(&seed) % 5) << 24 | (256 + rand_r(&seed) % 600));
+			k += 8 + 8 * (rand_r(&seed) % 3 ? rl : 0);
+		}
+		l = pw_msg(tx, i % 5 ? self->hr[i & 1] : PW_ADDR_BROADCAST, self->addr[0],
+			   i % 7 ? PW_PT_RRP : PW_PT_ERR, 1 + rand_r(&seed) % 10, 0, tx + 16, len);
+		/* well formed, but not for a station to say */
+		if (i % 16 == 4)
+			l = pw_msg(tx, self->hr[0], self->addr[0], PW_PT_RRP, PW_TE_GVRT, 0, NULL, 0);
+		send(self->raw[0], tx, l, 0);
+	}
+	/* still there: both halves answer, tables are bounded, routes as before */
+	end = pw_now() + 30;
+	do {
+		l = pw_msg(tx, self->hr[1], self->addr[0], PW_PT_ECHO, PW_TE_ECHO_REQUEST, 63,
+			   "alive", 5);
+		send(self->raw[0], tx, l, 0);
+		do {
+			len = pw_recv(self->raw[0], rx, sizeof(rx), NULL, 200);
+			if (len >= 24)
+				pw_hdr_get(rx, &h);
+		} while (len >= 0 && (h.pt != PW_PT_ECHO || h.te != PW_TE_ECHO_REPLY));
+	} while (len < 0 && pw_now() < end);
+	EXPECT_LE(24, len);
+	EXPECT_GE(64, (int)pw_attr_u32(pw_router_half(&self->g, "r", 0), PACKETWAY_A_HALF_TABLES));
+	EXPECT_EQ(2, (int)pw_attr_u32(pw_router_half(&self->g, "r", 0), PACKETWAY_A_HALF_TABLES));
+	EXPECT_LT(0, (int)HSTAT(0, RRP_MALFORMED));
+	EXPECT_LT(0, (int)HSTAT(0, RRP_REFUSED));
+	TH_LOG("%ld hostile messages: %lu malformed, %lu refused, %lu limited", n,
+	       (unsigned long)HSTAT(0, RRP_MALFORMED), (unsigned long)HSTAT(0, RRP_REFUSED),
+	       (unsigned long)HSTAT(0, RRP_LIMITED));
+}
+
+/* --- IP across a router ------------------------------------------------------------ */
+
+static int addr_add(struct pw_nl *nl, int idx, int family, const void *addr, int len, int plen)
+{
+	struct pw_req r = {
+		.n = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ifaddrmsg)),
+		       .nlmsg_type = RTM_NEWADDR,
+		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE },
+	};
+	struct ifaddrmsg a = {
+		.ifa_family = family, .ifa_prefixlen = plen, .ifa_index = idx,
+		.ifa_flags = IFA_F_NODAD,
+	};
+
+	memcpy(&r.i, &a, sizeof(a));
+	pw_req_put(&r, IFA_LOCAL, addr, len);
+	return pw_nl_talk(nl, &r);
+}
+
+static void *tcp_sink(void *arg)
+{
+	int fd = accept(*(int *)arg, NULL, NULL);
+	static char buf[65536];
+	long sum = 0;
+	ssize_t n;
+
+	while (fd >= 0 && (n = recv(fd, buf, sizeof(buf), 0)) > 0)
+		sum += n;
+	close(fd);
+	return (void *)sum;
+}
+
+static long tcp_across(int ns_a, int ns_b, int family, const void *addr, int len, long bytes)
+{
+	struct timeval tv = { .tv_sec = 30 };
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} to = {};
+	static char buf[16384];
+	pthread_t thread;
+	void *sum = NULL;
+	int s, l, n;
+
+	to.sa.sa_family = family;
+	if (family == AF_INET) {
+		to.in.sin_port = htons(5000);
+		memcpy(&to.in.sin_addr, addr, len);
+	} else {
+		to.in6.sin6_port = htons(5000);
+		memcpy(&to.in6.sin6_addr, addr, len);
+	}
+	n = family == AF_INET ? sizeof(to.in) : sizeof(to.in6);
+	l = pw_ns_socket(ns_b, family, SOCK_STREAM, 0);
+	s = pw_ns_socket(ns_a, family, SOCK_STREAM, 0);
+	setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+	setsockopt(l, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	if (bind(l, &to.sa, n) || listen(l, 1)) {
+		perror("# listen");
+		return -1;
+	}
+	pthread_create(&thread, NULL, tcp_sink, &l);
+	if (connect(s, &to.sa, n)) {
+		perror("# connect");
+		shutdown(l, SHUT_RDWR);
+	} else {
+		while (bytes > 0 && (n = send(s, buf, bytes < (long)sizeof(buf) ? bytes :
+						      (long)sizeof(buf), MSG_NOSIGNAL)) > 0)
+			bytes -= n;
+	}
+	close(s);
+	pthread_join(thread, &sum);
+	close(l);
+	return (long)sum;
+}
+
+FIXTURE(ip) {
+};
+
+FIXTURE_SETUP(ip)
+{
+}
+
+FIXTURE_TEARDOWN(ip)
+{
+}
+
+TEST_F_TIMEOUT(ip, across, 200)
+{
+	const uint8_t v6[2][16] = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } };
+	long bytes = pw_scaled(4000000, 100000);
+	struct pw_nl home, nl[2];
+	struct pw_genl g;
+	int ns[3], idx, i;
+
+	for (i = 0; i < 3; i++)
+		ns[i] = pw_ns_new();
+	ASSERT_EQ(0, pw_nl_open(&home, ns[2]));
+	ASSERT_EQ(0, pw_genl_open(&g, ns[2]));
+	for (i = 0; i < 2; i++) {
+		uint8_t a4[4] = { 10, 9, 0, 1 + i }, a6[16] = { 0xfd, [15] = 1 + i };
+
+		ASSERT_EQ(0, pw_nl_open(&nl[i], ns[i]));
+		ASSERT_EQ(0, pw_station_add(&home, pname[i], 1 + 2 * i, i, ns[i]));
+		ASSERT_EQ(0, pw_link_up(&nl[i], pname[i]));
+		idx = pw_link_index(&nl[i], pname[i]);
+		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET, a4, 4, 24));
+		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET6, a6, 16, 64));
+	}
+	/* SAN 1 - r1 - SAN 2 - r2 - SAN 3, and a second way round */
+	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
+				   (struct pw_half_req){ 2, -1, -1 }));
+	ASSERT_EQ(0, pw_router_add(&g, "r2", (struct pw_half_req){ 2, -1, -1 },
+				   (struct pw_half_req){ 3, -1, -1 }));
+	ASSERT_EQ(0, wait_for(&g, 1, ADDR(3, 1)));
+	ASSERT_EQ(0, wait_for(&g, 3, ADDR(1, 0)));
+	TH_LOG("IPv4, IPv6, then with a path MTU");
+	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
+	EXPECT_EQ(bytes, tcp_across(ns[1], ns[0], AF_INET6, v6[0], 16,
+				    bytes));
+	/* SAN 2 takes less: the path MTU is learnt */
+	ASSERT_EQ(0, pw_router_del(&g, "r1"));
+	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
+				   (struct pw_half_req){ 2, -1, 1304 }));
+	ASSERT_EQ(0, wait_for(&g, 1, ADDR(3, 1)));
+	ASSERT_EQ(0, wait_for(&g, 3, ADDR(1, 0)));
+	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
+	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET6, v6[1], 16,
+				    bytes));
+	EXPECT_LT(0, (int)pw_half_stat(&g, "r1", 0, PACKETWAY_A_HALF_STAT_DROP_TOOBIG));
+	for (i = 0; i < 3; i++)
+		close(ns[i]);
+}
+
+/* --- three SANs in a triangle, two routers per pair ---------------------------------- */
+
+#define SANS 3
+#define NMAX 16
+
+FIXTURE(triangle) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+	int n;			/* stations of a SAN */
+	int raw[SANS][NMAX];
+};
+
+static const char * const rname[6] = { "ab0", "ab1", "bc0", "bc1", "ca0", "ca1" };
+
+/* SANs 1..3; stations on ports 0.., routers on the highest ports of 25 */
+FIXTURE_SETUP(triangle)
+{
+	char name[16];
+	int s, i, idx;
+
+	self->n = pw_slow_kernel() ? 4 : NMAX;
+	self->ns = pw_ns_new();
+	ASSERT_GE(self->ns, 0);
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+	for (s = 0; s < SANS; s++) {
+		ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, s + 1, 25, -1));
+		for (i = 0; i < self->n; i++) {
+			snprintf(name, sizeof(name), "s%dn%d", s + 1, i);
+			ASSERT_EQ(0, pw_station_add(&self->nl, name, s + 1, i, self->ns));
+			ASSERT_EQ(0, pw_link_up(&self->nl, name));
+			idx = pw_link_index(&self->nl, name);
+			self->raw[s][i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY, idx);
+			ASSERT_GE(self->raw[s][i], 0);
+		}
+	}
+	for (i = 0; i < 6; i++) {
+		s = i / 2;
+		ASSERT_EQ(0, pw_router_add(&self->g, rname[i],
+					   (struct pw_half_req){ s + 1, 24 - (i & 1), -1 },
+					   (struct pw_half_req){ (s + 1) % 3 + 1, 22 - (i & 1),
+								 -1 })) {
+			TH_LOG("%s", self->g.nl.ext);
+		}
+	}
+	for (s = 0; s < SANS; s++) {
+		for (i = 0; i < SANS; i++)
+			ASSERT_EQ(0, wait_for(&self->g, s + 1, ADDR(i + 1, self->n - 1)));
+	}
+}
+
+FIXTURE_TEARDOWN(triangle)
+{
+	int s, i;
+
+	for (s = 0; s < SANS; s++)
+		for (i = 0; i < self->n; i++)
+			close(self->raw[s][i]);
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+/* echo replies at station (s, i) until none of @missing is left; number left */
+static int collect_replies(int fd, const char *text, int missing, char *seen)
+{
+	struct pw_hdr h;
+	int len;
+
+	while (missing && (len = pw_recv(fd, rx, sizeof(rx), NULL, SOON)) >= 0) {
+		pw_hdr_get(rx, &h);
+		if (h.pt != PW_PT_ECHO || h.te != PW_TE_ECHO_REPLY || memcmp(rx + 16, text, 8))
+			continue;
+		if (seen[h.sa]++)
+			return -1;	/* twice */
+		missing--;
+	}
+	return missing;
+}
+
+TEST_F_TIMEOUT(triangle, any_to_any_by_address, 200)
+{
+	static char seen[2048];
+	int s, i, d, k, l, left;
+	long pairs = 0;
+
+	for (s = 0; s < SANS; s++) {
+		for (i = 0; i < self->n; i++) {
+			memset(seen, 0, sizeof(seen));
+			for (d = 0; d < SANS; d++)
+				for (k = 0; k < self->n; k++) {
+					if (d == s && k == i)
+						continue;
+					l = pw_msg(tx, ADDR(d + 1, k), ADDR(s + 1, i), PW_PT_ECHO,
+						   PW_TE_ECHO_REQUEST, 0, "by addr.", 8);
+					EXPECT_EQ(l, send(self->raw[s][i], tx, l, 0));
+					pairs++;
+				}
+			left = collect_replies(self->raw[s][i], "by addr.", SANS * self->n - 1,
+					       seen);
+			EXPECT_EQ(0, left) {
+				TH_LOG("station %d of SAN %d misses %d replies", i, s + 1, left);
+			}
+		}
+	}
+	TH_LOG("%ld pairs by address", pairs);
+}
+
+/* the L2RHs to @dst for stations of SAN @s + 1, from GVL2, following RDRC; bytes or -1 */
+static int fetch_route(int fd, uint32_t me, uint32_t hr, uint32_t dst, uint8_t *route)
+{
+	struct pw_hdr h;
+	int l, len, n, tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | dst);
+		l = pw_msg(tx, hr, me, PW_PT_RRP, PW_TE_GVL2, 0, tx + 16, 8);
+		if (send(fd, tx, l, 0) != l)
+			return -1;
+		len = pw_recv(fd, rx, sizeof(rx), NULL, SOON);
+		if (len < 24)
+			return -1;
+		pw_hdr_get(rx, &h);
+		if (h.pt != PW_PT_RRP)
+			return -1;
+		if (h.te == PW_TE_RDRC) {
+			hr = pw_get(rx + 29, 3);
+			continue;
+		}
+		if (h.te != PW_TE_L2SR || rx[24] != PW_RRP_SRQR)
+			return -1;
+		n = 8 * pw_get(rx + 26, 2);
+		memcpy(route, rx + 32, n);
+		return n;
+	}
+	return -1;
+}
+
+TEST_F_TIMEOUT(triangle, any_to_any_by_source_route, 200)
+{
+	static uint8_t route[SANS][NMAX][256];
+	static int rlen[SANS][NMAX];
+	static char seen[2048];
+	int s, i, d, k, l, left;
+	long pairs = 0;
+
+	for (s = 0; s < SANS; s++) {
+		for (d = 0; d < SANS; d++)
+			for (k = 0; k < self->n; k++) {
+				rlen[d][k] = fetch_route(self->raw[s][0], ADDR(s + 1, 0),
+							 ADDR(s + 1, 24), ADDR(d + 1, k),
+							 route[d][k]);
+				EXPECT_EQ(d == s ? 8 : 16, rlen[d][k]) {
+					TH_LOG("route from SAN %d to node %d of SAN %d", s + 1, k,
+					       d + 1);
+				}
+			}
+		for (i = 0; i < self->n; i++) {
+			memset(seen, 0, sizeof(seen));
+			for (d = 0; d < SANS; d++)
+				for (k = 0; k < self->n; k++) {
+					if ((d == s && k == i) || rlen[d][k] <= 0)
+						continue;
+					memcpy(tx, route[d][k], rlen[d][k]);
+					l = rlen[d][k];
+					l += pw_msg(tx + l, ADDR(d + 1, k), ADDR(s + 1, i),
+						    PW_PT_ECHO, PW_TE_ECHO_REQUEST, 0,
+						    "by route", 8);
+					EXPECT_EQ(l, send(self->raw[s][i], tx, l, 0));
+					pairs++;
+				}
+			left = collect_replies(self->raw[s][i], "by route", SANS * self->n - 1,
+					       seen);
+			EXPECT_EQ(0, left);
+		}
+	}
+	EXPECT_LT(0, (int)pw_half_stat(&self->g, "ab0", 1, PACKETWAY_A_HALF_STAT_FORWARD_L2));
+	TH_LOG("%ld pairs by source route", pairs);
+}
+
+/* senders on SAN 1 to SAN 2, numbered; the receivers' sockets keep everything */
+struct load {
+	int *raw;
+	int n;
+	long sent;
+	volatile bool stop;
+};
+
+#define LOAD_DATA 64
+
+static void *load_run(void *arg)
+{
+	struct load *ld = arg;
+	uint8_t b[256], data[LOAD_DATA];
+	int i, k, l;
+
+	while (!ld->stop) {
+		for (i = 0; i < ld->n; i++) {
+			memset(data, 0, sizeof(data));
+			pw_put(data, 8, ld->sent);
+			for (k = 8; k < LOAD_DATA; k++)
+				data[k] = ld->sent * 31 + k * 7;
+			l = pw_msg(b, ADDR(2, i), ADDR(1, i), PT_TEST, 7, i, data, LOAD_DATA);
+			if (send(ld->raw[i], b, l, 0) == l)
+				ld->sent++;
+		}
+		/* receivers keep up in their own time; this is about order, not speed */
+		usleep(500);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
+{
+	struct load ld = { .raw = self->raw[0], .n = self->n };
+	long got = 0, twice = 0, bad = 0, errs = 0, down = 0, after = 0, mark, seq;
+	static uint8_t seen[4 << 20];
+	pthread_t thread;
+	struct pw_hdr h;
+	int i, k, len;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &ld));
+	usleep(300000);
+	/* the better of the two, then the other: by way of SAN 3 from then on */
+	EXPECT_EQ(0, pw_router_del(&self->g, "ab1"));
+	usleep(300000);
+	EXPECT_EQ(0, pw_router_del(&self->g, "ab0"));
+	usleep(pw_slow_kernel() ? 3000000 : 600000);
+	mark = ld.sent;
+	usleep(300000);
+	ld.stop = true;
+	pthread_join(thread, NULL);
+	usleep(pw_slow_kernel() ? 1000000 : 200000);
+
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; i < self->n; i++) {
+		while ((len = pw_recv(self->raw[1][i], rx, sizeof(rx), NULL, NEVER)) >= 0) {
+			pw_hdr_get(rx, &h);
+			if (h.pt == PW_PT_ERR && h.te == PW_TE_ERR_HRDOWN)
+				down++;
+			if (h.pt != PT_TEST)
+				continue;
+			seq = pw_get(rx + 16, 8);
+			if (len != 16 + LOAD_DATA + 8 || seq >= ld.sent || h.sa != ADDR(1, i) ||
+			    h.dt != ADDR(2, i) || h.p != i) {
+				bad++;
+				continue;
+			}
+			for (k = 8; k < LOAD_DATA; k++)
+				if (rx[16 + k] != (uint8_t)(seq * 31 + k * 7))
+					break;
+			bad += k != LOAD_DATA;
+			if (seq < (long)sizeof(seen)) {
+				twice += seen[seq];
+				seen[seq] = 1;
+			}
+			got++;
+			after += seq >= mark;
+		}
+		while ((len = pw_recv(self->raw[0][i], rx, sizeof(rx), NULL, NEVER)) >= 0) {
+			pw_hdr_get(rx, &h);
+			errs += h.pt == PW_PT_ERR && h.te == PW_TE_ERR_UNK;
+			down += h.pt == PW_PT_ERR && h.te == PW_TE_ERR_HRDOWN;
+		}
+	}
+	TH_LOG("%ld sent, %ld arrived, %ld told by ERR, %ld HRDOWN heard; %ld of %ld afterwards",
+	       ld.sent, got, errs, down, after, ld.sent - mark);
+	EXPECT_EQ(0, twice);
+	EXPECT_EQ(0, bad);
+	EXPECT_LE(4 * self->n, down);
+	EXPECT_EQ(ld.sent - mark, after);
+	EXPECT_LT(0, (int)pw_half_stat(&self->g, "ca0", 1, PACKETWAY_A_HALF_STAT_HRDOWN));
+	/* and by way of SAN 3 it is */
+	EXPECT_LE(1, (int)(pw_half_stat(&self->g, "bc0", 0, PACKETWAY_A_HALF_STAT_FORWARD_L3) +
+			   pw_half_stat(&self->g, "bc1", 0, PACKETWAY_A_HALF_STAT_FORWARD_L3)));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A router whose halves are on two hosts: two namespaces joined by a veth pair,
+ * SAN 1 with station "a" in one, SAN 2 with "b" in the other, a trunk over UDP
+ * between them. Who is refused, what is dropped, and what loss, reordering and
+ * duplication on the link do to it.
+ */
+#include "pwtest.h"
+#include "pwrouter.h"
+#include "kselftest_harness.h"
+
+#include <linux/veth.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+
+#define PT_TEST 1500
+#define SOON 3000
+#define NEVER 80
+#define PORT 7777
+
+static uint8_t tx[70000], rx[70000];
+static const uint8_t key[32] = "a secret of thirty-two bytes....";
+static const uint8_t other_key[32] = "another one, of thirty-two bytes";
+
+#define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
+
+FIXTURE(trunk) {
+	int ns[2];
+	struct pw_nl nl[2];
+	struct pw_genl g[2];
+	int idx[2];
+	int raw[2];
+};
+
+static const char * const name[2] = { "a", "b" };
+
+static int addr_add(struct pw_nl *nl, int idx, uint32_t addr)
+{
+	struct pw_req r = {
+		.n = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ifaddrmsg)),
+		       .nlmsg_type = RTM_NEWADDR,
+		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE },
+	};
+	struct ifaddrmsg a = { .ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = idx };
+
+	addr = htonl(addr);
+	memcpy(&r.i, &a, sizeof(a));
+	pw_req_put(&r, IFA_LOCAL, &addr, 4);
+	return pw_nl_talk(nl, &r);
+}
+
+static int veth_add(struct pw_nl *nl, int peer_ns)
+{
+	struct rtattr *info, *data, *peer;
+	struct ifinfomsg ifi = {};
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
+	pw_req_put(&r, IFLA_IFNAME, "v0", 3);
+	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
+	pw_req_put(&r, IFLA_INFO_KIND, "veth", 4);
+	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
+	peer = pw_req_put(&r, VETH_INFO_PEER, &ifi, sizeof(ifi));
+	pw_req_put(&r, IFLA_IFNAME, "v1", 3);
+	pw_req_u32(&r, IFLA_NET_NS_FD, peer_ns);
+	pw_req_end(&r, peer);
+	pw_req_end(&r, data);
+	pw_req_end(&r, info);
+	return pw_nl_talk(nl, &r);
+}
+
+#define IP(who) (0x0a070001u + (who))
+
+static int trunk_add(struct pw_genl *g, int who, const uint8_t *secret, bool insecure)
+{
+	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(PORT) }, peer = me;
+	struct rtattr *nest, *half, *trunk;
+	struct pw_req r;
+
+	me.sin_addr.s_addr = htonl(IP(who));
+	peer.sin_addr.s_addr = htonl(IP(!who));
+	pw_genl_init(&r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
+	nest = pw_genl_nest(&r, PACKETWAY_A_ROUTER);
+	pw_req_put(&r, PACKETWAY_A_ROUTER_NAME, "t", 2);
+	half = pw_genl_nest(&r, PACKETWAY_A_ROUTER_HALF);
+	pw_req_u32(&r, PACKETWAY_A_HALF_SAN, who + 1);
+	pw_req_u32(&r, PACKETWAY_A_HALF_PORT, 9);
+	pw_req_end(&r, half);
+	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
+	pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
+	pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
+	if (secret)
+		pw_req_put(&r, PACKETWAY_A_TRUNK_KEY, secret, 32);
+	if (insecure)
+		pw_req_put(&r, PACKETWAY_A_TRUNK_INSECURE, NULL, 0);
+	pw_req_end(&r, trunk);
+	pw_req_end(&r, nest);
+	return pw_nl_talk(&g->nl, &r);
+}
+
+static uint64_t trunk_stat(struct pw_genl *g, int stat)
+{
+	struct rtattr *nest, *a;
+	uint64_t v = ~0ULL;
+
+	if (pw_router_cmd(g, PACKETWAY_CMD_ROUTER_GET, "t"))
+		return v;
+	nest = pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_ROUTER);
+	nest = pw_attr_in(nest, PACKETWAY_A_ROUTER_TRUNK);
+	a = pw_attr_in(pw_attr_in(nest, PACKETWAY_A_TRUNK_STATS), stat);
+	if (a)
+		memcpy(&v, RTA_DATA(a), sizeof(v));
+	return v;
+}
+
+#define TSTAT(who, what) trunk_stat(&self->g[who], PACKETWAY_A_TRUNK_STAT_##what)
+
+/* until half @who knows the station on the other side, or not */
+static bool reaches(struct pw_genl *g, int who, bool want, double seconds)
+{
+	double end = pw_now() + seconds * (pw_slow_kernel() ? 4 : 1);
+	bool got;
+
+	while ((got = !pw_resolve(g, who + 1, ADDR(!who + 1, 0), NULL)) != want && pw_now() < end)
+		usleep(10000);
+	return got;
+}
+
+FIXTURE_SETUP(trunk)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		self->ns[i] = pw_ns_new();
+		ASSERT_GE(self->ns[i], 0);
+		ASSERT_EQ(0, pw_nl_open(&self->nl[i], self->ns[i]));
+		ASSERT_EQ(0, pw_genl_open(&self->g[i], self->ns[i]));
+	}
+	ASSERT_EQ(0, veth_add(&self->nl[0], self->ns[1]));
+	for (i = 0; i < 2; i++) {
+		const char *v = i ? "v1" : "v0";
+
+		ASSERT_EQ(0, addr_add(&self->nl[i], pw_link_index(&self->nl[i], v), IP(i)));
+		ASSERT_EQ(0, pw_link_up(&self->nl[i], v));
+		ASSERT_EQ(0, pw_station_add(&self->nl[i], name[i], i + 1, 0, self->ns[i]));
+		ASSERT_EQ(0, pw_link_up(&self->nl[i], name[i]));
+		self->idx[i] = pw_link_index(&self->nl[i], name[i]);
+		self->raw[i] = pw_packet_open(self->ns[i], SOCK_RAW, ETH_P_PACKETWAY, self->idx[i]);
+		ASSERT_GE(self->raw[i], 0);
+	}
+}
+
+FIXTURE_TEARDOWN(trunk)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		close(self->raw[i]);
+		close(self->nl[i].fd);
+		close(self->g[i].nl.fd);
+		close(self->ns[i]);
+	}
+}
+
+TEST_F_TIMEOUT(trunk, refusals, 200)
+{
+	/* no key: only for peers on the link, unless told otherwise */
+	EXPECT_EQ(-EPERM, trunk_add(&self->g[0], 0, NULL, false));
+	EXPECT_EQ(-EINVAL, trunk_add(&self->g[0], 0, key, true));
+	/* an address that is not ours */
+	EXPECT_EQ(-EADDRNOTAVAIL, trunk_add(&self->g[1], 0, key, false));
+	EXPECT_EQ(0, trunk_add(&self->g[0], 0, key, false));
+	EXPECT_EQ(-EEXIST, trunk_add(&self->g[0], 0, key, false));
+
+	/* the other end has another key, then none */
+	EXPECT_EQ(0, trunk_add(&self->g[1], 1, other_key, false));
+	EXPECT_FALSE(reaches(&self->g[0], 0, true, 1));
+	EXPECT_LT(0, (int)TSTAT(0, DROP_AUTH));
+	EXPECT_LT(0, (int)TSTAT(1, DROP_AUTH));
+	EXPECT_EQ(0, pw_router_del(&self->g[1], "t"));
+	EXPECT_EQ(0, trunk_add(&self->g[1], 1, NULL, true));
+	EXPECT_FALSE(reaches(&self->g[0], 0, true, 1));
+	EXPECT_EQ(0, (int)TSTAT(0, HELLO_RX));
+	EXPECT_EQ(0, pw_router_del(&self->g[1], "t"));
+	/* now the right one */
+	EXPECT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	EXPECT_TRUE(reaches(&self->g[0], 0, true, 10));
+	EXPECT_TRUE(reaches(&self->g[1], 1, true, 10));
+}
+
+TEST_F_TIMEOUT(trunk, frames, 200)
+{
+	struct pw_hdr h;
+	uint8_t data[1500];
+	int i, l, front;
+
+	for (i = 0; i < 1500; i++)
+		data[i] = i * 11;
+	ASSERT_EQ(0, trunk_add(&self->g[0], 0, key, false));
+	ASSERT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	ASSERT_TRUE(reaches(&self->g[0], 0, true, 10));
+	ASSERT_TRUE(reaches(&self->g[1], 1, true, 10));
+
+	/* by address, of all sizes; IP fragments what the link cannot take at once */
+	for (i = 0; i <= 1500; i += 300) {
+		l = pw_msg(tx, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, i / 100, data, i);
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		ASSERT_EQ(l, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
+		EXPECT_EQ(0, memcmp(tx, rx, l));
+	}
+	/* by source route: port 9 is switch 2, output 1 */
+	front = pw_put_l2rh(tx, (uint8_t []) { 0, 2, 1 }, 3);
+	front += pw_put_l2rh(tx + front, (uint8_t []) { 0, 0, 0 }, 3);
+	l = front + pw_msg(tx + front, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, 5, data, 100);
+	tx[l - 1] = 1;
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	tx[l - 1] = 2;		/* one router was passed */
+	ASSERT_EQ(l - front, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
+	EXPECT_EQ(0, memcmp(tx + front, rx, l - front));
+	/* errors find their way back */
+	l = pw_msg(tx, ADDR(2, 5), ADDR(1, 0), PT_TEST, 1, 5, data, 10);
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	ASSERT_LT(0, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	pw_hdr_get(rx, &h);
+	EXPECT_EQ(PW_PT_ERR, h.pt);
+	EXPECT_EQ(PW_TE_ERR_UNK, h.te);
+	EXPECT_EQ(ADDR(2, 9), h.sa);
+	/* echo from the far half and the far station */
+	for (i = 0; i < 2; i++) {
+		l = pw_msg(tx, i ? ADDR(2, 9) : ADDR(2, 0), ADDR(1, 0), PW_PT_ECHO,
+			   PW_TE_ECHO_REQUEST, 5, data, 10);
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		ASSERT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	}
+	/* a group whose listener is on the other host */
+	ASSERT_EQ(0, pw_packet_join(self->raw[1], self->idx[1], PACKET_MR_MULTICAST, 0xe00007,
+				    false));
+	l = pw_msg(tx, 0xe00007, ADDR(1, 0), PT_TEST, 1, 5, "group", 5);
+	for (i = 0; i < 300; i++) {
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		if (pw_recv(self->raw[1], rx, sizeof(rx), NULL, 20) == l)
+			break;
+	}
+	EXPECT_GT(300, i);
+	/* the other side goes: nothing is reachable through it any more */
+	EXPECT_EQ(0, pw_router_del(&self->g[1], "t"));
+	EXPECT_FALSE(reaches(&self->g[0], 0, false, 20));
+	/* and comes back */
+	EXPECT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	EXPECT_TRUE(reaches(&self->g[0], 0, true, 20));
+}
+
+/* somebody on the link sends as if he were the peer, and plays packets back */
+TEST_F_TIMEOUT(trunk, injection, 200)
+{
+	long n = pw_scaled(20000, 500), i, auth, replay = 0;
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	static uint8_t pkt[4096], cap[4096];
+	unsigned int seed = 4711;
+	struct udphdr *u;
+	struct iphdr *ip;
+	int fd, tap, l, k;
+
+	ASSERT_EQ(0, trunk_add(&self->g[0], 0, key, false));
+	ASSERT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	ASSERT_TRUE(reaches(&self->g[0], 0, true, 10));
+	ASSERT_TRUE(reaches(&self->g[1], 1, true, 10));
+	fd = pw_ns_socket(self->ns[1], AF_INET, SOCK_RAW, IPPROTO_RAW);
+	ASSERT_GE(fd, 0);
+	tap = pw_packet_open(self->ns[0], SOCK_DGRAM, ETH_P_IP, pw_link_index(&self->nl[0], "v0"));
+	ASSERT_GE(tap, 0);
+	to.sin_addr.s_addr = htonl(IP(0));
+
+	/* a packet to be played back, and damaged */
+	l = pw_msg(tx, ADDR(1, 0), ADDR(2, 0), PT_TEST, 1, 5, "once", 4);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	ASSERT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	do {
+		l = pw_recv(tap, cap, sizeof(cap), NULL, SOON);
+		ASSERT_LT(0, l);
+		ip = (void *)cap;
+		u = (void *)(ip + 1);
+	} while (ip->protocol != IPPROTO_UDP || ntohs(u->dest) != PORT || cap[28 + 2] != 1 ||
+		 l != 20 + 8 + 24 + 32 + 16);
+	auth = TSTAT(0, DROP_AUTH);
+	for (i = 0; i < n; i++) {
+		memcpy(pkt, cap, l);
+		ip = (void *)pkt;
+		u = (void *)(ip + 1);
+		u->check = 0;
+		switch (i % 4) {
+		case 0:		/* as it was */
+			replay++;
+			break;
+		case 1:		/* a bit flipped */
+			k = 28 + 8 + rand_r(&seed) % (l - 36);
+			pkt[k] ^= 1 << rand_r(&seed) % 8;
+			break;
+		case 2:		/* another number */
+			pw_put(pkt + 28 + 16, 8, 1000 + i);
+			break;
+		default:	/* rubbish */
+			for (k = 28 + 4; k < l; k++)
+				pkt[k] = rand_r(&seed);
+			break;
+		}
+		ASSERT_EQ(l, sendto(fd, pkt, l, 0, (void *)&to, sizeof(to)));
+		if (!(i % 64))
+			usleep(1000);
+	}
+	usleep(300000);
+	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
+	EXPECT_EQ(replay, (long)TSTAT(0, DROP_REPLAY));
+	EXPECT_EQ(n - replay, (long)TSTAT(0, DROP_AUTH) - auth);
+	TH_LOG("%ld packets injected, none delivered", n);
+	/* the trunk itself took no harm */
+	l = pw_msg(tx, ADDR(1, 0), ADDR(2, 0), PT_TEST, 1, 5, "again", 5);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	EXPECT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	/* another source port is nobody we know */
+	ip = (void *)cap;
+	u = (void *)(ip + 1);
+	u->source = htons(PORT + 1);
+	u->check = 0;
+	ASSERT_EQ(20 + 8 + 24 + 32 + 16, sendto(fd, cap, 20 + 8 + 24 + 32 + 16, 0, (void *)&to,
+						sizeof(to)));
+	usleep(100000);
+	EXPECT_EQ(1, (int)TSTAT(0, DROP_PEER));
+	close(fd);
+	close(tap);
+}
+
+TEST_F_TIMEOUT(trunk, bad_link, 200)
+{
+	long n = pw_scaled(4000, 200), i, got = 0, twice = 0, bad = 0, seq;
+	static uint8_t seen[100000];
+	int save = pw_ns_self(), l;
+
+	ASSERT_EQ(0, trunk_add(&self->g[0], 0, key, false));
+	ASSERT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	ASSERT_TRUE(reaches(&self->g[0], 0, true, 10));
+	ASSERT_TRUE(reaches(&self->g[1], 1, true, 10));
+	ASSERT_EQ(0, setns(self->ns[0], CLONE_NEWNET));
+	l = system("tc qdisc add dev v0 root netem loss 5% delay 1ms reorder 25% 50% duplicate 5% limit 10000 2>/dev/null");
+	ASSERT_EQ(0, setns(save, CLONE_NEWNET));
+	if (l)
+		SKIP(return, "no netem here");
+	for (i = 0; i < n; i++) {
+		uint8_t data[40] = {};
+
+		pw_put(data, 8, i);
+		memset(data + 8, i * 13, 32);
+		l = pw_msg(tx, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, 0, data, 40);
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		if (!(i % 32))
+			usleep(2000);
+	}
+	usleep(300000);
+	while ((l = pw_recv(self->raw[1], rx, sizeof(rx), NULL, 200)) >= 0) {
+		seq = pw_get(rx + 16, 8);
+		if (l != 64 || seq >= n || rx[16 + 39] != (uint8_t)(seq * 13)) {
+			bad++;
+			continue;
+		}
+		twice += seen[seq];
+		seen[seq] = 1;
+		got++;
+	}
+	TH_LOG("%ld sent, %ld arrived, %lu sent twice by the link", n, got,
+	       (unsigned long)TSTAT(1, DROP_REPLAY));
+	EXPECT_EQ(0, twice);
+	EXPECT_EQ(0, bad);
+	EXPECT_LT(n * 85 / 100, got);
+	EXPECT_LT(0, (int)TSTAT(1, DROP_REPLAY));
+	/* everything that the trunk took has been delivered */
+	EXPECT_LE(got, (long)TSTAT(1, RX));
+}
+
+TEST_HARNESS_MAIN
