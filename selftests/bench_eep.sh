@@ -36,4 +36,14 @@ for len in 64 1496; do
 		exit !ok }'
 	[ $len != 64 ] || status=$?
 done
+# what of it is the queue discipline, which a station needs to be stopped and a
+# veth does not have
+for q in pfifo noqueue; do
+	for d in "$A pa" "$B pb"; do
+		# shellcheck disable=SC2086
+		set -- $d
+		tc -n "$1" qdisc replace dev "$2" root $q 2>/dev/null || continue 2
+	done
+	echo "64 bytes: $(run eep pa pb 64) (stations with $q)"
+done
 exit $status

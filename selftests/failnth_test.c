@@ -89,7 +89,7 @@ static int op_mtu(void)
 	return pw_link_mtu(&nl[0], "x", 9000);
 }
 
-static int cdev = -1;
+static int cdev = -1, station;
 
 static int op_open(void)
 {
@@ -99,7 +99,7 @@ static int op_open(void)
 
 static int op_bind(void)
 {
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = pw_link_index(&nl[0], "x") };
+	struct packetway_bind b = { .size = sizeof(b), .ifindex = station };
 
 	return ioctl(cdev, PACKETWAY_IOC_BIND, &b) ? -errno : 0;
 }
@@ -154,8 +154,8 @@ static int sweep(const char *what, int (*op)(void), int (*undo)(void), int limit
 			ksft_test_result_fail("%s: cannot be undone after fault %d\n", what, n);
 			return -1;
 		}
-		/* it was the answer that failed: done or not, nobody knows */
-		if (err == -ENOBUFS && undo)
+		/* it was the answer that was lost: done or not, nobody knows */
+		if ((err == -ENOBUFS || err == -EFAULT) && undo)
 			undo();
 		if (!hit)
 			break;
@@ -238,6 +238,7 @@ int main(void)
 	sweep("open", op_open, undo_open, 100);
 	if (op_open())
 		ksft_exit_fail_msg("no file\n");
+	station = pw_link_index(&nl[0], "x");
 	sweep("BIND", op_bind, undo_bind, 100);
 	sweep("up", op_up, undo_up, 400);
 	sweep("MTU", op_mtu, NULL, 400);
