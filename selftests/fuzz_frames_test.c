@@ -382,8 +382,11 @@ int main(int argc, char **argv)
 	}
 	pw_link_stats(&b.nl, "b", &ls);
 	SHOW("standard counters agree", arrived(&b.stats), ls.rx_packets + ls.rx_errors + ls.rx_dropped);
-	/* a leak of one small object in a hundred frames would show */
-	ksft_test_result(after - before < 512 + frames / 400, "memory is flat: %ld -> %ld KiB\n", before,
+	/*
+	 * A leak of one small object in a hundred frames would show. What KASAN holds
+	 * in quarantine is part of it on the debug kernel; there kmemleak looks.
+	 */
+	ksft_test_result(after - before < (pw_slow_kernel() ? 65536 : 512 + frames / 400), "memory is flat: %ld -> %ld KiB\n", before,
 			 after);
 	ksft_finished();
 }
