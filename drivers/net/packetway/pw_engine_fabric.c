@@ -440,6 +440,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	};
 	struct pw_station *st;
 	struct pw_fab *fab;
+	bool taken;
 	u32 i;
 
 	if (pw_fabric_check(&params)) {
@@ -480,8 +481,8 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 
 	for (i = 0; i < san->nports; i++) {
 		st = rtnl_dereference(san->port[i].station);
-		pw_fabric_attach(fab->f, i, (st && netif_running(st->dev)) ||
-					    rtnl_dereference(san->port[i].half));
+		taken = (st && netif_running(st->dev)) || rtnl_dereference(san->port[i].half);
+		pw_fabric_attach(fab->f, i, taken);
 	}
 	return &fab->eng;
 }

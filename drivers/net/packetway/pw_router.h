@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (the list of counters) */
 /*
  * Routers: two half-routers, each on a port of a SAN.
  *
