@@ -85,6 +85,7 @@
 #define PW_COUNTERS(X)					\
 	X(TX_UNICAST,	"eep_tx_unicast")		\
 	X(TX_GROUP,	"eep_tx_group")			\
+	X(TX_OWN,	"eep_tx_own")			\
 	X(TX_STOPPED,	"eep_tx_stopped")		\
 	X(RX_EEP,	"eep_rx_messages")		\
 	X(RX_IP,	"eep_rx_ip")			\

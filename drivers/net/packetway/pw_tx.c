@@ -281,6 +281,7 @@ void pw_send_own(struct pw_station *st, struct sk_buff *skb)
 	skb_reset_network_header(skb);
 	if (dev_nit_active(st->dev))
 		dev_queue_xmit_nit(skb, st->dev);
+	pw_count(st, PW_STAT_TX_OWN);
 	pw_send(st, skb);
 }
 
