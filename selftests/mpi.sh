@@ -3,6 +3,7 @@
 # Open MPI on the stations of a lab: collectives on the ring give what they give
 # without it, and say how many there were.
 # pw-timeout: 600
+# pw-checking: no (minutes of process starts; its commands run in pwctl and aton_test)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl pwrun mpirun mpi_check
