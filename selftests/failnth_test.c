@@ -4,6 +4,7 @@
  * injection's fail-nth): the operation says so or goes on, and what it leaves
  * can be used and taken down. Debug kernel only.
  * pw-timeout: 60
+ * pw-checking: no (in soaks only: the kernel warns when a move meets a failed allocation)
  * pw-kmemleak: yes
  */
 #include "pwtest.h"
