@@ -3,7 +3,6 @@
 # rmmod while a packet socket, a capture, an open /dev/packetway, an address, a
 # route and traffic exist: refused or clean, and nothing stays.
 # pw-timeout: 90
-# pw-kmemleak: yes
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip tcpdump ping
