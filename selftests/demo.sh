@@ -28,11 +28,12 @@ ip -n left addr add 10.9.0.6/24 dev pw6
 ip -n right addr add 10.9.0.7/24 dev pw7
 ip -n left link set pw6 up
 ip -n right link set pw7 up
+sleep 1
 run ip -br link show type packetway
 
 say "ATON: a sum over the ring, computed by the interfaces while one packet passes"
 for i in 0 1 2 3 4 5; do
-	pwctl aton set dev "pw$i" value $((10 * (i + 1)))
+	pwctl aton set $((10 * (i + 1))) dev "pw$i"
 done
 run pwctl aton add dev pw0
 run pwctl aton max dev pw0
