@@ -18,7 +18,7 @@ $(IPR_SRC)/ip/ip_common.h:
 	$(TOP)/scripts/fetch-iproute2-source $(IPR_SRC)
 	@touch $@
 
-$(IPR)/link_packetway.so: $(T)/iproute2/link_packetway.c $(TOP)/uapi/linux/packetway.h $(IPR_SRC)/ip/ip_common.h
+$(IPR)/link_packetway.so: $(tools)/iproute2/link_packetway.c $(TOP)/uapi/linux/packetway.h $(IPR_SRC)/ip/ip_common.h
 	$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -I$(TOP)/uapi -I$(IPR_SRC)/ip -I$(IPR_SRC)/include \
 		-I$(IPR_SRC)/include/uapi -o $@ $<
 

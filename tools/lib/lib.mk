@@ -5,9 +5,9 @@
 
 LIB_VERSION := 0.1
 LIB_MAJOR   := 0
-LIB_DEFS    := -D_GNU_SOURCE -DPWL_VERSION='"$(LIB_VERSION)"' -I$(T)/lib
-lib_src     := $(sort $(wildcard $(T)/lib/*.c))
-lib_obj     := $(lib_src:$(T)/lib/%.c=$(O)/pic/lib/%.o)
+LIB_DEFS    := -D_GNU_SOURCE -DPWL_VERSION='"$(LIB_VERSION)"' -I$(tools)/lib
+lib_src     := $(sort $(wildcard $(tools)/lib/*.c))
+lib_obj     := $(lib_src:$(tools)/lib/%.c=$(O)/pic/lib/%.o)
 # what the library takes from the pure cores
 lib_core    := eep esp_exec esp_store poets
 lib_core_o  := $(lib_core:%=$(O)/pic/core/%.o)
@@ -15,11 +15,11 @@ lib_core_o  := $(lib_core:%=$(O)/pic/core/%.o)
 $(O)/pic/core/%.o: $(CORE)/%.c $(core_hdr)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(OPT) -fPIC -c -o $@ $<
-$(O)/pic/lib/%.o: $(T)/lib/%.c $(T)/lib/packetway.h $(core_hdr)
+$(O)/pic/lib/%.o: $(tools)/lib/%.c $(tools)/lib/packetway.h $(core_hdr)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(OPT) $(LIB_DEFS) -fPIC -c -o $@ $<
-$(O)/libpacketway.so.$(LIB_MAJOR): $(lib_obj) $(lib_core_o) $(T)/lib/libpacketway.map
-	$(CC) -shared -Wl,-soname,libpacketway.so.$(LIB_MAJOR) -Wl,--version-script=$(T)/lib/libpacketway.map \
+$(O)/libpacketway.so.$(LIB_MAJOR): $(lib_obj) $(lib_core_o) $(tools)/lib/libpacketway.map
+	$(CC) -shared -Wl,-soname,libpacketway.so.$(LIB_MAJOR) -Wl,--version-script=$(tools)/lib/libpacketway.map \
 		-Wl,-z,defs -o $@ $(lib_obj) $(lib_core_o)
 $(O)/libpacketway.so: $(O)/libpacketway.so.$(LIB_MAJOR)
 	ln -sf libpacketway.so.$(LIB_MAJOR) $@
@@ -38,8 +38,8 @@ lib-install: lib
 	install -D -m 644 $(O)/libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so.$(LIB_MAJOR)
 	ln -sf libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so
 	install -m 644 $(O)/libpacketway.a $(DESTDIR)$(LIBDIR)/
-	install -D -m 644 $(T)/lib/packetway.h $(DESTDIR)$(PREFIX)/include/packetway.h
+	install -D -m 644 $(tools)/lib/packetway.h $(DESTDIR)$(PREFIX)/include/packetway.h
 	install -d $(DESTDIR)$(PREFIX)/include/linux $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(TOP)/uapi/linux/packetway*.h $(DESTDIR)$(PREFIX)/include/linux/
-	sed 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR),;s,@VERSION@,$(LIB_VERSION),' $(T)/lib/packetway.pc.in \
+	sed 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR),;s,@VERSION@,$(LIB_VERSION),' $(tools)/lib/packetway.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/packetway.pc

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # libpwatm and the programs on it, into $(O); included by tools/Makefile.
 
-ATM       := $(T)/libpwatm
+ATM       := $(tools)/libpwatm
 ATM_PROGS := pwecho pwsolve pwmatmul
 
 .PHONY: libpwatm libpwatm-install

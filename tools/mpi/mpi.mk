@@ -3,12 +3,12 @@
 
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 
-$(O)/libpwmpi.so: $(T)/mpi/pwmpi.c $(T)/lib/packetway.h $(O)/libpacketway.a
-	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(T)/lib \
+$(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/lib/packetway.h $(O)/libpacketway.a
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \
 		-o $@ $< $(O)/libpacketway.a
-$(O)/pwrun: $(T)/mpi/pwrun
+$(O)/pwrun: $(tools)/mpi/pwrun
 	install -m 755 $< $@
-$(O)/mpi_check: $(T)/testing/mpi/mpi_check.c
+$(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
 .PHONY: mpi mpi-install

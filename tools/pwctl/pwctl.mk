@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # pwctl; included by tools/Makefile.
 
-pwctl_src  := $(sort $(wildcard $(T)/pwctl/*.c))
+pwctl_src  := $(sort $(wildcard $(tools)/pwctl/*.c))
 PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses
 
-$(O)/pwctl: $(pwctl_src) $(T)/pwctl/pwctl.h $(T)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a
-	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(T)/lib \
+$(O)/pwctl: $(pwctl_src) $(tools)/pwctl/pwctl.h $(tools)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a
+	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
 		-o $@ $(pwctl_src) $(O)/libpacketway.a $(PWCTL_LIBS)
 
 .PHONY: pwctl pwctl-install
 pwctl: $(O)/pwctl
 pwctl-install: pwctl
 	install -D -m 755 $(O)/pwctl $(DESTDIR)$(PREFIX)/sbin/pwctl
-	install -D -m 644 $(T)/completion/pwctl $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pwctl
-	for m in $(T)/man/*.[0-9]; do \
+	install -D -m 644 $(tools)/completion/pwctl $(DESTDIR)$(PREFIX)/share/bash-completion/completions/pwctl
+	for m in $(tools)/man/*.[0-9]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; \
 	done
 	install -d $(DESTDIR)$(PREFIX)/share/packetway/labs
