@@ -962,6 +962,7 @@ static void rtl_cycle(struct pw_fabric *f)
 	u32 i;
 
 	f->now++;
+	f->stats.events++;
 	pw_bmx_net_step_spd(net);
 	for (i = 0; i < f->ports; i++) {
 		struct pw_aal *u = f->port[i].u;
@@ -1413,8 +1414,11 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 	u64 cells;
 
 	*s = f->port[port].u->stats;
-	if (!fast(f))
+	if (!fast(f)) {
+		/* counted where it happens; the unit hears of it one cycle later */
+		s->refused_out = f->net->ppd[port].refused;
 		return;
+	}
 	if (f->fnet->now < f->now)
 		pw_bmx_fast_run_until(f->fnet, f->now);
 	pw_bmx_fast_count(f->fnet, port, &cells, &s->refused_out);

@@ -173,7 +173,7 @@ struct pw_fabric_stats {
 	u64 lost;		/* messages that timed out unread */
 	u64 mismatch;		/* rtl: bytes that arrived changed */
 	u64 busy;		/* refusals of pw_fabric_send() */
-	u64 events;		/* fast: unit events */
+	u64 events;		/* fast: unit events; rtl: cycles stepped, none skipped */
 };
 
 struct pw_fabric;

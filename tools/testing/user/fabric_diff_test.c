@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The whole fabric (adaptation units, network, processes) by events against the one
+ * stepped register by register, side by side under the same random traffic: every
+ * delivery, every time of every message, every refusal of a send; at random cycles the
+ * size of every queue, the buffers of every unit and every counter.
+ *
+ * Load 1: at every port packing and unpacking alone take all the time there is.
+ */
+#include <string.h>
+
+#include "fabric.h"
+#include "tap.h"
+
+typedef unsigned long long ull;
+
+#define PORTS 16
+#define DEV PW_FABRIC_F_DEVICE
+
+struct scene {
+	const char *name;
+	u32 load;		/* per mille */
+	u32 k, depth, ports, maxlen;
+	u32 bcast, hot;		/* per cent of the messages */
+	u32 drop, corrupt;	/* per 1000 cells and input unit of the first stage */
+	u32 flags, ic_blocks, og_blocks, resend, queue, keep;
+};
+
+struct side {
+	struct pw_fabric *f;
+	const struct scene *sc;
+	u64 hash, delivered, done, wrong, rooms;
+	u64 last[PORTS][PORTS];
+};
+
+static struct {
+	u64 cycles, delivered, busy, refused, dropped, corrupted, resent, ahead, duplicate, stray;
+	u64 overrun, lost, refused_in, nomem, compared, events;
+} sum;
+
+static void mix(struct side *s, u64 v)
+{
+	s->hash = (s->hash ^ v) * 0x9e3779b97f4a7c15ull;
+	s->hash ^= s->hash >> 29;
+}
+
+/* a message is named by its number and its length */
+static u64 cookie(u64 n, u32 len)
+{
+	return n << 17 | len;
+}
+
+static void deliver(void *ctx, u16 dst, u16 src, u64 c, u32 len, u64 cycle,
+		    const struct pw_fabric_times *t)
+{
+	struct side *s = ctx;
+
+	s->delivered++;
+	/* once, in order, whole */
+	if (len != (c & 0x1ffff) || c >> 17 <= s->last[src][dst] || t->delivered != cycle)
+		s->wrong++;
+	s->last[src][dst] = c >> 17;
+	mix(s, cycle << 16 | dst << 8 | src);
+	mix(s, c);
+}
+
+static void done(void *ctx, u16 src, u64 c, u64 cycle, const struct pw_fabric_times *t)
+{
+	struct side *s = ctx;
+
+	s->done++;
+	mix(s, t->start);
+	mix(s, t->segmented);
+	mix(s, t->first_out);
+	mix(s, t->first_in);
+	mix(s, t->reassembled);
+	mix(s, t->acked);
+	mix(s, cycle ^ c << 20);
+}
+
+static void room(void *ctx, u16 src, u64 cycle)
+{
+	struct side *s = ctx;
+
+	s->rooms++;
+	mix(s, cycle << 8 | src);
+}
+
+static void fetch(void *ctx, u16 src, u64 c, u32 off, u8 *buf, u32 n)
+{
+	u32 v = (u32)(c >> 17) * 2654435761u + off * 40503u;
+
+	while (n--) {
+		*buf++ = v >> 13 ^ v >> 21;
+		v += 40503u;
+	}
+}
+
+/* depends on place and time only, so both sides see the same faults */
+static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
+{
+	const struct scene *sc = ((struct side *)ctx)->sc;
+	u64 s = (t * 1000003 + ppd) * 0x9e3779b97f4a7c15ull;
+	unsigned int v;
+
+	if (ppd >= sc->k * sc->k)
+		return PW_BMX_FAULT_NONE;
+	s ^= s >> 31;
+	s *= 0xbf58476d1ce4e5b9ull;
+	v = (s >> 33) % 1000;
+	if (v < sc->drop)
+		return PW_BMX_FAULT_DROP;
+	return v < sc->drop + sc->corrupt ? PW_BMX_FAULT_CORRUPT : PW_BMX_FAULT_NONE;
+}
+
+static const struct pw_fabric_ops ops = {
+	.deliver = deliver, .done = done, .room = room, .fetch = fetch,
+};
+static const struct pw_fabric_ops ops_fault = {
+	.deliver = deliver, .done = done, .room = room, .fetch = fetch, .fault = fault,
+};
+
+static void open_side(struct side *s, const struct scene *sc, u32 flags)
+{
+	struct pw_fabric_params p = {
+		.k = sc->k, .depth = sc->depth, .flags = sc->flags | flags, .keep = sc->keep,
+		.ic_blocks = sc->ic_blocks, .og_blocks = sc->og_blocks, .resend = sc->resend,
+		.queue = sc->queue,
+	};
+	void *mem = pw_fabric_check(&p) ? NULL : malloc(pw_fabric_size(&p));
+
+	if (!mem)
+		abort();
+	memset(mem, 0xa5, pw_fabric_size(&p));
+	memset(s, 0, sizeof(*s));
+	s->sc = sc;
+	s->hash = 1;
+	s->f = pw_fabric_init(mem, &p, sc->drop + sc->corrupt ? &ops_fault : &ops, s);
+}
+
+static void run_to(struct side *s, u64 at)
+{
+	while (pw_fabric_now(s->f) < at)
+		pw_fabric_run(s->f, at, U32_MAX);
+}
+
+static u64 stepped(const struct side *s)
+{
+	struct pw_fabric_stats st;
+
+	pw_fabric_stats(s->f, &st);
+	return st.events;
+}
+
+/* what differs between the two now, in words; NULL if nothing does */
+static const char *difference(struct side *a, struct side *b)
+{
+	u32 k = a->sc->k, ports = k * k, i, j;
+	struct pw_fabric_stage x, y;
+	struct pw_aal_stats s, t;
+	static char text[160];
+
+	sum.compared++;
+	if (a->hash != b->hash || a->delivered != b->delivered || a->done != b->done) {
+		snprintf(text, sizeof(text), "deliveries: rtl %llu/%llu, fast %llu/%llu",
+			 (ull)a->delivered, (ull)a->done, (ull)b->delivered, (ull)b->done);
+		return text;
+	}
+	for (i = 0; i < 3 * ports * k; i++) {
+		u32 q = pw_fabric_qsize(a->f, i / k, i % k), r = pw_fabric_qsize(b->f, i / k, i % k);
+
+		if (q == r)
+			continue;
+		snprintf(text, sizeof(text), "queue %u of unit %u: rtl %u, fast %u", i % k, i / k,
+			 q, r);
+		return text;
+	}
+	for (i = 0; i < ports; i++) {
+		const struct pw_aal *u = pw_fabric_unit(a->f, i), *v = pw_fabric_unit(b->f, i);
+
+		pw_fabric_port_stats(a->f, i, &s);
+		pw_fabric_port_stats(b->f, i, &t);
+		for (j = 0; j < sizeof(s) / 8; j++) {
+			if (((u64 *)&s)[j] == ((u64 *)&t)[j])
+				continue;
+			snprintf(text, sizeof(text), "port %u counter %u: rtl %llu, fast %llu", i,
+				 j, (ull)((u64 *)&s)[j], (ull)((u64 *)&t)[j]);
+			return text;
+		}
+		if (u->ogbblknum == v->ogbblknum && u->icbblknum == v->icbblknum &&
+		    u->icblkinmsgnum == v->icblkinmsgnum && u->outstanding == v->outstanding &&
+		    u->ogmsgnum == v->ogmsgnum && u->rcount == v->rcount &&
+		    u->nmsgs == v->nmsgs)
+			continue;
+		snprintf(text, sizeof(text), "port %u: rtl %u+%u blocks, fast %u+%u", i,
+			 u->ogbblknum, u->icbblknum, v->ogbblknum, v->icbblknum);
+		return text;
+	}
+	for (i = 0; i < 4; i++) {
+		pw_fabric_stage(a->f, i, &x);
+		pw_fabric_stage(b->f, i, &y);
+		if (!memcmp(&x, &y, sizeof(x)))
+			continue;
+		snprintf(text, sizeof(text), "stage %u: rtl %llu cells %llu refused, fast %llu %llu",
+			 i, (ull)x.cells, (ull)x.refused, (ull)y.cells, (ull)y.refused);
+		return text;
+	}
+	return NULL;
+}
+
+static void add_up(struct side *a, struct side *b)
+{
+	u32 ports = a->sc->k * a->sc->k, i;
+	struct pw_fabric_stats st;
+	struct pw_fabric_stage x;
+	struct pw_aal_stats s;
+
+	pw_fabric_stats(a->f, &st);
+	sum.busy += st.busy;
+	sum.lost += st.lost;
+	sum.cycles += st.events;
+	sum.events += stepped(b);
+	sum.delivered += a->delivered;
+	for (i = 0; i < ports; i++) {
+		pw_fabric_port_stats(a->f, i, &s);
+		sum.resent += s.resent;
+		sum.ahead += s.ahead;
+		sum.duplicate += s.duplicate;
+		sum.stray += s.stray_ack;
+		sum.overrun += s.overrun;
+		sum.refused_in += s.refused_in;
+		sum.nomem += s.nomem;
+	}
+	for (i = 0; i < 3; i++) {
+		pw_fabric_stage(a->f, i, &x);
+		sum.refused += x.refused;
+		sum.dropped += x.dropped;
+		sum.corrupted += x.corrupted;
+	}
+}
+
+/* cycles that the processes at both ends are at work on a message */
+static u64 work_of(u32 len)
+{
+	return 38 * (u64)(len / 4) + 60 + 10 * pw_cell_count(len);
+}
+
+static void scene(const struct scene *sc, u64 cycles, u64 seed)
+{
+	u32 ports = sc->ports ? sc->ports : sc->k * sc->k, i, src, dst, len;
+	u64 next[PORTS], at, n = 0, expected = 0, gap, until = 0;
+	unsigned long long rnd = seed * 2654435761u + 1;
+	struct pw_fabric_stats st;
+	const char *why = NULL;
+	struct side a, b;
+	int route, e, f;
+
+	open_side(&a, sc, 0);
+	open_side(&b, sc, PW_FABRIC_F_FAST);
+	for (i = 0; i < ports; i++)
+		next[i] = tap_rand(&rnd) % 5000;
+	while (!why && stepped(&a) < cycles) {
+		for (i = 1, src = 0; i < ports; i++)
+			if (next[i] < next[src])
+				src = i;
+		at = next[src];
+		dst = tap_rand(&rnd) % ports;
+		len = tap_rand(&rnd) % (tap_rand(&rnd) % 4 ? sc->maxlen + 1 : 40);
+		route = tap_rand(&rnd) % 8 ? PW_FABRIC_AUTO : (int)(tap_rand(&rnd) % sc->k);
+		gap = work_of(len);
+		if (tap_rand(&rnd) % 100 < sc->bcast) {
+			dst = PW_FABRIC_ALL;
+			gap *= (1 + ports) / 2;
+		} else if (tap_rand(&rnd) % 100 < sc->hot) {
+			dst = 0;
+		}
+		run_to(&a, at);
+		run_to(&b, at);
+		e = pw_fabric_send(a.f, src, dst, route, len, cookie(n + 1, len), NULL);
+		f = pw_fabric_send(b.f, src, dst, route, len, cookie(n + 1, len), NULL);
+		if (e != f)
+			why = "one takes a message, the other does not";
+		if (!e) {
+			n++;
+			if (dst != PW_FABRIC_ALL)
+				expected++;
+			else
+				expected += sc->k * sc->k - !(sc->flags & PW_FABRIC_F_SELF);
+		}
+		next[src] += 1 + gap * (500 + tap_rand(&rnd) % 1001) / sc->load;
+		if (!why && tap_rand(&rnd) % 16 == 0)
+			why = difference(&a, &b);
+	}
+	/* let it run dry: then everything must be there (published: what nobody read is lost) */
+	at = pw_fabric_now(a.f);
+	until = at + 20000000;
+	while (!why && a.done < n && at < until && pw_fabric_next(a.f) != PW_FABRIC_NEVER) {
+		at += 1000;
+		run_to(&a, at);
+		run_to(&b, at);
+		if (sc->flags & DEV ? 0 : a.hash == b.hash && at > until - 19800000)
+			break;
+	}
+	if (!why)
+		why = difference(&a, &b);
+	pw_fabric_stats(a.f, &st);
+	if (!why && (a.wrong || b.wrong || st.mismatch))
+		why = "a message came twice, changed or out of order";
+	if (!why && sc->flags & DEV && (a.done != n || a.delivered != expected))
+		why = "a message is missing";
+	add_up(&a, &b);
+	ok(!why && n, "k %u load %.2f %s: %llu cycles, %llu messages", sc->k, sc->load / 1000.0,
+	   sc->name, (ull)stepped(&a), (ull)n);
+	if (why)
+		diag("cycle %llu: %s", (ull)pw_fabric_now(a.f), why);
+	free(a.f);
+	free(b.f);
+}
+
+int main(void)
+{
+	static const u32 loads[] = { 50, 100, 300, 500, 700, 900, 1000 };
+	static const struct scene scenes[] = {
+		{ .name = "unicast", .maxlen = 300, .flags = DEV },
+		{ .name = "long messages", .maxlen = 3000, .flags = DEV },
+		{ .name = "broadcast", .maxlen = 200, .bcast = 20,
+		  .flags = DEV | PW_FABRIC_F_SELF },
+		{ .name = "hot spot", .maxlen = 200, .hot = 40, .bcast = 2, .flags = DEV },
+		{ .name = "one-cell queues", .maxlen = 300, .depth = 1, .bcast = 10, .flags = DEV },
+		{ .name = "lossy", .maxlen = 300, .bcast = 5, .drop = 10, .corrupt = 10,
+		  .resend = 8000, .flags = DEV },
+		{ .name = "full buffers, lossy", .maxlen = 700, .ic_blocks = 200, .og_blocks = 40,
+		  .queue = 4, .drop = 20, .corrupt = 20, .resend = 5000, .flags = DEV },
+		{ .name = "impatient sender", .maxlen = 900, .resend = 900, .flags = DEV },
+		{ .name = "overrun", .maxlen = 700, .ic_blocks = 128, .resend = 700, .queue = 8,
+		  .hot = 90, .flags = DEV },
+		{ .name = "published", .maxlen = 300, .keep = 3000, .bcast = 10 },
+		{ .name = "published, full, lossy", .maxlen = 400, .keep = 2000, .ic_blocks = 40,
+		  .og_blocks = 40, .hot = 50, .drop = 10, .corrupt = 10, .resend = 9000 },
+	};
+	/*
+	 * -O2: 10^8 cycles stepped in all, half a minute and more of it those of the
+	 * default size; less where every access is checked or the machine emulated
+	 */
+#if defined(__SANITIZE_ADDRESS__)
+	u64 big = tap_scaled(6000), small = tap_scaled(12000);
+#else
+	u64 big = tap_scaled(sizeof(long) < 8 ? 1500 : 330000);
+	u64 small = tap_scaled(sizeof(long) < 8 ? 3000 : 980000);
+#endif
+	struct scene s;
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(scenes); i++) {
+		for (j = 0; j < ARRAY_SIZE(loads); j++) {
+			s = scenes[i];
+			s.load = loads[j];
+			s.k = 4;
+			scene(&s, big, 100 * i + j);
+			s.k = 2;
+			scene(&s, small, 10000 + 100 * i + j);
+		}
+	}
+	s = scenes[5];
+	s.load = 800;
+	s.k = 3;
+	s.depth = 3;
+	scene(&s, big, 77);
+	diag("%llu cycles stepped, %llu deliveries, %llu events, state compared %llu times",
+	     (ull)sum.cycles, (ull)sum.delivered, (ull)sum.events, (ull)sum.compared);
+	diag("suspensions %llu in the network, %llu by full ports; cells lost %llu, corrupted %llu, sent again %llu",
+	     (ull)sum.refused, (ull)sum.refused_in, (ull)sum.dropped, (ull)sum.corrupted,
+	     (ull)sum.resent);
+	diag("kept for later %llu, duplicates %llu, stray acknowledgments %llu, overruns %llu, send buffer full %llu, queue full %llu, messages timed out %llu",
+	     (ull)sum.ahead, (ull)sum.duplicate, (ull)sum.stray, (ull)sum.overrun, (ull)sum.nomem,
+	     (ull)sum.busy, (ull)sum.lost);
+	ok(sum.refused && sum.refused_in && sum.dropped && sum.corrupted && sum.resent &&
+	   sum.ahead && sum.duplicate && sum.stray && sum.overrun && sum.nomem && sum.busy,
+	   "suspensions, full queues, lost and corrupted cells were among it");
+	return tap_done();
+}
