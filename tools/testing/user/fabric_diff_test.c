@@ -188,8 +188,7 @@ static const char *difference(struct side *a, struct side *b)
 			return text;
 		}
 		if (u->ogbblknum == v->ogbblknum && u->icbblknum == v->icbblknum &&
-		    u->icblkinmsgnum == v->icblkinmsgnum && u->outstanding == v->outstanding &&
-		    u->ogmsgnum == v->ogmsgnum && u->rcount == v->rcount &&
+		    u->icblkinmsgnum == v->icblkinmsgnum && u->ogmsgnum == v->ogmsgnum &&
 		    u->nmsgs == v->nmsgs)
 			continue;
 		snprintf(text, sizeof(text), "port %u: rtl %u+%u blocks, fast %u+%u", i,

@@ -79,7 +79,14 @@ static struct pw_aal *layout(struct arena *a, const struct pw_aal_cfg *cfg)
 	v->ic = take(a, sizeof(*v->ic) * cfg->ic_blocks);
 	v->og_cell = NULL;
 	v->ic_cell = NULL;
-	if (!cfg->fast) {
+	if (cfg->fast) {
+		v->seats = max_t(u32, 64, 1U << fls(2 * cfg->og_blocks - 1));
+		v->busy = take(a, v->seats / 8);
+		v->hot = take(a, v->seats / 8);
+		v->seat_blk = take(a, sizeof(u16) * v->seats);
+		v->hashes = max_t(u32, 64, v->seats / 8);
+		v->hash = take(a, sizeof(u16) * v->hashes);
+	} else {
 		v->og_cell = take(a, (size_t)PW_BMX_CELL * cfg->og_blocks);
 		v->ic_cell = take(a, (size_t)PW_BMX_CELL * cfg->ic_blocks);
 	}

@@ -135,6 +135,9 @@ struct pw_aal_og {
 	s8 ready;	/* -1 not ready, 0 to be sent, 1 timer running */
 	bool tofr;
 	bool sent;
+	/* fast engine */
+	u16 same;	/* next block with this hash of its number */
+	u32 seat;	/* place in the order of the busy list */
 };
 
 /* a block of the receive buffer */
@@ -328,6 +331,25 @@ struct pw_aal {
 	u32 c0id;
 	u64 c5at, c7at, c8at, c10at;
 	u8 c5mode, c7mode;
+	u8 c5then;		/* what the walk of controller 5 comes to in cycle c5hit */
+	u64 c5hit;
+	u64 ackend;		/* last byte of the acknowledgment under way is fetched */
+	u64 due_min;		/* no timer of a send block runs out before */
+	/* controller 3: requests, grants as planned, when it can look again */
+	u64 ask2, ask7, grant2, grant7, c3free;
+	bool c7hold;		/* 7 waits for the acknowledgment before */
+	/*
+	 * Order of the busy send blocks: each has a seat in a ring, so that
+	 * distances are counts of bits. busy: seat taken; hot: controller 5 would
+	 * stop there whatever the time.
+	 */
+	u64 *busy, *hot;
+	u16 *seat_blk;
+	u32 seats;		/* a power of two */
+	u32 seat_next;
+	u16 *hash;		/* send blocks by number and destination */
+	u32 hashes;
+	u16 og_all;		/* broadcast cells in the send buffer */
 	u32 nmsgs;
 	u64 srcmap[4];		/* sources with complete messages */
 	struct pw_aal_cell rxcell;

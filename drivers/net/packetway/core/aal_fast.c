@@ -20,6 +20,8 @@
 
 enum { C5_STAY, C5_WALK, C5_BUSY };
 enum { C7_STAY, C7_WALK, C7_SEARCH, C7_BUSY };
+/* where the walk of controller 5 leads: look in c5hit, release, stay there */
+enum { TO_LOOK, TO_FREE, TO_STAY };
 
 /* cycles for n bytes in words of four and a rest */
 static u64 word_cycles(u32 n)
@@ -29,30 +31,203 @@ static u64 word_cycles(u32 n)
 	return 19 * (u64)(n / 4) + (r ? 3 + 4 * r : 0);
 }
 
+/* ---- order of the send buffer ---- */
+
+static u64 *seat_word(const struct pw_aal *u, u64 *map, u32 seat)
+{
+	return &map[(seat & (u->seats - 1)) / 64];
+}
+
+static void seat_set(const struct pw_aal *u, u64 *map, u32 seat)
+{
+	*seat_word(u, map, seat) |= BIT_ULL(seat % 64);
+}
+
+static void seat_clear(const struct pw_aal *u, u64 *map, u32 seat)
+{
+	*seat_word(u, map, seat) &= ~BIT_ULL(seat % 64);
+}
+
+/* the part of @map from @from to the end of its word or to @to; its length */
+static u32 seat_part(const struct pw_aal *u, u64 *map, u32 from, u32 to, u64 *bits)
+{
+	u32 len = min_t(u32, 64 - from % 64, to - from);
+
+	*bits = *seat_word(u, map, from) >> from % 64;
+	if (len < 64)
+		*bits &= BIT_ULL(len) - 1;
+	return len;
+}
+
+/* seats taken from @from on, before @to */
+static u32 seat_count(const struct pw_aal *u, u32 from, u32 to)
+{
+	u32 n = 0;
+	u64 bits;
+
+	while (from != to) {
+		from += seat_part(u, u->busy, from, to, &bits);
+		n += hweight64(bits);
+	}
+	return n;
+}
+
+/* first seat in @map from @from on, @to if there is none before */
+static u32 seat_find(const struct pw_aal *u, u64 *map, u32 from, u32 to)
+{
+	u64 bits;
+	u32 len;
+
+	while (from != to) {
+		len = seat_part(u, map, from, to, &bits);
+		if (bits)
+			return from + __ffs64(bits);
+		from += len;
+	}
+	return to;
+}
+
+/* the block @n seats after @from, which is taken */
+static u16 seat_skip(const struct pw_aal *u, u32 from, u32 n)
+{
+	u32 len, w;
+	u64 bits;
+
+	for (;;) {
+		len = seat_part(u, u->busy, from, u->seat_next, &bits);
+		w = hweight64(bits);
+		if (n < w)
+			break;
+		n -= w;
+		from += len;
+	}
+	while (n--)
+		bits &= bits - 1;
+	return u->seat_blk[(from + __ffs64(bits)) & (u->seats - 1)];
+}
+
+static void seat_give(struct pw_aal *u, u16 b)
+{
+	struct pw_aal_og *p = &u->og[b];
+
+	p->seat = u->seat_next++;
+	u->seat_blk[p->seat & (u->seats - 1)] = b;
+	seat_set(u, u->busy, p->seat);
+	if (p->tofr || p->ready <= 0)
+		seat_set(u, u->hot, p->seat);
+}
+
+/* the ring is full of gaps: close them */
+static void seat_close_up(struct pw_aal *u)
+{
+	u16 b = u->ogfb;
+
+	memset(u->busy, 0, u->seats / 8);
+	memset(u->hot, 0, u->seats / 8);
+	u->seat_next = 0;
+	while (b != u->oglb) {
+		seat_give(u, b);
+		b = u->og[b].next;
+	}
+}
+
+/* block oglb is new in the busy list */
+static void seat_new(struct pw_aal *u)
+{
+	if (u->ogbblknum > 1 && u->seat_next - u->og[u->ogfb].seat >= u->seats)
+		seat_close_up(u);
+	seat_give(u, u->oglb);
+}
+
+/* ---- send blocks by number ---- */
+
+static u32 hash_of(const struct pw_aal *u, u16 sqn, u16 dst)
+{
+	return (sqn + (u32)dst * 97) & (u->hashes - 1);
+}
+
+static void hash_add(struct pw_aal *u, u16 b)
+{
+	struct pw_aal_og *p = &u->og[b];
+	u16 *head = &u->hash[hash_of(u, p->sqn, p->dst)];
+
+	p->same = *head;
+	*head = b;
+	u->og_all += p->comtype == PW_CELL_COM_ALL;
+}
+
+static void hash_del(struct pw_aal *u, u16 b)
+{
+	struct pw_aal_og *p = &u->og[b];
+	u16 *at = &u->hash[hash_of(u, p->sqn, p->dst)];
+
+	while (*at != b)
+		at = &u->og[*at].same;
+	*at = p->same;
+	u->og_all -= p->comtype == PW_CELL_COM_ALL;
+}
+
+/* the block that the acknowledgment controller 7 is at is for */
+static u16 hash_match(const struct pw_aal *u)
+{
+	u16 dst = u->flag == PW_CELL_COM_ALL ? PW_CELL_DST_ALL : u->srcpn;
+	u16 b = u->hash[hash_of(u, u->sqn, dst)];
+
+	while (b != PW_AAL_NONE && !pw_aal_match(u, b))
+		b = u->og[b].same;
+	return b;
+}
+
 /* ---- controller 5 ---- */
+
+/* @n blocks further in the circle */
+static void c5_advance(struct pw_aal *u, u32 n)
+{
+	u32 head = u->og[u->ogfb].seat, at = u->og[u->cursnd].seat, tail;
+
+	if (n < 4) {
+		while (n--)
+			u->cursnd = pw_aal_og_next(u, u->cursnd);
+		return;
+	}
+	tail = seat_count(u, at, u->seat_next);
+	if (n < tail)
+		u->cursnd = seat_skip(u, at, n);
+	else
+		u->cursnd = seat_skip(u, head, n - tail);
+}
 
 /* bring the walk forward: registers as of the end of cycle @last */
 static void c5_sync(struct pw_aal *u, u64 last)
 {
-	u32 turn = 2 * u->ogbblknum, skip;
+	u32 n = u->ogbblknum, moves;
+	bool there;
 	u64 left;
 
 	if (u->c5mode != C5_WALK || u->c5at > last)
 		return;
-	left = last - u->c5at + 1;
-	if (turn && left > turn) {
-		div_u64_rem(left, turn, &skip);
-		u->c5at += left - skip;
-		left = skip;
+	there = u->c5then != TO_LOOK && last >= u->c5hit;
+	if (there)
+		last = u->c5hit - 1;
+	left = last + 1 - u->c5at + !!u->st[5];
+	u->c5at = last + 1;
+	u->st[5] = left & 1 ? 10 : 0;
+	if (left > 1 && n) {
+		left >>= 1;
+		moves = left;
+		if (left >= n)
+			div_u64_rem(left, n, &moves);
+		c5_advance(u, moves);
 	}
-	while (left--) {
-		if (u->st[5]) {
-			u->cursnd = pw_aal_og_next(u, u->cursnd);
-			u->st[5] = 0;
-		} else {
-			u->st[5] = 10;
-		}
-		u->c5at++;
+	if (!there)
+		return;
+	if (u->c5then == TO_STAY) {
+		u->c5mode = C5_STAY;
+		u->wake[5] = NEVER;
+	} else {
+		u->c5mode = C5_BUSY;
+		u->st[5] = 16;
+		u->wake[5] = u->c5hit + 1;
 	}
 }
 
@@ -68,15 +243,66 @@ static bool c5_hit(const struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 	return pw_aal_sendable(u, b);
 }
 
-static void c5_predict(struct pw_aal *u)
+/* the walk, in state 0 in cycle @t, comes to block @b then */
+static void c5_plan(struct pw_aal *u, const struct pw_aal_og *b, u64 t)
+{
+	u->c5hit = t;
+	u->wake[5] = t;
+	if (b->tofr) {
+		u->c5then = TO_FREE;
+		u->wake[5] = t + 1;
+	} else if (b->ready < 0) {
+		u->c5then = TO_STAY;
+		u->wake[5] = NEVER;
+	}
+}
+
+/* with timers about to run out: go through all blocks, from @b in cycle @t on */
+static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 {
 	u32 n = u->ogbblknum, turn = 2 * n, i, rem;
-	u64 t = u->c5at, best = NEVER, v;
+	const struct pw_aal_og *p, *hit = NULL;
+	u64 best = NEVER, due = NEVER, v;
+
+	for (i = 0; i < n; i++, t += 2, b = pw_aal_og_next(u, b)) {
+		p = &u->og[b];
+		if (p->ready > 0)
+			due = min(due, p->due);
+		if (t >= best)
+			continue;
+		if (c5_hit(u, p, t)) {
+			best = t;
+			hit = p;
+			continue;
+		}
+		if (p->ready <= 0 || p->due + 1 >= best)
+			continue;
+		/* first visit after the timer ran out */
+		v = p->due + 1 - t;
+		div_u64_rem(v, turn, &rem);
+		v = t + v + (rem ? turn - rem : 0);
+		if (v < best) {
+			best = v;
+			hit = p;
+		}
+	}
+	u->due_min = due;
+	if (best == NEVER)
+		u->wake[5] = NEVER;
+	else
+		c5_plan(u, hit, best);
+}
+
+static void c5_predict(struct pw_aal *u)
+{
+	u32 head, tail = u->seat_next, from, x, at, dist = 0;
+	u64 t = u->c5at;
 	u16 b = u->cursnd;
 
 	if (u->c5mode == C5_BUSY)
 		return;
 	u->c5mode = C5_WALK;
+	u->c5then = TO_LOOK;
 	if (u->st[5]) {
 		b = pw_aal_og_next(u, b);
 		t++;
@@ -85,43 +311,61 @@ static void c5_predict(struct pw_aal *u)
 		u->wake[5] = t;
 		return;
 	}
-	for (i = 0; i < n; i++, t += 2, b = pw_aal_og_next(u, b)) {
-		const struct pw_aal_og *p = &u->og[b];
-
-		if (c5_hit(u, p, t)) {
-			u->wake[5] = min(best, t);
+	if (u->due_min < t) {
+		c5_predict_timers(u, b, t);
+		return;
+	}
+	/* to the end of the list, then from its beginning */
+	head = u->og[u->ogfb].seat;
+	from = u->og[b].seat;
+	for (at = from, x = seat_find(u, u->hot, at, tail); ; x = seat_find(u, u->hot, x + 1, tail)) {
+		if (x == tail) {
+			dist += seat_count(u, at, tail);
+			if (tail != u->seat_next || from == head)
+				break;
+			tail = from;
+			at = head;
+			x = seat_find(u, u->hot, at, tail);
+			if (x == tail)
+				break;
+		}
+		dist += seat_count(u, at, x);
+		at = x;
+		b = u->seat_blk[x & (u->seats - 1)];
+		if (t + 2 * (u64)dist > u->due_min)
+			break;
+		if (c5_hit(u, &u->og[b], t + 2 * (u64)dist)) {
+			c5_plan(u, &u->og[b], t + 2 * (u64)dist);
 			return;
 		}
-		if (p->ready <= 0 || p->due + 1 >= best)
-			continue;
-		/* first visit after the timer ran out */
-		v = p->due + 1 - t;
-		div_u64_rem(v, turn, &rem);
-		v = t + v + (rem ? turn - rem : 0);
-		best = min(best, v);
 	}
-	u->wake[5] = best;
+	/* nothing until the first timer runs out; then look closer */
+	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
 }
 
 /* something controller 5 looks at changed in cycle now, after it ran */
 static void c5_signal(struct pw_aal *u)
 {
+	c5_sync(u, u->now);
 	if (u->c5mode == C5_BUSY)
 		return;
 	if (u->c5mode == C5_STAY) {
 		u->c5at = u->now + 1;
 		u->st[5] = 0;
-	} else {
-		c5_sync(u, u->now);
 	}
 	c5_predict(u);
 }
 
 static void c5_resume(struct pw_aal *u)
 {
-	u->c5mode = C5_WALK;
 	u->st[5] = 0;
 	u->c5at = u->now + 1;
+	if (!u->sync75 && !u->ogmsgnum) {
+		u->c5mode = C5_STAY;
+		u->wake[5] = NEVER;
+		return;
+	}
+	u->c5mode = C5_WALK;
 	c5_predict(u);
 }
 
@@ -132,6 +376,7 @@ static void c5_offer(struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u8 
 	u->c5mode = C5_BUSY;
 	u->st[5] = st;
 	u->wake[5] = NEVER;
+	u->ackend = NEVER;
 	if (u->ops->cell_out)
 		u->ops->cell_out(u->ctx, u, c, again);
 	u->ops->tx(u->ctx, u, c, vpi, u->now + 3);
@@ -149,7 +394,6 @@ static void c5_choose(struct pw_aal *u)
 	}
 	if (!u->ogmsgnum || (b->ready < 0 && !b->tofr && !u->dev.nomem)) {
 		u->c5mode = C5_STAY;
-		u->wake[5] = NEVER;
 		return;
 	}
 	if (b->tofr) {
@@ -166,37 +410,43 @@ static void c5_choose(struct pw_aal *u)
 	}
 }
 
+/* the last byte of a data cell is on its way */
+static void c5_sent(struct pw_aal *u)
+{
+	u16 b = u->cursnd;
+
+	u->cursnd = pw_aal_og_next(u, b);
+	pw_aal_sent(u, b);
+	u->due_min = min(u->due_min, u->og[b].due);
+	if (!u->og[b].tofr)
+		seat_clear(u, u->hot, u->og[b].seat);
+	c5_resume(u);
+}
+
 static void run5(struct pw_aal *u)
 {
-	u16 b;
-
+	c5_sync(u, u->now - 1);
 	u->wake[5] = NEVER;
+	if (u->c5mode != C5_BUSY) {
+		u->c5at = u->now;
+		if (u->st[5])
+			c5_predict(u);
+		else
+			c5_choose(u);
+		return;
+	}
 	switch (u->st[5]) {
 	case 2:
-		/* byte 52 of an acknowledgment fetched; controller 7 sees it in this cycle */
-		u->st[5] = 3;
-		u->wake[5] = u->now + 1;
-		if (u->st[7] == 26 && u->wake[7] == NEVER)
-			u->wake[7] = u->now;
-		return;
-	case 3:
 		u->stats.acks_out++;
 		c5_resume(u);
 		return;
 	case 5:
-		b = u->cursnd;
-		u->cursnd = pw_aal_og_next(u, b);
-		pw_aal_sent(u, b);
-		c5_resume(u);
+		c5_sent(u);
 		return;
-	case 16:
+	default:
 		c7_release_og(u, u->cursnd);
 		u->wake[0] = u->dev.nomem ? u->now : u->wake[0];
 		c5_resume(u);
-		return;
-	default:
-		c5_sync(u, u->now - 1);
-		c5_choose(u);
 		return;
 	}
 }
@@ -208,80 +458,79 @@ static void run5(struct pw_aal *u)
  */
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
 {
-	u->wake[5] = u->st[5] == 2 ? t + 51 : t + 52;
+	/* one cycle before controller 5 ends, 7 may hand over the next acknowledgment */
+	u->ackend = t + 51;
+	u->wake[5] = t + 52;
+	if (u->c7hold && u->st[5] == 2)
+		u->wake[7] = u->ackend;
 }
 
 /* ---- controllers 1 to 4 ---- */
 
-static void c3_signal(struct pw_aal *u)
+/*
+ * Controller 3 serves requests in the order in which it sees them. It looks from
+ * cycle c3free on, sees a request one cycle after it was made and grants it in the
+ * cycle after that; two seen at once cost a cycle more, controller 7 comes first.
+ * Requests are known in advance, so that grants are computed; they are used in the
+ * order of the grants, for the route counter.
+ */
+static void c3_plan(struct pw_aal *u)
 {
-	if (!u->st[3] && u->wake[3] == NEVER)
-		u->wake[3] = u->now + 1;
-}
+	u64 see2 = max(u->ask2 + 1, u->c3free), see7 = max(u->ask7 + 1, u->c3free);
 
-static void run3(struct pw_aal *u)
-{
-	u8 *st = &u->st[3];
-
-	switch (*st) {
-	case 0:
-		*st = u->sync73 && u->sync23 ? 3 : u->sync73 ? 1 : u->sync23 ? 2 : 0;
-		break;
-	case 1:
-		u->vp7 = pw_aal_route(u, true);
-		u->sync73 = false;
-		u->wake[7] = u->now + 1;
-		*st = 0;
-		break;
-	case 2:
-		u->og[u->c2blk].vpi = pw_aal_route(u, false);
-		u->sync23 = false;
-		u->st[2] = 5;
-		u->wake[2] = u->now + 3;
-		*st = 0;
-		break;
-	default:
-		*st = 1;
-		break;
+	if (u->ask7 == NEVER) {
+		u->grant2 = see2 + 1;
+	} else if (u->ask2 == NEVER) {
+		u->grant7 = see7 + 1;
+	} else if (see2 < see7) {
+		u->grant2 = see2 + 1;
+		u->grant7 = max(see7, u->grant2 + 1) + 1;
+	} else if (see7 < see2) {
+		u->grant7 = see7 + 1;
+		u->grant2 = max(see2, u->grant7 + 1) + 1;
+	} else {
+		u->grant7 = see7 + 2;
+		u->grant2 = u->grant7 + 2;
 	}
-	u->wake[3] = *st || u->sync73 || u->sync23 ? u->now + 1 : NEVER;
+	if (u->ask2 != NEVER)
+		u->wake[2] = u->grant2 + 3;
+	if (u->ask7 != NEVER)
+		u->wake[7] = u->grant7 + 5;
 }
 
+static void c3_use7(struct pw_aal *u)
+{
+	u->ackbldvpi = pw_aal_route(u, true);
+	u->c3free = u->grant7 + 1;
+	u->ask7 = NEVER;
+}
+
+/* state 5 of controller 2: the headers of a cell are complete */
 static void run2(struct pw_aal *u)
 {
-	struct pw_aal_og *p;
+	struct pw_aal_og *p = &u->og[u->c2blk];
 
 	u->wake[2] = NEVER;
-	switch (u->st[2]) {
-	case 5:
-		p = &u->og[u->c2blk];
-		c5_sync(u, u->now);
-		p->ready = 0;
-		if (u->c2blk != u->oglb) {
-			u->st[2] = 2;
-			u->wake[2] = u->now + 1;
-			c5_signal(u);
-			return;
-		}
-		u->ogmsgnum++;
-		u->stats.msgs_out++;
-		u->dev.wlcked = false;
-		u->st[2] = 0;
+	/* its event comes in this cycle at the earliest, but after this one */
+	if (u->ask7 != NEVER && u->grant7 < u->grant2)
+		c3_use7(u);
+	p->vpi = pw_aal_route(u, false);
+	u->c3free = u->grant2 + 1;
+	p->ready = 0;
+	if (u->c2blk != u->oglb) {
+		u->c2blk = p->next;
+		u->ask2 = u->now + 1;
+		c3_plan(u);
 		c5_signal(u);
-		if (u->ops->ready)
-			u->ops->ready(u->ctx, u, u->txm[p->msg].id);
 		return;
-	case 2:
-		u->c2blk = u->og[u->c2blk].next;
-		break;
-	default:
-		u->sync12 = false;
-		u->c2blk = u->ogcurmsg;
-		break;
 	}
-	u->st[2] = 1;
-	u->sync23 = true;
-	c3_signal(u);
+	u->ask2 = NEVER;
+	u->ogmsgnum++;
+	u->stats.msgs_out++;
+	u->dev.wlcked = false;
+	c5_signal(u);
+	if (u->ops->ready)
+		u->ops->ready(u->ctx, u, u->txm[p->msg].id);
 }
 
 /* all headers of a message at once, in the cycle of the last one */
@@ -296,12 +545,14 @@ static void run1(struct pw_aal *u)
 	u->route = u->c0route;
 	for (;;) {
 		pw_aal_header(u, b);
+		hash_add(u, b);
 		if (b == u->oglb)
 			break;
 		b = u->og[b].next;
 	}
-	u->sync12 = true;
-	u->wake[2] = u->now + 1;
+	u->c2blk = u->ogcurmsg;
+	u->ask2 = u->now + 1;
+	c3_plan(u);
 }
 
 /* ---- controller 10 ---- */
@@ -640,15 +891,19 @@ static void c7_walk_sync(struct pw_aal *u, u64 last)
 
 static void c7_search_sync(struct pw_aal *u, u64 last)
 {
-	while (u->c7at <= last) {
-		u->c7at++;
-		if (u->st[7] == 4) {
-			u->st[7] = 5;
-		} else {
-			u->srch = u->og[u->srch].next;
-			u->st[7] = 4;
-		}
+	u32 left;
+
+	if (u->st[7] == 3) {
+		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
+		u->st[7] = 4;
+		if (++u->c7at > last)
+			return;
 	}
+	left = last + 1 - u->c7at + (u->st[7] == 5);
+	u->c7at = last + 1;
+	u->st[7] = left & 1 ? 5 : 4;
+	if (left > 1)
+		u->srch = seat_skip(u, u->og[u->srch].seat, left >> 1);
 }
 
 static void c7_sync(struct pw_aal *u, u64 last)
@@ -704,19 +959,20 @@ static void c7_walk_predict(struct pw_aal *u)
 	}
 }
 
+/* the search comes to the block that matches, or to the end of the list */
 static void c7_search_predict(struct pw_aal *u)
 {
+	u16 from = u->srch, to = hash_match(u);
 	u64 t = u->c7at;
-	u16 b = u->srch;
 
-	if (u->st[7] == 5) {
-		b = u->og[b].next;
+	if (u->st[7] == 3) {
+		from = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
 		t++;
 	}
-	while (b != PW_AAL_NONE && !pw_aal_match(u, b) && b != u->oglb) {
-		b = u->og[b].next;
-		t += 2;
-	}
+	if (to == PW_AAL_NONE)
+		to = u->oglb;
+	if (from != PW_AAL_NONE)
+		t += 2 * (u64)seat_count(u, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
 	u->wake[7] = t;
 }
 
@@ -733,7 +989,7 @@ static void c7_after(struct pw_aal *u, u64 from)
 	if (u->c7mode == C7_STAY) {
 		u->c7mode = C7_WALK;
 		u->st[7] = 0;
-		u->c7at = from;
+		u->c7at = max(u->c7at, from);
 	}
 	if (u->c7mode == C7_WALK)
 		c7_walk_predict(u);
@@ -744,16 +1000,19 @@ static void c7_release_og(struct pw_aal *u, u16 b)
 {
 	if (u->c7mode == C7_SEARCH)
 		c7_sync(u, u->now - 1);
+	seat_clear(u, u->busy, u->og[b].seat);
+	seat_clear(u, u->hot, u->og[b].seat);
+	hash_del(u, b);
 	pw_aal_og_release(u, b);
 	if (u->c7mode == C7_SEARCH)
 		c7_search_predict(u);
 }
 
-/* state 0 in the next cycle */
-static void c7_resume(struct pw_aal *u)
+/* state 0 in cycle @at */
+static void c7_resume(struct pw_aal *u, u64 at)
 {
 	u->st[7] = 0;
-	u->c7at = u->now + 1;
+	u->c7at = at;
 	if (c7_nothing(u)) {
 		u->c7mode = C7_STAY;
 		u->wake[7] = NEVER;
@@ -786,35 +1045,64 @@ static void c7_zero(struct pw_aal *u)
 		next = pw_aal_ic_next(u, u->iccurb);
 		pw_aal_ic_release(u, u->iccurb);
 		u->iccurb = next;
-		c7_resume(u);
+		c7_resume(u, u->now + 1);
 		return;
 	}
 	c7_load(u, u->iccurb);
-	if (p->type == PW_CELL_T_ACK)
-		c7_go(u, 3, 3);
-	else if (p->acked)
+	if (p->type == PW_CELL_T_ACK) {
+		u->c7mode = C7_SEARCH;
+		u->st[7] = 3;
+		u->c7at = u->now + 3;
+		c7_search_predict(u);
+	} else if (p->acked) {
 		c7_go(u, 27, 3);
-	else
-		c7_go(u, 19, 5);
+	} else {
+		/* the acknowledgment is built meanwhile */
+		u->c7mode = C7_BUSY;
+		u->st[7] = 26;
+		u->ask7 = u->now + 5;
+		c3_plan(u);
+	}
 }
 
 static void c7_found(struct pw_aal *u)
 {
 	c7_sync(u, u->now - 1);
-	if (u->srch != PW_AAL_NONE && pw_aal_match(u, u->srch)) {
+	if (u->srch == PW_AAL_NONE || !pw_aal_match(u, u->srch)) {
+		u->stats.stray_ack++;
+		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+	} else if (!pw_aal_ackdesc(u, u->srch, u->srcpn)) {
 		c7_go(u, 6, 1);
-		return;
+	} else if (u->og_all) {
+		c7_go(u, 7, 2);
+	} else {
+		/* nobody can see in between that it was taken but not yet freed */
+		c7_go(u, 9, 4);
 	}
-	u->stats.stray_ack++;
+}
+
+static void c7_free(struct pw_aal *u)
+{
+	struct pw_aal_og *p = &u->og[u->srch];
+
+	if (p->acknum) {
+		u->now -= 2;
+		pw_aal_take_ack(u, u->srch);
+		u->now += 2;
+	}
+	p->tofr = true;
+	seat_set(u, u->hot, p->seat);
+	c5_signal(u);
 	c7_go(u, 16, PW_AAL_ACK_CYCLES);
 }
 
-static void c7_ordered(struct pw_aal *u)
+/* the order check, @in cycles from now */
+static void c7_ordered(struct pw_aal *u, u32 in)
 {
 	int diff = pw_aal_order(u);
 
 	if (diff) {
-		c7_go(u, diff > 0 ? 28 : 43, 1);
+		c7_go(u, diff > 0 ? 28 : 43, in + 1);
 		return;
 	}
 	if (u->dstpn == PW_CELL_DST_ALL)
@@ -822,7 +1110,49 @@ static void c7_ordered(struct pw_aal *u)
 	else
 		u->lastotosqnfrm[u->srcpn]++;
 	pw_aal_reassemble(u);
-	c7_go(u, 42, 9);
+	c7_go(u, 42, in + 9);
+}
+
+/* hand an acknowledgment to controller 5, as soon as it has sent the one before */
+static void c7_ack(struct pw_aal *u)
+{
+	struct pw_aal_ic *p = &u->ic[u->iccurb];
+
+	if (u->ask7 != NEVER)
+		c3_use7(u);
+	u->c7hold = u->sync75 || (u->st[5] == 2 && u->c5mode == C5_BUSY && u->now < u->ackend);
+	if (u->c7hold) {
+		u->wake[7] = u->sync75 ? NEVER : u->ackend;
+		return;
+	}
+	pw_aal_build_ack(u);
+	u->ackcell = u->ackbldcell;
+	u->ackvpi = u->ackbldvpi;
+	u->sync75 = true;
+	p->acked = true;
+	c5_signal(u);
+	/* a message without descriptor may get one in the next cycle */
+	if (u->flag & PW_CELL_F_FIRST && pw_aal_order(u) == 1)
+		c7_go(u, 27, 1);
+	else
+		c7_ordered(u, 1);
+}
+
+static void c7_commit(struct pw_aal *u)
+{
+	if (u->flag & PW_CELL_F_LAST) {
+		c10_sync(u, u->now);
+		c8_sync(u, u->now);
+		pw_aal_commit(u);
+		c10_predict(u);
+		c8_predict(u);
+		u->iccurb = u->icfb;
+	} else {
+		pw_aal_commit(u);
+	}
+	/* state 45, then 0; a middle cell has 35 cycles of state 16 between */
+	c7_resume(u, u->now + 2 + (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ?
+				   0 : PW_AAL_ACK_CYCLES));
 }
 
 static void run7(struct pw_aal *u)
@@ -839,96 +1169,47 @@ static void run7(struct pw_aal *u)
 	}
 	u->wake[7] = NEVER;
 	switch (u->st[7]) {
-	case 3:
-		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
-		u->st[7] = 4;
-		u->c7mode = C7_SEARCH;
-		u->c7at = u->now + 1;
-		c7_search_predict(u);
-		break;
 	case 6:
-		if (pw_aal_ackdesc(u, u->srch, u->srcpn)) {
-			c7_go(u, 7, 1);
-			break;
-		}
 		u->stats.stray_ack++;
 		c7_go(u, 16, PW_AAL_ACK_CYCLES);
 		break;
 	case 7:
-		if (u->cfg.window)
-			c5_sync(u, u->now);
 		pw_aal_take_ack(u, u->srch);
-		if (u->cfg.window)
-			c5_signal(u);
+		c5_signal(u);
 		if (u->og[u->srch].acknum)
 			c7_go(u, 16, 1 + PW_AAL_ACK_CYCLES);
 		else
 			c7_go(u, 9, 2);
 		break;
 	case 9:
-		c5_sync(u, u->now);
-		u->og[u->srch].tofr = true;
-		c5_signal(u);
-		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		c7_free(u);
 		break;
 	case 16:
-		if (u->type == PW_CELL_T_ACK) {
-			pw_aal_ic_release(u, u->iccurb);
-			u->iccurb = u->icfb;
-		}
-		c7_resume(u);
-		break;
-	case 19:
-		pw_aal_build_ack(u);
-		u->sync73 = true;
-		u->st[7] = 20;
-		c3_signal(u);
-		break;
-	case 20:
-		u->ackbldvpi = u->vp7;
-		c7_go(u, 26, 4);
+		pw_aal_ic_release(u, u->iccurb);
+		u->iccurb = u->icfb;
+		c7_resume(u, u->now + 1);
 		break;
 	case 26:
-		if (u->sync75 || u->st[5] == 2)
-			break;
-		u->ackcell = u->ackbldcell;
-		u->ackvpi = u->ackbldvpi;
-		u->sync75 = true;
-		p->acked = true;
-		c5_signal(u);
-		c7_go(u, 27, 1);
+		c7_ack(u);
 		break;
 	case 27:
-		c7_ordered(u);
+		c7_ordered(u, 0);
 		break;
 	case 28:
 		if (!p->kept)
 			u->stats.ahead++;
 		p->kept = true;
 		u->iccurb = pw_aal_ic_next(u, u->iccurb);
-		c7_resume(u);
+		c7_resume(u, u->now + 1);
 		break;
 	case 43:
 		u->stats.duplicate++;
 		pw_aal_ic_release(u, u->iccurb);
 		u->iccurb = u->icfb;
-		c7_resume(u);
-		break;
-	case 42:
-		c10_sync(u, u->now);
-		c8_sync(u, u->now);
-		pw_aal_commit(u);
-		c10_predict(u);
-		c8_predict(u);
-		c7_go(u, 45, 1);
+		c7_resume(u, u->now + 1);
 		break;
 	default:
-		if (u->flag & PW_CELL_F_LAST)
-			u->iccurb = u->icfb;
-		if (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST))
-			c7_resume(u);
-		else
-			c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		c7_commit(u);
 		break;
 	}
 }
@@ -1018,6 +1299,8 @@ static bool c0_block(struct pw_aal *u, bool first)
 	if (u->c7mode == C7_SEARCH)
 		c7_sync(u, u->now);
 	got = pw_aal_put_block(u, first);
+	if (got)
+		seat_new(u);
 	if (got || !was)
 		c5_signal(u);
 	if (u->c7mode == C7_SEARCH)
@@ -1136,6 +1419,11 @@ void pw_aal_fast_init(struct pw_aal *u)
 	u->c10at = 1;
 	u->c5mode = C5_STAY;
 	u->c7mode = C7_STAY;
+	u->due_min = NEVER;
+	u->ask2 = NEVER;
+	u->ask7 = NEVER;
+	for (i = 0; i < u->hashes; i++)
+		u->hash[i] = PW_AAL_NONE;
 }
 
 /**
@@ -1146,12 +1434,10 @@ void pw_aal_fast_init(struct pw_aal *u)
  */
 u64 pw_aal_fast_next(const struct pw_aal *u)
 {
-	u64 t = u->wake[0];
-	u32 i;
+	u64 s = min(min(u->wake[0], u->wake[1]), min(u->wake[2], u->wake[5]));
+	u64 t = min(min(u->wake[6], u->wake[7]), min(u->wake[8], u->wake[10]));
 
-	for (i = 1; i < PW_AAL_CTLS; i++)
-		t = min(t, u->wake[i]);
-	return t;
+	return min(s, t);
 }
 
 /**
@@ -1164,8 +1450,6 @@ void pw_aal_fast_run(struct pw_aal *u, u64 now)
 	u->now = now;
 	if (u->wake[5] == now)
 		run5(u);
-	if (u->wake[3] == now)
-		run3(u);
 	if (u->wake[2] == now)
 		run2(u);
 	if (u->wake[1] == now)

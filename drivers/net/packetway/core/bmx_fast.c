@@ -481,6 +481,21 @@ static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
 }
 
 /**
+ * pw_bmx_fast_cycle() - one cycle
+ * @f: network
+ * @cycle: the cycle, up to and with the one before everything is done
+ *
+ * Return: attempts carried out.
+ */
+u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle)
+{
+	if (f->slots & BIT_ULL(cycle & (SLOTS - 1)))
+		return run_cycle(f, cycle);
+	f->now = cycle;
+	return 0;
+}
+
+/**
  * pw_bmx_fast_run() - let time pass, a bounded amount of work
  * @f: network
  * @cycle: up to and with this cycle

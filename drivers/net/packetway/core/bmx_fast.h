@@ -142,9 +142,17 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cookie, u32 flags);
 int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle);
 u64 pw_bmx_fast_next(const struct pw_bmx_fast *f);
+u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget);
 void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q);
 void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused);
+
+/* time passes up to and with @cycle; the caller knows that nothing happens in it */
+static inline void pw_bmx_fast_pass(struct pw_bmx_fast *f, u64 cycle)
+{
+	if (f->now < cycle)
+		f->now = cycle;
+}
 
 #endif /* PW_CORE_BMX_FAST_H */

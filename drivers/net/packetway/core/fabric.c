@@ -5,6 +5,7 @@
 #define NONE PW_AAL_NONE
 #define NEVER PW_FABRIC_NEVER
 #define MAP_WORDS 8	/* bits for 256 ports */
+#define SLOTS 64	/* cycles the wheel of units looks ahead */
 
 /* a message from pw_fabric_send() to ops->done() */
 struct fmsg {
@@ -47,10 +48,12 @@ struct fport {
 	bool full;		/* a send was refused */
 	bool waiting;		/* its message may not be let in yet */
 	u64 ticket;
-	/* fast engine */
-	u16 heap;		/* place in the heap */
+	/* fast engine: next event of the unit, and where that is noted */
+	u8 noted;
 	u64 next;
 };
+
+enum { NOT_NOTED, IN_WHEEL, FAR_AWAY };
 
 struct pw_fabric {
 	struct pw_fabric_params p;
@@ -69,10 +72,23 @@ struct pw_fabric {
 	u16 msg_free;
 	struct fcell *cell;
 	u32 cell_free;
-	u16 *heap;
-	u32 heap_n;
 	u32 look[MAP_WORDS];	/* processes that have something to do */
 	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
+	bool looks, ends;	/* there are any */
+	bool tracing;
+	bool faults;		/* rtl */
+	u32 nwaiting;		/* ports whose message may not be let in yet */
+	/*
+	 * Fast engine: units by the cycle of their next event. Those of the next
+	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
+	 * far_next is not later than the first of them.
+	 */
+	u64 slots;
+	u64 *slot;
+	u32 words;		/* per slot */
+	u64 far_next;
+	u32 far[MAP_WORDS];
+	u32 nfar;
 	struct pw_fabric_stats stats;
 };
 
@@ -114,14 +130,10 @@ static bool map_get(const u32 *map, u32 i)
 	return map[i / 32] >> i % 32 & 1;
 }
 
-static bool map_any(const u32 *map)
+static void want_look(struct pw_fabric *f, u32 port)
 {
-	u32 i;
-
-	for (i = 0; i < MAP_WORDS; i++)
-		if (map[i])
-			return true;
-	return false;
+	map_set(f->look, port);
+	f->looks = true;
 }
 
 /* ---- set-up ---- */
@@ -229,7 +241,8 @@ static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
 	v->msg = take(a, sizeof(*v->msg) * q.queue * v->ports);
 	m = take(a, q.flags & PW_FABRIC_F_FAST ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
 	v->cell = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->cell) * cell_pool(&q) : 0);
-	v->heap = take(a, sizeof(*v->heap) * v->ports);
+	v->words = DIV_ROUND_UP(v->ports, 64);
+	v->slot = take(a, sizeof(*v->slot) * SLOTS * v->words);
 	if (f && q.flags & PW_FABRIC_F_FAST)
 		f->fnet = (void *)m;
 	else
@@ -272,7 +285,7 @@ static void trace(struct pw_fabric *f, enum pw_fabric_ev ev, u32 unit, u32 n, u6
 {
 	struct pw_fabric_trace t;
 
-	if (!f->ops->trace)
+	if (likely(!f->tracing))
 		return;
 	t.cycle = cycle;
 	t.ev = ev;
@@ -368,16 +381,23 @@ static u32 demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
 }
 
+static bool fits_at(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+{
+	u32 n = demand(f, m, port), held = f->port[port].reserved;
+
+	return !n || !held || held + n <= f->p.credit;
+}
+
 /* a port without anything on its way takes a message of any size */
 static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 {
-	u32 i, n;
+	u32 i;
 
-	for (i = 0; i < f->ports; i++) {
-		n = demand(f, m, i);
-		if (n && f->port[i].reserved && f->port[i].reserved + n > f->p.credit)
+	if (m->dst != PW_FABRIC_ALL)
+		return fits_at(f, m, m->dst) && fits_at(f, m, m->src);
+	for (i = 0; i < f->ports; i++)
+		if (!fits_at(f, m, i))
 			return false;
-	}
 	return true;
 }
 
@@ -394,6 +414,8 @@ static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
 	const struct fmsg *m = &f->msg[p->q_wait];
 	u32 i;
 
+	if (f->nwaiting == p->waiting)
+		return true;
 	for (i = 0; i < f->ports; i++) {
 		const struct fport *o = &f->port[i];
 
@@ -404,6 +426,18 @@ static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
 	return true;
 }
 
+/* those whose message was held back try again */
+static void look_waiting(struct pw_fabric *f)
+{
+	u32 i;
+
+	if (likely(!f->nwaiting))
+		return;
+	for (i = 0; i < f->ports; i++)
+		if (f->port[i].waiting)
+			want_look(f, i);
+}
+
 static bool admit(struct pw_fabric *f, struct fport *p)
 {
 	struct fmsg *m = &f->msg[p->q_wait];
@@ -412,32 +446,36 @@ static bool admit(struct pw_fabric *f, struct fport *p)
 	if (!device(f))
 		return true;
 	if (!fits(f, m) || !first_in_line(f, p)) {
-		if (!p->waiting)
+		if (!p->waiting) {
 			p->ticket = f->tickets++;
-		p->waiting = true;
+			p->waiting = true;
+			f->nwaiting++;
+		}
 		return false;
 	}
-	p->waiting = false;
-	for (i = 0; i < f->ports; i++)
-		f->port[i].reserved += demand(f, m, i);
+	if (p->waiting) {
+		p->waiting = false;
+		f->nwaiting--;
+	}
+	f->port[m->src].reserved += m->acks;
+	if (m->dst != PW_FABRIC_ALL)
+		f->port[m->dst].reserved += m->cells;
+	else
+		for (i = 0; i < f->ports; i++)
+			f->port[i].reserved += m->cells;
 	/* somebody may have waited behind this one only */
-	for (i = 0; i < f->ports; i++)
-		if (f->port[i].waiting)
-			map_set(f->look, i);
+	look_waiting(f);
 	return true;
 }
 
 static void give_back(struct pw_fabric *f, u32 port, u32 n)
 {
 	struct fport *p = &f->port[port];
-	u32 i;
 
 	if (!device(f))
 		return;
 	p->reserved -= min(p->reserved, n);
-	for (i = 0; i < f->ports; i++)
-		if (f->port[i].waiting)
-			map_set(f->look, i);
+	look_waiting(f);
 }
 
 /* ---- what the units tell ---- */
@@ -449,7 +487,7 @@ static void on_ready(void *ctx, struct pw_aal *u, u32 id)
 
 	if (m)
 		m->t.segmented = u->now;
-	map_set(f->look, u->cfg.port);
+	want_look(f, u->cfg.port);
 }
 
 static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, bool again)
@@ -515,7 +553,7 @@ static void on_complete(void *ctx, struct pw_aal *u, u16 desc)
 		m->t.reassembled = u->now;
 	i = p->r_head + p->r_num++;
 	p->ready[i < p->r_cap ? i : i - p->r_cap] = desc;
-	map_set(f->look, u->cfg.port);
+	want_look(f, u->cfg.port);
 }
 
 static void on_obsolete(void *ctx, struct pw_aal *u, u16 desc)
@@ -575,6 +613,7 @@ static void on_got(void *ctx, struct pw_aal *u)
 	struct pw_fabric *f = ctx;
 
 	map_set(f->end, u->cfg.port);
+	f->ends = true;
 }
 
 static void on_granted(void *ctx, struct pw_aal *u, bool read)
@@ -583,7 +622,7 @@ static void on_granted(void *ctx, struct pw_aal *u, bool read)
 
 	if (fast(f) && !read) {
 		f->port[u->cfg.port].rx = NONE;
-		map_set(f->look, u->cfg.port);
+		want_look(f, u->cfg.port);
 	}
 }
 
@@ -609,7 +648,7 @@ static void cell_put(struct pw_fabric *f, u32 i, u32 copies)
 	f->cell_free = i;
 }
 
-static void heap_fix(struct pw_fabric *f, u32 port);
+static void replan(struct pw_fabric *f, u32 port);
 
 static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 {
@@ -619,7 +658,7 @@ static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 	if (!pw_aal_fast_rx(f->port[port].u, t, &f->cell[cookie].c, bad))
 		return PW_BMX_RX_BLOCK;
 	cell_put(f, cookie, 1);
-	heap_fix(f, port);
+	replan(f, port);
 	return PW_BMX_RX_ACCEPT;
 }
 
@@ -628,7 +667,7 @@ static void net_accepted(void *ctx, u32 port, u32 cookie, u64 t)
 	struct pw_fabric *f = ctx;
 
 	pw_aal_fast_accepted(f->port[port].u, t);
-	heap_fix(f, port);
+	replan(f, port);
 }
 
 static void net_dropped(void *ctx, u32 ppd, u32 cookie, u32 copies)
@@ -656,7 +695,7 @@ static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
 	struct pw_fabric *f = ctx;
 	enum pw_bmx_fault what = PW_BMX_FAULT_NONE;
 
-	if (f->ops->fault)
+	if (fast(f) || f->faults)
 		what = f->ops->fault(f->ctx, ppd, t);
 	if (!fast(f)) {
 		if (what == PW_BMX_FAULT_DROP)
@@ -777,7 +816,7 @@ static void start_tx(struct pw_fabric *f, u32 port)
 		s.gap_lock = f->p.gap_lock;
 		s.gap_init = f->p.gap_init;
 		pw_aal_fast_send(p->u, f->now, &s);
-		heap_fix(f, port);
+		replan(f, port);
 		return;
 	}
 	host_hdr(f, m, job.hdr);
@@ -800,7 +839,7 @@ static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	p->sent_last = false;
 	if (fast(f)) {
 		pw_aal_fast_recv(p->u, f->now, m->id, m->len, f->p.gap_get);
-		heap_fix(f, port);
+		replan(f, port);
 		return;
 	}
 	host_hdr(f, m, job.hdr);
@@ -830,7 +869,7 @@ static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 		if (fast(f)) {
 			p->u->now = f->now;
 			pw_aal_fast_discard(p->u, desc);
-			heap_fix(f, port);
+			replan(f, port);
 		} else {
 			pw_aal_discard(p->u, desc);
 		}
@@ -904,54 +943,101 @@ static void look_all(struct pw_fabric *f)
 {
 	u32 w, bit;
 
-	while (map_any(f->look))
+	while (f->looks) {
+		f->looks = false;
 		for (w = 0; w < MAP_WORDS; w++)
 			while (f->look[w]) {
 				bit = fls(f->look[w] & -f->look[w]) - 1;
 				f->look[w] &= ~(1U << bit);
 				look(f, 32 * w + bit);
 			}
+	}
 }
 
-/* ---- heap of units by next event ---- */
+/* ---- units by next event ---- */
 
-static bool earlier(const struct pw_fabric *f, u16 a, u16 b)
+static void forget(struct pw_fabric *f, u32 port)
 {
-	if (f->port[a].next != f->port[b].next)
-		return f->port[a].next < f->port[b].next;
-	return a < b;
+	struct fport *p = &f->port[port];
+	u32 slot, i;
+	u64 *w;
+
+	switch (p->noted) {
+	case IN_WHEEL:
+		slot = p->next % SLOTS;
+		w = &f->slot[slot * f->words];
+		w[port / 64] &= ~BIT_ULL(port % 64);
+		for (i = 0; i < f->words; i++)
+			if (w[i])
+				break;
+		if (i == f->words)
+			f->slots &= ~BIT_ULL(slot);
+		break;
+	case FAR_AWAY:
+		map_clear(f->far, port);
+		f->nfar--;
+		break;
+	default:
+		break;
+	}
+	p->noted = NOT_NOTED;
 }
 
-static void heap_place(struct pw_fabric *f, u32 i, u16 port)
+static void note(struct pw_fabric *f, u32 port, u64 next)
 {
-	f->heap[i] = port;
-	f->port[port].heap = i;
+	struct fport *p = &f->port[port];
+	u32 slot = next % SLOTS;
+
+	p->next = next;
+	if (next - f->now < SLOTS) {
+		f->slot[slot * f->words + port / 64] |= BIT_ULL(port % 64);
+		f->slots |= BIT_ULL(slot);
+		p->noted = IN_WHEEL;
+	} else if (next != NEVER) {
+		map_set(f->far, port);
+		f->nfar++;
+		f->far_next = min(f->far_next, next);
+		p->noted = FAR_AWAY;
+	}
 }
 
-static void heap_fix(struct pw_fabric *f, u32 port)
+/* the unit of @port may have another next event now */
+static void replan(struct pw_fabric *f, u32 port)
 {
-	u32 i = f->port[port].heap, c;
 	u64 next = pw_aal_fast_next(f->port[port].u);
 
 	if (next == f->port[port].next)
 		return;
-	f->port[port].next = next;
-	while (i && earlier(f, port, f->heap[(i - 1) / 2])) {
-		heap_place(f, i, f->heap[(i - 1) / 2]);
-		i = (i - 1) / 2;
+	forget(f, port);
+	note(f, port, next);
+}
+
+/* those that have come near go into the wheel */
+static void far_scan(struct pw_fabric *f)
+{
+	u32 w, bits, port;
+
+	f->far_next = NEVER;
+	for (w = 0; w < DIV_ROUND_UP(f->ports, 32); w++) {
+		for (bits = f->far[w]; bits; bits &= bits - 1) {
+			port = 32 * w + fls(bits & -bits) - 1;
+			forget(f, port);
+			note(f, port, f->port[port].next);
+		}
 	}
-	for (;;) {
-		c = 2 * i + 1;
-		if (c >= f->ports)
-			break;
-		if (c + 1 < f->ports && earlier(f, f->heap[c + 1], f->heap[c]))
-			c++;
-		if (!earlier(f, f->heap[c], port))
-			break;
-		heap_place(f, i, f->heap[c]);
-		i = c;
-	}
-	heap_place(f, i, port);
+}
+
+static u64 units_next(struct pw_fabric *f)
+{
+	u32 r = f->now % SLOTS;
+	u64 rot;
+
+	if (f->nfar && (!f->slots || f->far_next < f->now + SLOTS))
+		far_scan(f);
+	if (!f->slots)
+		return f->nfar ? f->far_next : NEVER;
+	rot = r ? f->slots >> r | f->slots << (SLOTS - r) : f->slots;
+	return f->now + __ffs64(rot);
 }
 
 /* ---- running ---- */
@@ -976,7 +1062,7 @@ static void rtl_cycle(struct pw_fabric *f)
 		net->out_suspend[i] = u->icsuspend;
 	}
 	pw_bmx_net_step_ppd(net);
-	if (unlikely(f->ops->trace))
+	if (unlikely(f->tracing))
 		for (i = f->ports; i < PW_BMX_STAGES * f->ports; i++)
 			if (net->ppd[i].suspend)
 				trace(f, PW_FABRIC_EV_SUSPEND, i, 1, f->now - 3, NULL);
@@ -984,12 +1070,12 @@ static void rtl_cycle(struct pw_fabric *f)
 		if (!pw_aal_host_idle(&f->port[i].host)) {
 			pw_aal_host_step(&f->port[i].host);
 			if (pw_aal_host_idle(&f->port[i].host))
-				map_set(f->look, i);
+				want_look(f, i);
 		}
 	}
 	if (f->p.flags & PW_FABRIC_F_POLL)
 		for (i = 0; i < f->ports; i++)
-			map_set(f->look, i);
+			want_look(f, i);
 	look_all(f);
 }
 
@@ -999,7 +1085,7 @@ static bool rtl_idle(const struct pw_fabric *f)
 	const struct pw_bmx_net *net = f->net;
 	u32 i;
 
-	if (map_any(f->look))
+	if (f->looks)
 		return false;
 	for (i = 0; i < f->ports; i++) {
 		const struct pw_aal *u = f->port[i].u;
@@ -1040,15 +1126,16 @@ static void rtl_skip(struct pw_fabric *f, u64 cycles)
 	f->now += cycles;
 }
 
-static u64 fast_next(const struct pw_fabric *f)
+static u64 fast_next(struct pw_fabric *f)
 {
-	return min(f->port[f->heap[0]].next, pw_bmx_fast_next(f->fnet));
+	return min(units_next(f), pw_bmx_fast_next(f->fnet));
 }
 
 static void fast_ends(struct pw_fabric *f)
 {
 	u32 w, i;
 
+	f->ends = false;
 	for (w = 0; w < MAP_WORDS; w++) {
 		while (f->end[w]) {
 			struct fport *p;
@@ -1059,10 +1146,10 @@ static void fast_ends(struct pw_fabric *f)
 			p = &f->port[i];
 			p->u->now = f->now;
 			pw_aal_fast_read_done(p->u);
-			heap_fix(f, i);
+			replan(f, i);
 			m = &f->msg[p->rx];
 			p->rx = NONE;
-			map_set(f->look, i);
+			want_look(f, i);
 			arrived(f, m, i, true);
 		}
 	}
@@ -1071,21 +1158,26 @@ static void fast_ends(struct pw_fabric *f)
 /* one cycle in which something happens: units, network, processes */
 static u32 fast_cycle(struct pw_fabric *f, u64 now)
 {
-	u32 work = 0;
-	u16 port;
+	u32 slot = now % SLOTS, work = 0, i;
+	u64 *w = &f->slot[slot * f->words];
 
-	if (f->fnet->now < now - 1)
-		pw_bmx_fast_run_until(f->fnet, now - 1);
+	/* nothing happens before, in the network neither */
+	pw_bmx_fast_pass(f->fnet, now - 1);
 	f->now = now;
-	while (f->port[f->heap[0]].next == now) {
-		port = f->heap[0];
-		pw_aal_fast_run(f->port[port].u, now);
-		heap_fix(f, port);
+	if (f->nfar && f->far_next <= now)
+		far_scan(f);
+	while (f->slots & BIT_ULL(slot)) {
+		for (i = 0; !w[i]; i++)
+			;
+		i = 64 * i + __ffs64(w[i]);
+		pw_aal_fast_run(f->port[i].u, now);
+		replan(f, i);
 		work++;
 	}
 	f->stats.events += work;
-	work += pw_bmx_fast_run(f->fnet, now, U32_MAX);
-	fast_ends(f);
+	work += pw_bmx_fast_cycle(f->fnet, now);
+	if (f->ends)
+		fast_ends(f);
 	look_all(f);
 	return work;
 }
@@ -1176,9 +1268,9 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 		probe.acks = min(probe.cells * f->ports, f->window);
 	if (probe.cells > f->p.og_blocks || probe.cells > f->p.ic_blocks)
 		return -EMSGSIZE;
-	for (i = 0; i < f->ports && device(f); i++)
-		if (demand(f, &probe, i) > f->cap)
-			return -EMSGSIZE;
+	/* nowhere more than at the sender, if it is one of the receivers */
+	if (device(f) && probe.acks + (goes_to(f, &probe, src) ? probe.cells : 0) > f->cap)
+		return -EMSGSIZE;
 	if (p->q_num >= f->p.queue || f->msg_free == NONE) {
 		p->full = true;
 		f->stats.busy++;
@@ -1207,7 +1299,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 		p->q_wait = i;
 	p->q_num++;
 	f->stats.sent++;
-	map_set(f->look, src);
+	want_look(f, src);
 	return 0;
 }
 
@@ -1231,28 +1323,22 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 
 	f->ops = ops;
 	f->ctx = ctx;
+	f->tracing = ops->trace;
+	f->far_next = NEVER;
+	memset(f->slot, 0, sizeof(*f->slot) * SLOTS * f->words);
 	net_cfg(&f->p, &nc);
 	if (fast(f)) {
 		f->fnet_ops.rx = net_rx;
 		f->fnet_ops.accepted = net_accepted;
 		f->fnet_ops.dropped = net_dropped;
-		if (ops->trace) {
-			f->fnet_ops.hop = net_hop;
-			f->fnet_ops.suspended = net_suspended;
-		}
-		if (ops->fault)
-			f->fnet_ops.fault = net_fault;
 		f->fnet = pw_bmx_fast_init(f->fnet, &nc, &f->fnet_ops, f);
 		n = cell_pool(&f->p);
 		for (i = 0; i < n; i++)
 			f->cell[i].next = i + 1;
 	} else {
 		f->net = pw_bmx_net_init(f->net, &nc);
-		if (ops->fault || ops->trace) {
-			f->net->fault = net_fault;
-			f->net->fault_ctx = f;
-		}
 	}
+	pw_fabric_hooks(f, true, true);
 	for (i = 0; i < f->ports; i++) {
 		struct fport *q = &f->port[i];
 
@@ -1266,8 +1352,7 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 		q->rx = NONE;
 		q->attached = true;
 		q->next = NEVER;
-		q->heap = i;
-		f->heap[i] = i;
+		q->noted = NOT_NOTED;
 		f->window = ac.window;
 	}
 	f->cap = f->p.ic_blocks - PW_FABRIC_SLACK;
@@ -1278,6 +1363,30 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 		f->msg[i].next = i + 1 < n ? i + 1 : NONE;
 	}
 	return f;
+}
+
+/**
+ * pw_fabric_hooks() - which of the callbacks for every cell are wanted now
+ * @f: fabric
+ * @trace: call ops->trace
+ * @fault: call ops->fault
+ *
+ * Those that are there are, after pw_fabric_init(). Both cost something for
+ * every cell at every input unit.
+ */
+void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
+{
+	f->tracing = trace && f->ops->trace;
+	fault = fault && f->ops->fault;
+	if (fast(f)) {
+		f->fnet_ops.hop = f->tracing ? net_hop : NULL;
+		f->fnet_ops.suspended = f->tracing ? net_suspended : NULL;
+		f->fnet_ops.fault = fault ? net_fault : NULL;
+	} else {
+		f->net->fault = f->tracing || fault ? net_fault : NULL;
+		f->net->fault_ctx = f;
+		f->faults = fault;
+	}
 }
 
 /**
@@ -1293,7 +1402,7 @@ int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on)
 	if (port >= f->ports)
 		return -EINVAL;
 	f->port[port].attached = on;
-	map_set(f->look, port);
+	want_look(f, port);
 	return 0;
 }
 

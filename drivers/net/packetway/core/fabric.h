@@ -182,6 +182,7 @@ int pw_fabric_check(const struct pw_fabric_params *p);
 size_t pw_fabric_size(const struct pw_fabric_params *p);
 struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 				 const struct pw_fabric_ops *ops, void *ctx);
+void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault);
 int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data);
