@@ -390,13 +390,21 @@ void pw_aal_ctl10(struct pw_aal *u);
 /* event-driven engine */
 void pw_aal_fast_init(struct pw_aal *u);
 void pw_aal_fast_run(struct pw_aal *u, u64 now);
-u64 pw_aal_fast_next(const struct pw_aal *u);
 void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s);
 void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap);
 void pw_aal_fast_read_done(struct pw_aal *u);
 void pw_aal_fast_discard(struct pw_aal *u, u16 desc);
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t);
 bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad);
+
+/* cycle in which something happens next, PW_AAL_NEVER if nothing does by itself */
+static inline u64 pw_aal_fast_next(const struct pw_aal *u)
+{
+	u64 s = min(min(u->wake[0], u->wake[1]), min(u->wake[2], u->wake[5]));
+	u64 t = min(min(u->wake[6], u->wake[7]), min(u->wake[8], u->wake[10]));
+
+	return min(s, t);
+}
 
 static inline u16 pw_aal_og_next(const struct pw_aal *u, u16 b)
 {

@@ -902,7 +902,10 @@ static void c7_search_sync(struct pw_aal *u, u64 last)
 	left = last + 1 - u->c7at + (u->st[7] == 5);
 	u->c7at = last + 1;
 	u->st[7] = left & 1 ? 5 : 4;
-	if (left > 1)
+	/* the last block went away behind it: past the end */
+	if (left > 1 && u->srch == u->oglb)
+		u->srch = PW_AAL_NONE;
+	else if (left > 1)
 		u->srch = seat_skip(u, u->og[u->srch].seat, left >> 1);
 }
 
@@ -971,7 +974,9 @@ static void c7_search_predict(struct pw_aal *u)
 	}
 	if (to == PW_AAL_NONE)
 		to = u->oglb;
-	if (from != PW_AAL_NONE)
+	if (u->st[7] == 5 && from == u->oglb)
+		t++;
+	else if (from != PW_AAL_NONE)
 		t += 2 * (u64)seat_count(u, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
 	u->wake[7] = t;
 }
@@ -1424,20 +1429,6 @@ void pw_aal_fast_init(struct pw_aal *u)
 	u->ask7 = NEVER;
 	for (i = 0; i < u->hashes; i++)
 		u->hash[i] = PW_AAL_NONE;
-}
-
-/**
- * pw_aal_fast_next() - when something happens next
- * @u: unit
- *
- * Return: the cycle, PW_AAL_NEVER if nothing does by itself.
- */
-u64 pw_aal_fast_next(const struct pw_aal *u)
-{
-	u64 s = min(min(u->wake[0], u->wake[1]), min(u->wake[2], u->wake[5]));
-	u64 t = min(min(u->wake[6], u->wake[7]), min(u->wake[8], u->wake[10]));
-
-	return min(s, t);
 }
 
 /**

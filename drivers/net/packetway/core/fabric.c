@@ -960,25 +960,19 @@ static void forget(struct pw_fabric *f, u32 port)
 {
 	struct fport *p = &f->port[port];
 	u32 slot, i;
-	u64 *w;
+	u64 *w, any;
 
-	switch (p->noted) {
-	case IN_WHEEL:
+	if (p->noted == IN_WHEEL) {
 		slot = p->next % SLOTS;
 		w = &f->slot[slot * f->words];
 		w[port / 64] &= ~BIT_ULL(port % 64);
-		for (i = 0; i < f->words; i++)
-			if (w[i])
-				break;
-		if (i == f->words)
+		for (i = 0, any = 0; i < f->words; i++)
+			any |= w[i];
+		if (!any)
 			f->slots &= ~BIT_ULL(slot);
-		break;
-	case FAR_AWAY:
+	} else if (p->noted == FAR_AWAY) {
 		map_clear(f->far, port);
 		f->nfar--;
-		break;
-	default:
-		break;
 	}
 	p->noted = NOT_NOTED;
 }
@@ -989,7 +983,7 @@ static void note(struct pw_fabric *f, u32 port, u64 next)
 	u32 slot = next % SLOTS;
 
 	p->next = next;
-	if (next - f->now < SLOTS) {
+	if (likely(next - f->now < SLOTS)) {
 		f->slot[slot * f->words + port / 64] |= BIT_ULL(port % 64);
 		f->slots |= BIT_ULL(slot);
 		p->noted = IN_WHEEL;
@@ -1025,19 +1019,6 @@ static void far_scan(struct pw_fabric *f)
 			note(f, port, f->port[port].next);
 		}
 	}
-}
-
-static u64 units_next(struct pw_fabric *f)
-{
-	u32 r = f->now % SLOTS;
-	u64 rot;
-
-	if (f->nfar && (!f->slots || f->far_next < f->now + SLOTS))
-		far_scan(f);
-	if (!f->slots)
-		return f->nfar ? f->far_next : NEVER;
-	rot = r ? f->slots >> r | f->slots << (SLOTS - r) : f->slots;
-	return f->now + __ffs64(rot);
 }
 
 /* ---- running ---- */
@@ -1126,9 +1107,20 @@ static void rtl_skip(struct pw_fabric *f, u64 cycles)
 	f->now += cycles;
 }
 
+/* units and network have wheels of the same size */
 static u64 fast_next(struct pw_fabric *f)
 {
-	return min(units_next(f), pw_bmx_fast_next(f->fnet));
+	u32 r = f->now % SLOTS;
+	u64 slots = f->slots | f->fnet->slots, rot;
+
+	if (unlikely(f->nfar && (!slots || f->far_next < f->now + SLOTS))) {
+		far_scan(f);
+		slots = f->slots | f->fnet->slots;
+	}
+	if (unlikely(!slots))
+		return f->nfar ? f->far_next : NEVER;
+	rot = r ? slots >> r | slots << (SLOTS - r) : slots;
+	return f->now + __ffs64(rot);
 }
 
 static void fast_ends(struct pw_fabric *f)
@@ -1155,30 +1147,41 @@ static void fast_ends(struct pw_fabric *f)
 	}
 }
 
+static void run_unit(struct pw_fabric *f, u32 port)
+{
+	struct fport *p = &f->port[port];
+
+	/* it is not in the wheel now, and not in this cycle again */
+	p->noted = NOT_NOTED;
+	pw_aal_fast_run(p->u, f->now);
+	note(f, port, pw_aal_fast_next(p->u));
+}
+
 /* one cycle in which something happens: units, network, processes */
 static u32 fast_cycle(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS, work = 0, i;
-	u64 *w = &f->slot[slot * f->words];
+	u64 *w, bits;
 
 	/* nothing happens before, in the network neither */
 	pw_bmx_fast_pass(f->fnet, now - 1);
 	f->now = now;
-	if (f->nfar && f->far_next <= now)
+	if (unlikely(f->nfar && f->far_next <= now))
 		far_scan(f);
-	while (f->slots & BIT_ULL(slot)) {
-		for (i = 0; !w[i]; i++)
-			;
-		i = 64 * i + __ffs64(w[i]);
-		pw_aal_fast_run(f->port[i].u, now);
-		replan(f, i);
-		work++;
+	if (f->slots & BIT_ULL(slot)) {
+		f->slots &= ~BIT_ULL(slot);
+		w = &f->slot[slot * f->words];
+		for (i = 0; i < f->words; i++) {
+			for (bits = w[i], w[i] = 0; bits; bits &= bits - 1, work++)
+				run_unit(f, 64 * i + __ffs64(bits));
+		}
+		f->stats.events += work;
 	}
-	f->stats.events += work;
 	work += pw_bmx_fast_cycle(f->fnet, now);
 	if (f->ends)
 		fast_ends(f);
-	look_all(f);
+	if (f->looks)
+		look_all(f);
 	return work;
 }
 
