@@ -169,8 +169,6 @@ static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
 	struct pw_fab *fab = ctx;
 	u32 r;
 
-	if (!fab->fault.drop && !fab->fault.corrupt)
-		return PW_BMX_FAULT_NONE;
 	r = prandom_u32_state(&fab->fault.rnd) >> 12;
 	if (r < fab->fault.drop)
 		return PW_BMX_FAULT_DROP;
@@ -260,6 +258,12 @@ static u64 pw_fab_next(struct pw_fab *fab)
 	return m ? min(next, max(m->cycle, pw_fabric_now(fab->f))) : next;
 }
 
+/* what is called for every cell at every input unit costs; fab->lock held */
+static void pw_fab_hooks(struct pw_fab *fab)
+{
+	pw_fabric_hooks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
+}
+
 /*
  * Run up to @limit, @work steps at most. Returns the next cycle in which something
  * happens.
@@ -269,6 +273,7 @@ static u64 pw_fab_run(struct pw_fab *fab, u64 limit, u32 work)
 	struct pw_fab_msg *m;
 	u64 next, until;
 
+	pw_fab_hooks(fab);
 	do {
 		pw_fab_offer_due(fab);
 		next = pw_fab_next(fab);

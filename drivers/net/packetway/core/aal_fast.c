@@ -577,34 +577,40 @@ static u32 next_source(const struct pw_aal *u, u32 s)
 static void c10_sync(struct pw_aal *u, u64 last)
 {
 	u64 now = u->now, left;
-	u32 turn, n, rem;
+	u32 n, turn, rem;
 
-	if (u->c10at > last)
-		return;
-	turn = 4 * u->cfg.ports + 2 + 2 * u->nmsgs;
-	left = last - u->c10at + 1;
-	/* a turn that began before the last change may be of another length */
-	while (left && left > turn) {
-		if (!u->st[10]) {
-			div_u64_rem(left, turn, &rem);
-			u->c10at += left - rem;
-			left = rem;
-			break;
-		}
-		u->now = u->c10at++;
-		left--;
-		pw_aal_ctl10(u);
-	}
 	while (u->c10at <= last) {
+		left = last - u->c10at + 1;
 		n = 0;
-		if (u->st[10] == 1)
-			n = min_t(u64, next_source(u, u->c10src) - u->c10src,
-				  (last - u->c10at + 1) >> 2);
-		if (n) {
+		switch (u->st[10]) {
+		case 0:
+			turn = 4 * u->cfg.ports + 2 + 2 * u->nmsgs;
+			if (left > turn) {
+				div_u64_rem(left, turn, &rem);
+				u->c10at += left - rem;
+				continue;
+			}
+			break;
+		case 1:
+			/* four cycles for each source without messages */
+			n = min_t(u64, next_source(u, u->c10src) - u->c10src, left >> 2);
 			u->c10src += n;
 			u->c10at += 4 * n;
-			continue;
+			break;
+		case 2:
+			/* likewise if it was in the midst of one */
+			if (left >= 3 && !u->msgnumfrm[u->c10src]) {
+				n = 1;
+				u->c10src++;
+				u->st[10] = 1;
+				u->c10at += 3;
+			}
+			break;
+		default:
+			break;
 		}
+		if (n)
+			continue;
 		u->now = u->c10at++;
 		pw_aal_ctl10(u);
 	}
