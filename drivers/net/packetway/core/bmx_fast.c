@@ -209,57 +209,64 @@ static bool all_blocked(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage,
 }
 
 /* a cell gets into lane @p of SPD @i of @stage, accepted in cycle @now */
-static void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p, const struct pw_bmx_fcell *c)
+static inline void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p,
+			  const struct pw_bmx_fcell *c)
 {
 	struct pw_bmx_fsrc *x = src_of(f, stage + 1, i);
 	u32 qi = queue_of(f, stage, i, p), pos;
 	struct pw_bmx_fqueue *q = &f->queue[qi];
 
-	if (x->state == IDLE)
+	if (likely(x->state == IDLE))
 		schedule(f, x, stage + 1, i, max(c->t + 1, x->free) + SEL_TO_TRY);
-	else if (x->state == ASLEEP && !(x->ne & BIT(p)))
+	else if (unlikely(x->state == ASLEEP) && !(x->ne & BIT(p)))
 		wake(f, x, stage + 1, i, f->now);
 	pos = q->head + q->n;
 	if (pos >= f->depth)
 		pos -= f->depth;
 	f->cell[qi * f->depth + pos] = *c;
-	if (++q->n == f->depth)
+	if (unlikely(++q->n == f->depth))
 		f->full[stage * f->ports + f->base[i] + p] |= BIT(f->lane[i]);
 	x->ne |= BIT(p);
 }
 
-/* PPD @i of @stage takes cell @c in cycle @now */
-static void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw_bmx_fcell *c)
+/* faults: true if the cell is gone */
+static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_fcell *c)
 {
-	u32 rank = stage * f->ports + i, q;
-	u8 out = c->out[stage];
 	u32 copies;
 
-	c->t = f->now;
-	if (f->ops->hop)
-		f->ops->hop(f->ctx, rank, c->cookie, f->now - 3);
-	if (unlikely(f->ops->fault)) {
-		switch (f->ops->fault(f->ctx, rank, f->now - 3)) {
-		case PW_BMX_FAULT_DROP:
-			f->dropped[stage]++;
-			copies = c->out[2] != PW_BMX_OUT_ALL ? 1 : stage == 2 ? f->k : f->ports;
-			if (f->ops->dropped)
-				f->ops->dropped(f->ctx, rank, c->cookie, copies);
-			return;
-		case PW_BMX_FAULT_CORRUPT:
-			f->corrupted[stage]++;
-			c->flags |= PW_BMX_CELL_CORRUPT;
-			break;
-		default:
-			break;
-		}
+	switch (f->ops->fault(f->ctx, rank, f->now - 3)) {
+	case PW_BMX_FAULT_DROP:
+		f->dropped[stage]++;
+		copies = c->out[2] != PW_BMX_OUT_ALL ? 1 : stage == 2 ? f->k : f->ports;
+		if (f->ops->dropped)
+			f->ops->dropped(f->ctx, rank, c->cookie, copies);
+		return true;
+	case PW_BMX_FAULT_CORRUPT:
+		f->corrupted[stage]++;
+		c->flags |= PW_BMX_CELL_CORRUPT;
+		return false;
+	default:
+		return false;
 	}
-	if (out != PW_BMX_OUT_ALL) {
-		arrive(f, stage, f->base[i] + out, f->lane[i], c);
+}
+
+/* PPD @i of @stage takes cell @c in cycle @now */
+static inline void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw_bmx_fcell *c)
+{
+	u32 rank = stage * f->ports + i, base = f->base[i], lane = f->lane[i], q;
+	u8 out = c->out[stage];
+
+	c->t = f->now;
+	if (unlikely(f->ops->hop))
+		f->ops->hop(f->ctx, rank, c->cookie, f->now - 3);
+	if (unlikely(f->ops->fault) && ppd_fault(f, stage, rank, c))
+		return;
+	if (likely(out != PW_BMX_OUT_ALL)) {
+		arrive(f, stage, base + out, lane, c);
 		return;
 	}
 	for (q = 0; q < f->k; q++)
-		arrive(f, stage, f->base[i] + q, f->lane[i], c);
+		arrive(f, stage, base + q, lane, c);
 }
 
 /* a full queue of PPD @i of @stage lost a cell: room from the next cycle on */
@@ -310,10 +317,14 @@ static void try_port_in(struct pw_bmx_fast *f, u32 i)
 }
 
 /* the lane that an SPD selected five cycles ago */
-static u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
+static inline u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
 {
-	u32 q0 = queue_of(f, stage - 1, i, 0), p, lane = x->rr;
+	u32 q0, p, lane = x->rr;
 
+	/* the only one that has cells */
+	if (likely(!(x->ne & (x->ne - 1))))
+		return __ffs64(x->ne);
+	q0 = queue_of(f, stage - 1, i, 0);
 	for (p = 0; p < f->k; p++) {
 		lane = next_lane(x->ne, lane);
 		if (head_of(f, q0 + lane)->t + SEL_TO_TRY < at)
@@ -361,7 +372,7 @@ static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
 		x->state = IDLE;
 		x->free = x->last_c + PW_BMX_CELL;
 	}
-	if (q->n == f->depth - 1) {
+	if (unlikely(q->n == f->depth - 1)) {
 		up = f->base[i] + lane;
 		f->full[(stage - 1) * f->ports + up] &= ~BIT(f->lane[i]);
 		room(f, stage - 1, up);
@@ -458,24 +469,26 @@ u64 pw_bmx_fast_next(const struct pw_bmx_fast *f)
 
 static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
 {
-	u32 slot = cycle & (SLOTS - 1), stage, w, i, n = 0;
+	u32 slot = cycle & (SLOTS - 1), n = 0, w, stage, i;
 	u64 *word = &f->wheel[slot * ALL_STAGES * f->words], bits;
 
 	f->now = cycle;
-	for (stage = 0; stage < ALL_STAGES; stage++) {
-		for (w = 0; w < f->words; w++, word++) {
-			bits = *word;
-			*word = 0;
-			for (; bits; bits &= bits - 1, n++) {
-				i = w * 64 + __ffs64(bits);
-				if (stage)
-					try_spd(f, stage, i);
-				else
-					try_port_in(f, i);
-			}
+	f->slots &= ~BIT_ULL(slot);
+	/* by ascending stage; nothing is scheduled for the cycle that is run */
+	for (w = 0; w < ALL_STAGES * f->words; w++) {
+		bits = word[w];
+		if (!bits)
+			continue;
+		word[w] = 0;
+		stage = f->words == 1 ? w : w / f->words;
+		for (; bits; bits &= bits - 1, n++) {
+			i = (w - stage * f->words) * 64 + __ffs64(bits);
+			if (stage)
+				try_spd(f, stage, i);
+			else
+				try_port_in(f, i);
 		}
 	}
-	f->slots &= ~BIT_ULL(slot);
 	f->events += n;
 	return n;
 }

@@ -977,7 +977,7 @@ static void forget(struct pw_fabric *f, u32 port)
 	p->noted = NOT_NOTED;
 }
 
-static void note(struct pw_fabric *f, u32 port, u64 next)
+static inline void note(struct pw_fabric *f, u32 port, u64 next)
 {
 	struct fport *p = &f->port[port];
 	u32 slot = next % SLOTS;
