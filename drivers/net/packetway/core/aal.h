@@ -338,6 +338,7 @@ struct pw_aal {
 	/* controller 3: requests, grants as planned, when it can look again */
 	u64 ask2, ask7, grant2, grant7, c3free;
 	bool c7hold;		/* 7 waits for the acknowledgment before */
+	u64 c7found;		/* its search ends then, two events in one */
 	/*
 	 * Order of the busy send blocks: each has a seat in a ring, so that
 	 * distances are counts of bits. busy: seat taken; hot: controller 5 would

@@ -343,6 +343,26 @@ static void c5_predict(struct pw_aal *u)
 	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
 }
 
+static void c5_choose(struct pw_aal *u);
+
+/*
+ * Controller 5 will take something to send in the next cycle, and nothing that runs
+ * before can change that: 7 alone could, if it has yet to run in this cycle.
+ */
+static void c5_early(struct pw_aal *u)
+{
+	const struct pw_aal_og *b = &u->og[u->cursnd];
+
+	if (u->wake[5] != u->now + 1 || u->c5mode != C5_WALK || u->c5then != TO_LOOK || u->st[5])
+		return;
+	if (!u->sync75 && (u->wake[7] == u->now || !u->ogmsgnum || b->ready < 0 || b->tofr ||
+			   !c5_hit(u, b, u->now + 1)))
+		return;
+	u->now++;
+	c5_choose(u);
+	u->now--;
+}
+
 /* something controller 5 looks at changed in cycle now, after it ran */
 static void c5_signal(struct pw_aal *u)
 {
@@ -354,6 +374,7 @@ static void c5_signal(struct pw_aal *u)
 		u->st[5] = 0;
 	}
 	c5_predict(u);
+	c5_early(u);
 }
 
 static void c5_resume(struct pw_aal *u)
@@ -367,6 +388,7 @@ static void c5_resume(struct pw_aal *u)
 	}
 	u->c5mode = C5_WALK;
 	c5_predict(u);
+	c5_early(u);
 }
 
 static void c7_release_og(struct pw_aal *u, u16 b);
@@ -533,12 +555,17 @@ static void run2(struct pw_aal *u)
 		u->ops->ready(u->ctx, u, u->txm[p->msg].id);
 }
 
+static void c7_sync(struct pw_aal *u, u64 last);
+static void c7_search_predict(struct pw_aal *u);
+
 /* all headers of a message at once, in the cycle of the last one */
 static void run1(struct pw_aal *u)
 {
 	u16 b = u->ogcurmsg;
 
 	u->wake[1] = NEVER;
+	if (u->c7mode == C7_SEARCH)
+		c7_sync(u, u->now - 1);
 	u->txm[u->txm_cur].id = u->c0id;
 	u->dstreg = u->c0dst;
 	u->comtype = u->c0com;
@@ -550,6 +577,8 @@ static void run1(struct pw_aal *u)
 			break;
 		b = u->og[b].next;
 	}
+	if (u->c7mode == C7_SEARCH)
+		c7_search_predict(u);
 	u->c2blk = u->ogcurmsg;
 	u->ask2 = u->now + 1;
 	c3_plan(u);
@@ -919,10 +948,15 @@ static void c7_sync(struct pw_aal *u, u64 last)
 {
 	if (u->c7at > last)
 		return;
-	if (u->c7mode == C7_WALK)
+	if (u->c7mode == C7_WALK) {
 		c7_walk_sync(u, last);
-	else if (u->c7mode == C7_SEARCH)
+	} else if (u->c7mode == C7_SEARCH && u->c7found > last) {
 		c7_search_sync(u, last);
+	} else if (u->c7mode == C7_SEARCH) {
+		u->srch = hash_match(u);
+		u->st[7] = 9;
+		u->c7mode = C7_BUSY;
+	}
 }
 
 static void c7_walk_predict(struct pw_aal *u)
@@ -971,7 +1005,7 @@ static void c7_walk_predict(struct pw_aal *u)
 /* the search comes to the block that matches, or to the end of the list */
 static void c7_search_predict(struct pw_aal *u)
 {
-	u16 from = u->srch, to = hash_match(u);
+	u16 from = u->srch, match = hash_match(u), to = match;
 	u64 t = u->c7at;
 
 	if (u->st[7] == 3) {
@@ -984,6 +1018,15 @@ static void c7_search_predict(struct pw_aal *u)
 		t++;
 	else if (from != PW_AAL_NONE)
 		t += 2 * (u64)seat_count(u, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
+	/*
+	 * It takes the acknowledgment in t + 2 and frees the block in t + 4; with no
+	 * broadcast about nobody can see the former.
+	 */
+	u->c7found = NEVER;
+	if (match != PW_AAL_NONE && !u->og_all && pw_aal_ackdesc(u, match, u->srcpn)) {
+		u->c7found = t;
+		t += 4;
+	}
 	u->wake[7] = t;
 }
 
@@ -1040,6 +1083,41 @@ static void c7_go(struct pw_aal *u, u8 st, u32 in)
 	u->wake[7] = u->now + in;
 }
 
+/* state 0 finds a new block in cycle @at */
+static void c7_new(struct pw_aal *u, u64 at)
+{
+	const struct pw_aal_ic *p = &u->ic[u->iccurb];
+
+	c7_load(u, u->iccurb);
+	if (p->type == PW_CELL_T_ACK) {
+		u->c7mode = C7_SEARCH;
+		u->st[7] = 3;
+		u->c7at = at + 3;
+		c7_search_predict(u);
+	} else if (p->acked) {
+		c7_go(u, 27, at + 3 - u->now);
+	} else {
+		/* the acknowledgment is built meanwhile */
+		u->c7mode = C7_BUSY;
+		u->st[7] = 26;
+		u->ask7 = at + 5;
+		c3_plan(u);
+	}
+}
+
+/*
+ * State 0 will find a new block in the next cycle; controller 10 alone could send it
+ * elsewhere before.
+ */
+static void c7_early(struct pw_aal *u)
+{
+	const struct pw_aal_ic *p = &u->ic[u->iccurb];
+
+	if (u->wake[7] == u->now + 1 && u->c7at == u->now + 1 && u->c7mode == C7_WALK &&
+	    !u->st[7] && u->wake[10] != u->now + 1 && !c7_nothing(u) && !p->inmsg && !p->tofr)
+		c7_new(u, u->now + 1);
+}
+
 static void c7_zero(struct pw_aal *u)
 {
 	struct pw_aal_ic *p;
@@ -1057,38 +1135,21 @@ static void c7_zero(struct pw_aal *u)
 		pw_aal_ic_release(u, u->iccurb);
 		u->iccurb = next;
 		c7_resume(u, u->now + 1);
+		c7_early(u);
 		return;
 	}
-	c7_load(u, u->iccurb);
-	if (p->type == PW_CELL_T_ACK) {
-		u->c7mode = C7_SEARCH;
-		u->st[7] = 3;
-		u->c7at = u->now + 3;
-		c7_search_predict(u);
-	} else if (p->acked) {
-		c7_go(u, 27, 3);
-	} else {
-		/* the acknowledgment is built meanwhile */
-		u->c7mode = C7_BUSY;
-		u->st[7] = 26;
-		u->ask7 = u->now + 5;
-		c3_plan(u);
-	}
+	c7_new(u, u->now);
 }
 
 static void c7_found(struct pw_aal *u)
 {
-	c7_sync(u, u->now - 1);
 	if (u->srch == PW_AAL_NONE || !pw_aal_match(u, u->srch)) {
 		u->stats.stray_ack++;
 		c7_go(u, 16, PW_AAL_ACK_CYCLES);
 	} else if (!pw_aal_ackdesc(u, u->srch, u->srcpn)) {
 		c7_go(u, 6, 1);
-	} else if (u->og_all) {
-		c7_go(u, 7, 2);
 	} else {
-		/* nobody can see in between that it was taken but not yet freed */
-		c7_go(u, 9, 4);
+		c7_go(u, 7, 2);
 	}
 }
 
@@ -1174,11 +1235,13 @@ static void run7(struct pw_aal *u)
 		c7_zero(u);
 		return;
 	}
+	u->wake[7] = NEVER;
+	if (u->c7mode == C7_SEARCH)
+		c7_sync(u, u->now - 1);
 	if (u->c7mode == C7_SEARCH) {
 		c7_found(u);
 		return;
 	}
-	u->wake[7] = NEVER;
 	switch (u->st[7]) {
 	case 6:
 		u->stats.stray_ack++;
@@ -1199,6 +1262,7 @@ static void run7(struct pw_aal *u)
 		pw_aal_ic_release(u, u->iccurb);
 		u->iccurb = u->icfb;
 		c7_resume(u, u->now + 1);
+		c7_early(u);
 		break;
 	case 26:
 		c7_ack(u);
@@ -1279,6 +1343,7 @@ static void run6(struct pw_aal *u)
 	p->dst = c->dst;
 	pw_aal_ic_append(u, u->icfi);
 	c7_after(u, u->now + 1);
+	c7_early(u);
 	if (u->ops->cell_in)
 		u->ops->cell_in(u->ctx, u, c);
 }
