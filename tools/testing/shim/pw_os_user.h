@@ -134,6 +134,7 @@ static inline int fls(unsigned int x) { return x ? 32 - __builtin_clz(x) : 0; }
 static inline int fls64(u64 x) { return x ? 64 - __builtin_clzll(x) : 0; }
 static inline unsigned long __ffs64(u64 x) { return __builtin_ctzll(x); }
 static inline int hweight64(u64 x) { return __builtin_popcountll(x); }
+static inline u64 ror64(u64 x, unsigned int n) { return x >> (n & 63) | x << (-n & 63); }
 static inline int hweight32(u32 x) { return __builtin_popcount(x); }
 static inline int ilog2(u64 x) { return fls64(x) - 1; }
 static inline bool is_power_of_2(u64 x) { return x && !(x & (x - 1)); }

@@ -148,11 +148,4 @@ void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q);
 void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused);
 
-/* time passes up to and with @cycle; the caller knows that nothing happens in it */
-static inline void pw_bmx_fast_pass(struct pw_bmx_fast *f, u64 cycle)
-{
-	if (f->now < cycle)
-		f->now = cycle;
-}
-
 #endif /* PW_CORE_BMX_FAST_H */

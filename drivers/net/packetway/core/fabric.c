@@ -88,7 +88,6 @@ struct pw_fabric {
 	u32 words;		/* per slot */
 	u64 far_next;
 	u32 far[MAP_WORDS];
-	u32 nfar;
 	struct pw_fabric_stats stats;
 };
 
@@ -800,8 +799,8 @@ static void start_tx(struct pw_fabric *f, u32 port)
 {
 	struct fport *p = &f->port[port];
 	struct fmsg *m = &f->msg[p->q_wait];
-	struct pw_aal_job job = {};
-	struct pw_aal_send s = {};
+	struct pw_aal_job job;
+	struct pw_aal_send s;
 
 	p->tx = p->q_wait;
 	p->q_wait = m->next;
@@ -819,6 +818,7 @@ static void start_tx(struct pw_fabric *f, u32 port)
 		replan(f, port);
 		return;
 	}
+	memset(&job, 0, sizeof(job));
 	host_hdr(f, m, job.hdr);
 	job.len = m->len;
 	job.dst = m->dst;
@@ -833,7 +833,7 @@ static void start_tx(struct pw_fabric *f, u32 port)
 static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 {
 	struct fport *p = &f->port[port];
-	struct pw_aal_job job = {};
+	struct pw_aal_job job;
 
 	p->rx = m - f->msg;
 	p->sent_last = false;
@@ -842,6 +842,7 @@ static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 		replan(f, port);
 		return;
 	}
+	memset(&job, 0, sizeof(job));
 	host_hdr(f, m, job.hdr);
 	job.hdr[3] = port;
 	job.len = m->len;
@@ -972,7 +973,6 @@ static void forget(struct pw_fabric *f, u32 port)
 			f->slots &= ~BIT_ULL(slot);
 	} else if (p->noted == FAR_AWAY) {
 		map_clear(f->far, port);
-		f->nfar--;
 	}
 	p->noted = NOT_NOTED;
 }
@@ -989,7 +989,6 @@ static inline void note(struct pw_fabric *f, u32 port, u64 next)
 		p->noted = IN_WHEEL;
 	} else if (next != NEVER) {
 		map_set(f->far, port);
-		f->nfar++;
 		f->far_next = min(f->far_next, next);
 		p->noted = FAR_AWAY;
 	}
@@ -1108,19 +1107,17 @@ static void rtl_skip(struct pw_fabric *f, u64 cycles)
 }
 
 /* units and network have wheels of the same size */
-static u64 fast_next(struct pw_fabric *f)
+static inline u64 fast_next(struct pw_fabric *f)
 {
-	u32 r = f->now % SLOTS;
-	u64 slots = f->slots | f->fnet->slots, rot;
+	u64 slots = f->slots | f->fnet->slots;
 
-	if (unlikely(f->nfar && (!slots || f->far_next < f->now + SLOTS))) {
+	if (unlikely(f->far_next < f->now + SLOTS || !slots)) {
 		far_scan(f);
 		slots = f->slots | f->fnet->slots;
+		if (!slots)
+			return f->far_next;
 	}
-	if (unlikely(!slots))
-		return f->nfar ? f->far_next : NEVER;
-	rot = r ? slots >> r | slots << (SLOTS - r) : slots;
-	return f->now + __ffs64(rot);
+	return f->now + __ffs64(ror64(slots, f->now % SLOTS));
 }
 
 static void fast_ends(struct pw_fabric *f)
@@ -1147,42 +1144,64 @@ static void fast_ends(struct pw_fabric *f)
 	}
 }
 
-static void run_unit(struct pw_fabric *f, u32 port)
+/* units with a bit in @bits, from @first on */
+static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 {
-	struct fport *p = &f->port[port];
+	struct fport *p;
+	u32 n = 0, port;
 
-	/* it is not in the wheel now, and not in this cycle again */
-	p->noted = NOT_NOTED;
-	pw_aal_fast_run(p->u, f->now);
-	note(f, port, pw_aal_fast_next(p->u));
+	for (; bits; bits &= bits - 1, n++) {
+		port = first + __ffs64(bits);
+		p = &f->port[port];
+		/* it is not in the wheel now, and not in this cycle again */
+		p->noted = NOT_NOTED;
+		pw_aal_fast_run(p->u, f->now);
+		note(f, port, pw_aal_fast_next(p->u));
+	}
+	return n;
 }
 
 /* one cycle in which something happens: units, network, processes */
-static u32 fast_cycle(struct pw_fabric *f, u64 now)
+static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS, work = 0, i;
-	u64 *w, bits;
+	u64 bits;
 
 	/* nothing happens before, in the network neither */
-	pw_bmx_fast_pass(f->fnet, now - 1);
+	f->fnet->now = now - 1;
 	f->now = now;
-	if (unlikely(f->nfar && f->far_next <= now))
+	if (unlikely(f->far_next <= now))
 		far_scan(f);
 	if (f->slots & BIT_ULL(slot)) {
 		f->slots &= ~BIT_ULL(slot);
-		w = &f->slot[slot * f->words];
-		for (i = 0; i < f->words; i++) {
-			for (bits = w[i], w[i] = 0; bits; bits &= bits - 1, work++)
-				run_unit(f, 64 * i + __ffs64(bits));
+		for (i = slot * f->words; i < (slot + 1) * f->words; i++) {
+			bits = f->slot[i];
+			f->slot[i] = 0;
+			work += run_units(f, 64 * (i - slot * f->words), bits);
 		}
 		f->stats.events += work;
 	}
 	work += pw_bmx_fast_cycle(f->fnet, now);
-	if (f->ends)
+	if (unlikely(f->ends))
 		fast_ends(f);
-	if (f->looks)
+	if (unlikely(f->looks))
 		look_all(f);
 	return work;
+}
+
+static void fast_run(struct pw_fabric *f, u64 until, u32 max_work)
+{
+	u32 work = 0;
+	u64 at;
+
+	while (f->now < until && work < max_work) {
+		at = fast_next(f);
+		if (at > until) {
+			f->now = until;
+			return;
+		}
+		work += fast_cycle(f, at);
+	}
 }
 
 /**
@@ -1197,20 +1216,14 @@ static u32 fast_cycle(struct pw_fabric *f, u64 now)
  */
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 {
-	u64 at;
 	u32 work = 0;
 
 	look_all(f);
+	if (fast(f)) {
+		fast_run(f, until, max_work);
+		return f->now;
+	}
 	while (f->now < until && work < max_work) {
-		if (fast(f)) {
-			at = fast_next(f);
-			if (at > until) {
-				f->now = until;
-				break;
-			}
-			work += fast_cycle(f, at);
-			continue;
-		}
 		if (!(work % 64) && rtl_idle(f)) {
 			rtl_skip(f, until - f->now);
 			break;
