@@ -4,80 +4,22 @@
  * cycle, in the same process, same random unicast traffic, per load.
  *   bmx_bench [cycles of the stepped engine per load, default 200000]
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-#include <linux/perf_event.h>
-#include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
 #include "bmx_traffic.h"
+#include "cost.h"
 
-static double cpu(void)
+struct step {
+	struct tr_fast *b;
+	u64 from;
+};
+
+static unsigned long long some_cells(void *ctx)
 {
-	struct timespec t;
+	struct step *s = ctx;
+	u64 cells = s->b->delivered;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-/* user-space instructions of this process; negative where there is no counter */
-static int insn_open(void)
-{
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_HARDWARE, .size = sizeof(a),
-		.config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1, .exclude_hv = 1,
-	};
-
-	return syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
-}
-
-static long long insn(int fd)
-{
-	long long v;
-
-	return fd >= 0 && read(fd, &v, sizeof(v)) == sizeof(v) ? v : -1;
-}
-
-/*
- * Where there is no counter: single-step a child through some cells. Few cells
- * (each step is two context switches), but a count, not a time.
- */
-static double insn_stepped(struct tr_fast *b, u64 from)
-{
-	u64 cells = b->delivered, steps = 0;
-	int status, fd[2];
-	pid_t pid;
-
-	if (pipe(fd))
-		return -1;
-	pid = fork();
-	if (pid < 0)
-		return -1;
-	if (!pid) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-			_exit(1);
-		raise(SIGSTOP);
-		while (b->delivered < cells + 100)
-			tr_fast_run(b, from += 200);
-		cells = b->delivered - cells;
-		if (write(fd[1], &cells, sizeof(cells)) != sizeof(cells))
-			_exit(1);
-		_exit(0);
-	}
-	close(fd[1]);
-	if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
-		while (!ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) &&
-		       waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
-			steps++;
-	}
-	if (read(fd[0], &cells, sizeof(cells)) != sizeof(cells))
-		steps = 0;
-	close(fd[0]);
-	return steps ? (double)steps / cells : -1;
+	while (s->b->delivered < cells + 100)
+		tr_fast_run(s->b, s->from += 200);
+	return s->b->delivered - cells;
 }
 
 int main(int argc, char **argv)
@@ -126,11 +68,9 @@ int main(int argc, char **argv)
 		printf("%5.1f %14.0f %14.0f %8.1f %12.1f %12.2f %12.0f %10.1f ", c.load / 1000.0,
 		       1 / best_rtl, 1 / best_fast, ratio, best_rtl * 1e9, best_fast * 1e9,
 		       cells / (best_fast * (n_fast / 3)), best_fast * (n_fast / 3) * 1e9 / cells);
-		per_cell = ins >= 0 ? (double)ins / cells : insn_stepped(b, f);
-		if (per_cell > 0)
-			printf("%10.1f\n", per_cell);
-		else
-			printf("%10s\n", "-");
+		per_cell = ins >= 0 ? (double)ins / cells :
+			   insn_stepped(some_cells, &(struct step) { b, f });
+		insn_print(per_cell);
 		if ((c.load == 100 && ratio < 30) || (c.load == 900 && ratio < 8))
 			fail = 1;
 		tr_rtl_free(a);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random messages for a whole fabric. Load 1: at every port packing and unpacking alone
+ * take all the time there is (a cell of 36 bytes keeps both processes busy for 342 cycles
+ * and a link for 106, its acknowledgment included; links are never the limit).
+ */
+#ifndef PW_FABRIC_TRAFFIC_H
+#define PW_FABRIC_TRAFFIC_H
+
+#include "fabric.h"
+#include "tap.h"
+
+#define FT_PORTS 16
+
+struct ft_cfg {
+	u32 load;		/* per mille */
+	u32 k, ports, maxlen;
+	u32 bcast, hot;		/* per cent of the messages */
+};
+
+struct ft_msg {
+	u64 at;
+	u16 src, dst;
+	int route;
+	u32 len;
+};
+
+struct ft_gen {
+	struct ft_cfg c;
+	unsigned long long rnd;
+	u64 next[FT_PORTS];
+};
+
+static inline void ft_init(struct ft_gen *g, const struct ft_cfg *c, u64 seed)
+{
+	u32 i;
+
+	g->c = *c;
+	g->rnd = seed * 2654435761u + 1;
+	for (i = 0; i < c->ports; i++)
+		g->next[i] = tap_rand(&g->rnd) % 5000;
+}
+
+/* cycles that the processes at both ends are at work on a message */
+static inline u64 ft_work(u32 len)
+{
+	return 38 * (u64)(len / 4) + 60 + 10 * pw_cell_count(len);
+}
+
+static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
+{
+	const struct ft_cfg *c = &g->c;
+	u32 i, src = 0;
+	u64 gap;
+
+	for (i = 1; i < c->ports; i++)
+		if (g->next[i] < g->next[src])
+			src = i;
+	m->src = src;
+	m->at = g->next[src];
+	m->dst = tap_rand(&g->rnd) % c->ports;
+	m->len = tap_rand(&g->rnd) % (tap_rand(&g->rnd) % 4 ? c->maxlen + 1 : 40);
+	m->route = tap_rand(&g->rnd) % 8 ? PW_FABRIC_AUTO : (int)(tap_rand(&g->rnd) % c->k);
+	gap = ft_work(m->len);
+	if (tap_rand(&g->rnd) % 100 < c->bcast) {
+		m->dst = PW_FABRIC_ALL;
+		gap *= (1 + c->ports) / 2;
+	} else if (tap_rand(&g->rnd) % 100 < c->hot) {
+		m->dst = 0;
+	}
+	g->next[src] += 1 + div_u64(gap * (500 + tap_rand(&g->rnd) % 1001), c->load);
+}
+
+#endif /* PW_FABRIC_TRAFFIC_H */
