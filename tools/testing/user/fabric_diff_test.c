@@ -322,10 +322,11 @@ int main(int argc, char **argv)
 	 * checked or the machine emulated
 	 */
 #if defined(__SANITIZE_ADDRESS__)
-	u64 big = tap_scaled(6000), small = tap_scaled(12000);
+	u64 big = tap_scaled(6000), small = tap_scaled(12000), want = 0;
 #else
-	u64 big = tap_scaled(sizeof(long) < 8 ? 1500 : 200000);
-	u64 small = tap_scaled(sizeof(long) < 8 ? 3000 : 1110000);
+	u64 big = tap_scaled(sizeof(long) < 8 ? 1500 : 110000);
+	u64 small = tap_scaled(sizeof(long) < 8 ? 3000 : 600000);
+	u64 want = sizeof(long) < 8 ? 0 : tap_scaled(100000000);
 #endif
 	struct scene s;
 	size_t i, j;
@@ -349,6 +350,13 @@ int main(int argc, char **argv)
 	s.t.ports = 9;
 	s.depth = 3;
 	scene(&s, big, 77);
+	for (i = 0; !only && sum.cycles < want; i++) {
+		s = scenes[i % ARRAY_SIZE(scenes)];
+		s.t.load = loads[i % ARRAY_SIZE(loads)];
+		s.t.k = 2;
+		s.t.ports = 4;
+		scene(&s, small, 20000 + i);
+	}
 	diag("%llu cycles stepped, %llu deliveries, %llu events, state compared %llu times",
 	     (ull)sum.cycles, (ull)sum.delivered, (ull)sum.events, (ull)sum.compared);
 	diag("suspensions %llu in the network, %llu by full ports; cells lost %llu, corrupted %llu, sent again %llu",
