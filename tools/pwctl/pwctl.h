@@ -113,7 +113,7 @@ int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 json_t *station_json(const struct station *st);
 json_t *link_event(const struct nlmsghdr *h, const char **action);
 
-/* aton.c, eep.c, misc.c, lab.c, top.c */
+/* aton.c, eep.c, misc.c, lab.c, top.c, experiment.c */
 int cmd_aton(int argc, char **argv);
 int cmd_ping(int argc, char **argv);
 int cmd_send(int argc, char **argv);
@@ -124,6 +124,7 @@ int cmd_capture(int argc, char **argv);
 int cmd_fault(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_experiment(int argc, char **argv);
 json_t *station_stats(const char *name);
 /* EEP echo; microseconds, or a negative errno */
 int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,

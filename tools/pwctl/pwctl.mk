@@ -4,9 +4,10 @@
 pwctl_src  := $(sort $(wildcard $(tools)/pwctl/*.c))
 PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses
 
-$(O)/pwctl: $(pwctl_src) $(tools)/pwctl/pwctl.h $(tools)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a
+$(O)/pwctl: $(pwctl_src) $(tools)/pwctl/pwctl.h $(tools)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a $(O)/opt/libpwcore.a
 	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
-		-o $@ $(pwctl_src) $(O)/libpacketway.a $(PWCTL_LIBS)
+		-I$(tools)/testing/shim -I$(CORE) \
+		-o $@ $(pwctl_src) $(O)/libpacketway.a $(O)/opt/libpwcore.a $(PWCTL_LIBS)
 
 .PHONY: pwctl pwctl-install
 pwctl: $(O)/pwctl

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pwctl experiment: the published measurements of the cell fabric beside ours, on the
+ * model in user space: no root, no module, the same figures everywhere. The module runs
+ * the same core; selftests/fabric_test and atm_test hold it to the same cycles.
+ */
+#include "fabric.h"
+#include "pwctl.h"
+
+#define PORTS 16
+#define PW_EXP_RATE1 155.52
+#define PW_EXP_RATE2 622.08
+
+/* table 11.1: bytes, cycles measured, cycles by the closed form as printed */
+static const struct {
+	uint32_t size, measured, theory;
+} table_11_1[] = {
+	{ 1000, 19460, 11640 },	   { 5000, 94410, 57521 },    { 10000, 190441, 114890 },
+	{ 15000, 281160, 172259 }, { 20000, 370003, 229628 }, { 25000, 460233, 286926 },
+	{ 30000, 534713, 344295 }, { 35000, 620481, 401664 }, { 40000, 685766, 459033 },
+	{ 45000, 758368, 516331 }, { 50000, 863335, 573771 }, { 55000, 964429, 631140 },
+	{ 60000, 1069154, 688509 }, { 65000, 1157703, 745878 },
+};
+
+#define ROWS N(table_11_1)
+
+/* section 11.4: the last receive of a linear system of four equations */
+#define CONTENTION_MEASURED 14228
+#define CONTENTION_FREE 9211
+
+struct opts {
+	bool rtl;
+	const char *svg;
+	int nsizes;
+	uint32_t size[64];
+};
+
+/* One message at a time ---------------------------------------------------------- */
+
+struct probe {
+	struct pw_fabric *f;
+	uint64_t at;
+	bool done;
+};
+
+static void probe_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
+			  const struct pw_fabric_times *t)
+{
+	((struct probe *)ctx)->at = cycle;
+}
+
+static void probe_done(void *ctx, u16 src, u64 cookie, u64 cycle, const struct pw_fabric_times *t)
+{
+	((struct probe *)ctx)->done = true;
+}
+
+static const struct pw_fabric_ops probe_ops = {
+	.deliver = probe_deliver, .done = probe_done,
+};
+
+static int probe_open(struct probe *p, bool rtl)
+{
+	struct pw_fabric_params params = {
+		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
+	};
+	void *mem = malloc(pw_fabric_size(&params));
+
+	if (!mem)
+		return fail(ENOMEM, "fabric");
+	p->f = pw_fabric_init(mem, &params, &probe_ops, p);
+	return 0;
+}
+
+static void settle(struct pw_fabric *f, uint64_t cycles)
+{
+	uint64_t until = pw_fabric_now(f) + cycles;
+
+	while (pw_fabric_now(f) < until)
+		pw_fabric_run(f, until, UINT32_MAX);
+}
+
+/* cycles from init-send at port 0 to the last get at port 5, an empty fabric */
+static uint64_t probe_delay(struct probe *p, uint32_t size)
+{
+	uint64_t start = pw_fabric_now(p->f);
+
+	p->done = false;
+	if (pw_fabric_send(p->f, 0, 5, PW_FABRIC_AUTO, size, 0, NULL))
+		return 0;
+	while (!p->done)
+		settle(p->f, 4096);
+	/* until the receiver has forgotten the message */
+	settle(p->f, 8192);
+	return p->at - start;
+}
+
+/* Plots ----------------------------------------------------------------------------- */
+
+static FILE *plot_open(const char *svg, const char *title, const char *x, const char *y)
+{
+	FILE *g;
+
+	if (system("command -v gnuplot >/dev/null 2>&1")) {
+		fail(0, "%s: gnuplot is not installed", svg);
+		return NULL;
+	}
+	g = popen("gnuplot", "w");
+	if (!g) {
+		fail(errno, "gnuplot");
+		return NULL;
+	}
+	fprintf(g, "set terminal svg size 640,400 font 'sans,12' noenhanced\nset output \"%s\"\n"
+		   "set title '%s'\nset xlabel '%s'\nset ylabel '%s'\nset grid\nset key left top\n",
+		svg, title, x, y);
+	return g;
+}
+
+static int plot_close(FILE *g, const char *svg)
+{
+	return pclose(g) ? fail(0, "%s: gnuplot failed", svg) : EX_OK_;
+}
+
+/* delay, throughput ------------------------------------------------------------------- */
+
+static const int *published(uint32_t size)
+{
+	static int row;
+
+	for (row = 0; row < ROWS; row++)
+		if (table_11_1[row].size == size)
+			return &row;
+	return NULL;
+}
+
+static int plot_sizes(const struct opts *o, const uint64_t *ours, bool rate)
+{
+	FILE *g = rate ? plot_open(o->svg, "Throughput against message size", "bytes",
+				   "bytes per cycle") :
+			 plot_open(o->svg, "One-way delay against message size", "bytes",
+				   "cycles");
+	const int *row;
+	int pass, i;
+
+	if (!g)
+		return EX_REFUSED_;
+	fprintf(g, "set key right %s\n", rate ? "center" : "bottom");
+	fprintf(g, "plot '-' title 'published, measured' with linespoints, "
+		   "'-' title 'published, closed form' with points pointtype 2, "
+		   "'-' title 'ours' with lines\n");
+	for (pass = 0; pass < 3; pass++) {
+		for (i = 0; i < o->nsizes; i++) {
+			double y = ours[i];
+
+			row = published(o->size[i]);
+			if (pass < 2 && !row)
+				continue;
+			if (pass == 0)
+				y = table_11_1[*row].measured;
+			else if (pass == 1)
+				y = table_11_1[*row].theory;
+			fprintf(g, "%u %.6g\n", o->size[i], rate ? o->size[i] / y : y);
+		}
+		fprintf(g, "e\n");
+	}
+	return plot_close(g, o->svg);
+}
+
+static int run_sizes(const struct opts *o, uint64_t *ours)
+{
+	struct probe p = {};
+	int i, err = probe_open(&p, o->rtl);
+
+	for (i = 0; !err && i < o->nsizes; i++) {
+		ours[i] = probe_delay(&p, o->size[i]);
+		if (!ours[i])
+			err = fail(0, "a message of %u bytes does not fit", o->size[i]);
+	}
+	free(p.f);
+	return err;
+}
+
+static int parse(int argc, char **argv, struct opts *o, bool sizes)
+{
+	const char *v;
+	int i = 0, j;
+
+	while (i < argc) {
+		if (keyword(argc, argv, &i, "svg", &o->svg))
+			continue;
+		if (keyword(argc, argv, &i, "engine", &v)) {
+			if (strcmp(v, "rtl") && strcmp(v, "fast"))
+				return usage("engine \"%s\" is neither rtl nor fast", v);
+			o->rtl = !strcmp(v, "rtl");
+			continue;
+		}
+		if (!sizes)
+			return usage("\"%s\" is not understood", argv[i]);
+		if (o->nsizes == N(o->size))
+			return usage("no more than %d sizes", N(o->size));
+		if (parse_u32(argv[i], &o->size[o->nsizes]) ||
+		    o->size[o->nsizes] > PW_FABRIC_MAX_LEN)
+			return usage("\"%s\" is no size from 0 to %d", argv[i], PW_FABRIC_MAX_LEN);
+		o->nsizes++;
+		i++;
+	}
+	for (j = 0; sizes && !argc && j < ROWS; j++)
+		o->size[o->nsizes++] = table_11_1[j].size;
+	if (sizes && !o->nsizes)
+		for (j = 0; j < ROWS; j++)
+			o->size[o->nsizes++] = table_11_1[j].size;
+	if (o->svg && strpbrk(o->svg, "\"\\\n"))
+		return usage("a file name without quotes, please");
+	return 0;
+}
+
+static int exp_delay(int argc, char **argv)
+{
+	struct opts o = {};
+	uint64_t ours[64];
+	const int *row;
+	int i, err = parse(argc, argv, &o, true) ?: run_sizes(&o, ours);
+
+	if (err)
+		return err;
+	out_begin(false);
+	if (!opt_json)
+		printf("One-way delay in cycles (table 11.1)\n%8s %12s %12s %12s %12s\n", "bytes",
+		       "measured", "closed form", "ours", "difference");
+	for (i = 0; i < o.nsizes; i++) {
+		row = published(o.size[i]);
+		if (opt_json) {
+			json_t *j = json_pack("{s:i, s:I}", "size", o.size[i], "ours",
+					      (json_int_t)ours[i]);
+
+			if (row) {
+				json_object_set_new(j, "measured",
+						    j_u64(table_11_1[*row].measured));
+				json_object_set_new(j, "closed_form",
+						    j_u64(table_11_1[*row].theory));
+			}
+			out_item("", j);
+		} else if (row) {
+			printf("%8u %12u %12u %12llu %+12lld\n", o.size[i],
+			       table_11_1[*row].measured, table_11_1[*row].theory,
+			       (unsigned long long)ours[i],
+			       (long long)ours[i] - table_11_1[*row].theory);
+		} else {
+			printf("%8u %12s %12s %12llu\n", o.size[i], "-", "-",
+			       (unsigned long long)ours[i]);
+		}
+	}
+	if (!opt_json)
+		printf("difference: ours to the closed form as printed; row 45000 was printed for one cell too few\n");
+	out_end();
+	return o.svg ? plot_sizes(&o, ours, false) : EX_OK_;
+}
+
+/* least squares through the measured column */
+static void regression(double *slope, double *intercept)
+{
+	double sx = 0, sy = 0, sxx = 0, sxy = 0, n = ROWS;
+	int i;
+
+	for (i = 0; i < ROWS; i++) {
+		double x = table_11_1[i].size, y = table_11_1[i].measured;
+
+		sx += x;
+		sy += y;
+		sxx += x * x;
+		sxy += x * y;
+	}
+	*slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+	*intercept = (sy - *slope * sx) / n;
+}
+
+static void figure(const char *name, const char *unit, double printed_m, double m, double printed_t,
+		   double ours)
+{
+	if (opt_json)
+		out_item("", json_pack("{s:s, s:f, s:f, s:f, s:f}", "figure", name,
+				       "published_measured", printed_m, "measured_again", m,
+				       "published_theory", printed_t, "ours", ours));
+	else
+		printf("%-28s %14.7g %14.7g %14.7g %14.7g  %s\n", name, printed_m, m, printed_t, ours,
+		       unit);
+}
+
+static int exp_throughput(int argc, char **argv)
+{
+	struct opts o = {}, rest = { .nsizes = 1, .size = { 4 } };
+	double slope, intercept, rmax, mmax;
+	uint64_t ours[64], t0, last;
+	struct probe p = {};
+	uint32_t half, mhalf;
+	const int *row;
+	int i, err = parse(argc, argv, &o, true) ?: run_sizes(&o, ours);
+
+	rest.rtl = o.rtl;
+	err = err ?: run_sizes(&rest, &t0);
+	rest.size[0] = table_11_1[ROWS - 1].size;
+	err = err ?: run_sizes(&rest, &last) ?: probe_open(&p, o.rtl);
+	if (err)
+		return err;
+	/* the size that gets half of the throughput of the largest message */
+	rmax = (double)rest.size[0] / last;
+	for (half = 1; half < 10000; half++)
+		if (half / (double)probe_delay(&p, half) >= rmax / 2)
+			break;
+	free(p.f);
+	regression(&slope, &intercept);
+	mmax = rest.size[0] / (slope * rest.size[0] + intercept);
+	for (mhalf = 1; mhalf / (slope * mhalf + intercept) < mmax / 2; mhalf++)
+		;
+	out_begin(false);
+	if (!opt_json)
+		printf("Throughput in bytes per cycle (tables 11.1, 11.2, 11.3)\n%8s %12s %12s %12s\n",
+		       "bytes", "measured", "closed form", "ours");
+	for (i = 0; i < o.nsizes; i++) {
+		double s = o.size[i];
+
+		row = published(o.size[i]);
+		if (opt_json)
+			out_item("", row ? json_pack("{s:i, s:f, s:f, s:f}", "size", o.size[i],
+						     "measured", s / table_11_1[*row].measured,
+						     "closed_form", s / table_11_1[*row].theory,
+						     "ours", s / ours[i]) :
+					   json_pack("{s:i, s:f}", "size", o.size[i], "ours",
+						     s / ours[i]));
+		else if (row)
+			printf("%8u %12.6f %12.6f %12.6f\n", o.size[i], s / table_11_1[*row].measured,
+			       s / table_11_1[*row].theory, s / ours[i]);
+		else
+			printf("%8u %12s %12s %12.6f\n", o.size[i], "-", "-", s / ours[i]);
+	}
+	if (!opt_json)
+		printf("\n%-28s %14s %14s %14s %14s\n", "", "measured", "(again)", "closed form",
+		       "ours");
+	figure("r_max", "bytes per cycle", 0.0570546, mmax, 0.0871456189, rmax);
+	figure("n_half", "bytes", 625, mhalf, 12, half);
+	figure("t0", "cycles, 4 bytes", 11346, slope * 4 + intercept, 193, t0);
+	figure("r_max_155", "Mbit/s at 155.52", 8.873131392, mmax * PW_EXP_RATE1, 13.5528866513,
+	       rmax * PW_EXP_RATE1);
+	figure("r_max_622", "Mbit/s at 622.08", 35.492525568, mmax * PW_EXP_RATE2, 54.2115466053,
+	       rmax * PW_EXP_RATE2);
+	if (!opt_json)
+		printf("(again): the regression line of the printed measurements, worked out anew\n");
+	out_end();
+	return o.svg ? plot_sizes(&o, ours, true) : EX_OK_;
+}
+
+/* contention ------------------------------------------------------------------------------ */
+
+/*
+ * The linear system of four equations: process 0 (srl) hands out N and the elements;
+ * element i is process i + 1, at port (i + 1) mod 16. Only who tells whom matters here,
+ * no pivot is zero. An operation is logged if both ends are elements.
+ */
+#define EQS 4
+#define ELEMS (EQS * (EQS + 1))
+#define BASE ELEMS
+#define MAXOPS 64
+
+struct op {
+	bool send;
+	bool logged;
+	int type;
+	int to;			/* process, -1: all elements */
+};
+
+struct proc {
+	struct op op[MAXOPS];
+	int n, pc;
+	bool have[2 * BASE + 1];	/* types that wait here */
+	int count[2 * BASE + 1];
+};
+
+struct note {
+	uint64_t cycle;
+	int proc, type;
+	bool send;
+};
+
+struct system {
+	struct pw_fabric *f;	/* NULL: no contention */
+	struct proc proc[ELEMS + 1];
+	struct note log[256];
+	int nlog;
+	uint64_t last;
+	int last_proc, last_type;
+	/* without contention: messages on their way, and the ports */
+	struct flight {
+		uint64_t at;
+		int to, type;
+		bool gone;
+	} fly[4096];
+	int nfly;
+	uint64_t now, sent[PORTS], got[PORTS];
+};
+
+static void add(struct system *s, int p, bool send, int type, int to, bool logged)
+{
+	struct proc *q = &s->proc[p];
+
+	q->op[q->n++] = (struct op) { send, logged, type, to };
+}
+
+#define SEND(type, to) add(s, i + 1, true, type, (to) + 1, true)
+#define ALL(type) add(s, i + 1, true, type, -1, true)
+#define RECV(type) add(s, i + 1, false, type, 0, true)
+
+static void element_step(struct system *s, int i, int p)
+{
+	int v = (p - 1) * (EQS + 2), row = i / (EQS + 1), col = i % (EQS + 1), x = row - (p - 1);
+
+	if (row < p - 1 || col < p - 1)
+		return;
+	if (i == v) {
+		ALL(v);
+		ALL(v);
+		return;
+	}
+	RECV(v);
+	if (!x) {
+		ALL(i);
+		return;
+	}
+	RECV(i - x * (EQS + 1));
+	if (col == p - 1)
+		ALL(i);
+	else
+		RECV(v + x * (EQS + 1));
+}
+
+static void element_back(struct system *s, int i)
+{
+	int row = i / (EQS + 1) + 1, u = row * (EQS + 1) - 1, x = EQS - row, k;
+
+	if (i != u) {
+		if (i >= u - x - 1)
+			SEND(i + BASE, u);
+		return;
+	}
+	for (k = 1; k <= x; k++) {
+		RECV(u - x - 1 + k + BASE);
+		RECV(u + k * (EQS + 1) + BASE);
+	}
+	RECV(u - x - 1 + BASE);
+	for (k = row - 1; k >= 1; k--)
+		SEND(u + BASE, k * (EQS + 1) - 1);
+}
+
+static void build(struct system *s)
+{
+	int i, p;
+
+	for (i = 0; i < ELEMS; i++) {
+		add(s, 0, true, i, i + 1, false);
+		add(s, i + 1, false, i, 0, false);
+		for (p = 1; p < EQS; p++)
+			element_step(s, i, p);
+		add(s, i + 1, true, i, 0, false);
+		element_back(s, i);
+		if (i % (EQS + 1) == EQS)
+			add(s, i + 1, true, i, 0, false);
+	}
+}
+
+static void transmit(struct system *s, int p, const struct op *o)
+{
+	uint32_t bytes = p ? 4 : 8;
+	int port = p % PORTS;
+	uint64_t at;
+
+	if (s->f) {
+		pw_fabric_send(s->f, port, o->to < 0 ? PW_FABRIC_ALL : o->to % PORTS,
+			       PW_FABRIC_AUTO, bytes, (uint64_t)o->type << 16 | (o->to & 0xffff),
+			       NULL);
+		return;
+	}
+	/* the next one can begin when this one is segmented */
+	at = s->now > s->sent[port] ? s->now : s->sent[port];
+	s->sent[port] = at + (bytes == 8 ? 74 : 55);
+	s->fly[s->nfly++] = (struct flight) { at + pw_fabric_delay(bytes), o->to, o->type, false };
+}
+
+/* a process goes on until it waits for something */
+static void proceed(struct system *s, int p, uint64_t now)
+{
+	struct proc *q = &s->proc[p];
+
+	for (; q->pc < q->n; q->pc++) {
+		const struct op *o = &q->op[q->pc];
+
+		if (o->send)
+			transmit(s, p, o);
+		else if (q->count[o->type])
+			q->count[o->type]--;
+		else
+			return;
+		if (!o->logged)
+			continue;
+		s->log[s->nlog++] = (struct note) { now, p - 1, o->type, o->send };
+		if (!o->send) {
+			s->last = now;
+			s->last_proc = p - 1;
+			s->last_type = o->type;
+		}
+	}
+}
+
+static void arrives(struct system *s, int to, int port, int type, uint64_t now)
+{
+	int p;
+
+	for (p = port; p <= ELEMS; p += PORTS) {
+		if (to >= 0 && p != to)
+			continue;
+		if (to < 0 && !p)
+			continue;
+		s->proc[p].count[type]++;
+		proceed(s, p, now);
+	}
+}
+
+static void sys_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
+			const struct pw_fabric_times *t)
+{
+	arrives(ctx, (int16_t)(cookie & 0xffff), dst, cookie >> 16, cycle);
+}
+
+static const struct pw_fabric_ops sys_ops = { .deliver = sys_deliver };
+
+static int run_fabric(struct system *s, bool rtl)
+{
+	struct pw_fabric_params params = {
+		.flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF | (rtl ? 0 : PW_FABRIC_F_FAST),
+		.queue = 128,
+	};
+	void *mem = malloc(pw_fabric_size(&params));
+
+	if (!mem)
+		return fail(ENOMEM, "fabric");
+	build(s);
+	s->f = pw_fabric_init(mem, &params, &sys_ops, s);
+	proceed(s, 0, 0);
+	while (pw_fabric_next(s->f) != PW_FABRIC_NEVER)
+		settle(s->f, 1000);
+	free(mem);
+	return 0;
+}
+
+/* 193 cycles a message whatever else goes on, reads at a port 40 cycles apart */
+static void run_free(struct system *s)
+{
+	struct flight *next;
+	uint64_t at;
+	int i, port;
+
+	build(s);
+	proceed(s, 0, 0);
+	for (;;) {
+		next = NULL;
+		for (i = 0; i < s->nfly; i++)
+			if (!s->fly[i].gone && (!next || s->fly[i].at < next->at))
+				next = &s->fly[i];
+		if (!next)
+			return;
+		next->gone = true;
+		for (port = 0; port < PORTS; port++) {
+			if (next->to >= 0 && next->to % PORTS != port)
+				continue;
+			at = next->at > s->got[port] + 40 || !s->got[port] ? next->at :
+									     s->got[port] + 40;
+			s->got[port] = at;
+			s->now = at;
+			arrives(s, next->to, port, next->type, at);
+		}
+	}
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct note *x = a, *y = b;
+
+	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
+}
+
+static int plot_contention(const char *svg, struct system *a, struct system *b)
+{
+	FILE *g = plot_open(svg, "Linear system of four equations: receives over time", "cycles",
+			    "receives so far");
+	struct system *s[] = { a, b };
+	int pass, i, n;
+
+	if (!g)
+		return EX_REFUSED_;
+	fprintf(g, "set key right bottom\nplot '-' title 'ours, fabric' with steps, "
+		   "'-' title 'ours, no contention' with steps, "
+		   "'-' title 'published, last receive' with points pointtype 7\n");
+	for (pass = 0; pass < 2; pass++) {
+		qsort(s[pass]->log, s[pass]->nlog, sizeof(s[pass]->log[0]), by_cycle);
+		for (i = 0, n = 0; i < s[pass]->nlog; i++)
+			if (!s[pass]->log[i].send)
+				fprintf(g, "%llu %d\n", (unsigned long long)s[pass]->log[i].cycle, ++n);
+		fprintf(g, "e\n");
+	}
+	fprintf(g, "%d %d\n%d %d\ne\n", CONTENTION_FREE, n, CONTENTION_MEASURED, n);
+	return plot_close(g, svg);
+}
+
+static void contention_row(const char *what, int measured, int free_, int ops, uint64_t ours_m,
+			   uint64_t ours_f)
+{
+	if (opt_json)
+		out_item("", json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I}", "what", what,
+				       "operations", ops, "published_with", measured,
+				       "published_without", free_, "published_lost",
+				       measured - free_, "ours_with", (json_int_t)ours_m,
+				       "ours_without", (json_int_t)ours_f));
+}
+
+static int exp_contention(int argc, char **argv)
+{
+	struct system *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct opts o = {};
+	int err = parse(argc, argv, &o, false);
+
+	if (!err && (!a || !b))
+		err = fail(ENOMEM, "contention");
+	if (!err)
+		err = run_fabric(a, o.rtl);
+	if (err)
+		goto out;
+	run_free(b);
+	out_begin(false);
+	contention_row("last receive", CONTENTION_MEASURED, CONTENTION_FREE, a->nlog, a->last,
+		       b->last);
+	if (!opt_json) {
+		printf("Linear system of %d equations, %d logged operations (section 11.4)\n", EQS,
+		       a->nlog);
+		printf("%-34s %10s %10s\n", "", "published", "ours");
+		printf("%-34s %10d %10llu\n", "last receive, cycle", CONTENTION_MEASURED,
+		       (unsigned long long)a->last);
+		printf("%-34s %10d %10llu\n", "without contention", CONTENTION_FREE,
+		       (unsigned long long)b->last);
+		printf("%-34s %10d %10lld\n", "lost to contention",
+		       CONTENTION_MEASURED - CONTENTION_FREE, (long long)(a->last - b->last));
+		printf("%-34s %9.1f%% %9.1f%%\n", "share",
+		       100.0 * (CONTENTION_MEASURED - CONTENTION_FREE) / CONTENTION_MEASURED,
+		       100.0 * ((double)a->last - b->last) / a->last);
+		printf("last receive: element %d, type %d (published: 4, 20)\n", a->last_proc,
+		       a->last_type);
+	}
+	out_end();
+	if (o.svg)
+		err = plot_contention(o.svg, a, b);
+out:
+	free(a);
+	free(b);
+	return err;
+}
+
+static const struct verb exp_verbs[] = {
+	{ "delay", exp_delay, "[SIZE...] [engine rtl|fast] [svg FILE]",
+	  "one-way delay against message size, beside table 11.1" },
+	{ "throughput", exp_throughput, "[SIZE...] [engine rtl|fast] [svg FILE]",
+	  "throughput against message size, beside tables 11.2 and 11.3" },
+	{ "contention", exp_contention, "[engine rtl|fast] [svg FILE]",
+	  "what contention costs a linear system, beside section 11.4" },
+};
+
+int cmd_experiment(int argc, char **argv)
+{
+	if (!argc)
+		return usage("experiment: delay, throughput or contention");
+	return dispatch("experiment", exp_verbs, N(exp_verbs), argc, argv);
+}
