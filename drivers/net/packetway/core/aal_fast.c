@@ -318,16 +318,17 @@ static void c5_predict(struct pw_aal *u)
 	/* to the end of the list, then from its beginning */
 	head = u->og[u->ogfb].seat;
 	from = u->og[b].seat;
-	for (at = from, x = seat_find(u, u->hot, at, tail); ; x = seat_find(u, u->hot, x + 1, tail)) {
+	at = from;
+	x = seat_find(u, u->hot, at, tail);
+	for (;;) {
 		if (x == tail) {
-			dist += seat_count(u, at, tail);
 			if (tail != u->seat_next || from == head)
 				break;
+			dist += seat_count(u, at, tail);
 			tail = from;
 			at = head;
 			x = seat_find(u, u->hot, at, tail);
-			if (x == tail)
-				break;
+			continue;
 		}
 		dist += seat_count(u, at, x);
 		at = x;
@@ -338,6 +339,7 @@ static void c5_predict(struct pw_aal *u)
 			c5_plan(u, &u->og[b], t + 2 * (u64)dist);
 			return;
 		}
+		x = seat_find(u, u->hot, x + 1, tail);
 	}
 	/* nothing until the first timer runs out; then look closer */
 	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
