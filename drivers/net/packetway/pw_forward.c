@@ -154,6 +154,9 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 	case PW_PT_ERR:
 		pw_rrp_receive(h, skb, &v);
 		return;
+	case PW_PT_ESP:
+		pw_esp_end(h, skb, &v);
+		return;
 	case PW_PT_ECHO:
 		if (v.te != PW_TE_ECHO_REQUEST || pw_addr_kind(v.sa) != PW_ADDR_KIND_PHYS)
 			break;
@@ -203,6 +206,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 		}
 		if (l.hop.prio >= 0)
 			cb->prio = l.hop.prio;
+		if (!pw_esp_pass(h, skb, l.hop.consumed))
+			return;
 		__skb_pull(skb, l.hop.consumed);
 		pw_half_count(h, PW_HALF_FORWARD_L2);
 		pw_half_emit(h, skb, cb->dst_port);
@@ -225,6 +230,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
 			return;
 		}
+		if (!pw_esp_pass(h, skb, l.hdr_off))
+			return;
 		pw_half_count(h, PW_HALF_FORWARD_L3);
 		pw_half_emit(h, skb, port);
 		return;
@@ -234,6 +241,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 			consume_skb(skb);
 			return;
 		}
+		if (!pw_esp_pass(h, skb, l.hdr_off))
+			return;
 		cb->route = -1;
 		cb->dt = l.dt;
 		pw_half_count(h, PW_HALF_FORWARD_GROUP);
@@ -349,7 +358,7 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return false;
 	}
-	return true;
+	return pw_esp_pass(h, skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
 }
 
 /* by address, from this half's own SAN */
@@ -379,6 +388,8 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
 		return;
 	}
+	if (!pw_esp_pass(h, skb, l->hdr_off))
+		return;
 	cb->route = -1;
 	cb->dt = l->dt;
 	pw_half_count(h, PW_HALF_FORWARD_L3);
