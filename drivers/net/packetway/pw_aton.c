@@ -156,6 +156,13 @@ static void pw_aton_kick(struct pw_aton *aton)
 	local_bh_enable();
 }
 
+/* one period from now, whether or not it runs already; aton->lock held */
+static void pw_aton_arm(struct pw_aton *aton)
+{
+	hrtimer_start(&aton->timer, ns_to_ktime((u64)aton->period * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
 /*
  * Standing commands run when the ring is idle, at the pace of a ring of nominal
  * speed: each tick lets ring time go on by one period. A ring that has not caught
@@ -164,22 +171,26 @@ static void pw_aton_kick(struct pw_aton *aton)
 static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 {
 	struct pw_aton *aton = container_of(timer, struct pw_aton, timer);
-	u32 period;
+	bool on;
 
 	spin_lock(&aton->lock);
-	period = aton->standing ? aton->period : 0;
-	if (period) {
+	on = aton->standing && aton->period;
+	if (on) {
 		u64 now = pw_ring_now(aton->ring);
 
 		if (now >= aton->pace_until)
-			aton->pace_until = now + (u64)period * PW_ATON_BITS_PER_US;
+			aton->pace_until = now + (u64)aton->period * PW_ATON_BITS_PER_US;
+		/*
+		 * A command that comes to stand starts the timer, too, maybe just
+		 * now: under the lock either may be first. HRTIMER_RESTART is for
+		 * timers that nobody else starts.
+		 */
+		pw_aton_arm(aton);
 	}
 	spin_unlock(&aton->lock);
-	if (!period)
-		return HRTIMER_NORESTART;
-	napi_schedule(&aton->napi);
-	hrtimer_forward_now(timer, ns_to_ktime((u64)period * NSEC_PER_USEC));
-	return HRTIMER_RESTART;
+	if (on)
+		napi_schedule(&aton->napi);
+	return HRTIMER_NORESTART;
 }
 
 /*
@@ -385,8 +396,7 @@ int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req 
 		pw_aton_repace(aton);
 		/* from now, however long the ring was left alone */
 		aton->pace_until = pw_ring_now(aton->ring);
-		hrtimer_start(&aton->timer, ns_to_ktime((u64)aton->period * NSEC_PER_USEC),
-			      HRTIMER_MODE_REL_SOFT);
+		pw_aton_arm(aton);
 	}
 	spin_unlock_bh(&aton->lock);
 	return err;
