@@ -17,6 +17,7 @@
 #include <linux/ipv6.h>
 #include <net/ndisc.h>
 
+#include "pw_mon.h"
 #include "pw_router.h"
 #include "pw_trunk.h"
 
@@ -41,6 +42,7 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	struct sk_buff *err;
 
 	pw_half_count(h, why);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb);
 	if (te && pw_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
 			err = pw_err_build(skb, &v, te, h->addr, pw_half_mtu(h), true);
@@ -71,6 +73,7 @@ static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 	cb->dst_port = port;
 	cb->flags &= ~PW_CB_TWIN;
 	pw_half_count(h, PW_HALF_SENT);
+	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
 	eng = rcu_dereference(h->san->engine);
 	eng->ops->xmit(eng, skb);
 }
@@ -455,6 +458,7 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb)
 	struct pw_look l;
 
 	pw_half_count(h, PW_HALF_RX);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb);
 	/* its sender's socket, namespace and device end here */
 	skb_orphan(skb);
 	skb_dst_drop(skb);

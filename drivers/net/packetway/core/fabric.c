@@ -469,6 +469,15 @@ void pw_fabric_tap(struct pw_fabric *f, bool on)
 		f->tap[i].n = TAP_WAIT;
 }
 
+/**
+ * pw_fabric_tapped() - does ops->cell get to know of cells?
+ * @f: fabric
+ */
+bool pw_fabric_tapped(const struct pw_fabric *f)
+{
+	return f->tapped;
+}
+
 /* ---- whom a message concerns ---- */
 
 static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)

@@ -190,6 +190,7 @@ int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data);
 void pw_fabric_tap(struct pw_fabric *f, bool on);
+bool pw_fabric_tapped(const struct pw_fabric *f);
 u64 pw_fabric_now(const struct pw_fabric *f);
 u64 pw_fabric_next(struct pw_fabric *f);
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
