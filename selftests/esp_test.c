@@ -9,6 +9,7 @@
  * pw-timeout: 240
  */
 #include "pwgenl.h"
+#include "pwesp.h"
 #include "kselftest_harness.h"
 
 #include <pthread.h>
@@ -20,13 +21,6 @@
 #define N 16
 #define SOON 3000
 #define NEVER 60
-#define NOTHING (-1)
-
-#define EXEC PW_ESP_EXECUTE
-#define REFLECT PW_ESP_REFLECT
-#define ON_REFLECT PW_ESP_EXEC_ON_REFLECT
-#define BIG 1000000000ULL
-#define FENCE 0xfe	/* opcode of a packet that nobody executes */
 
 static uint8_t tx[2048], rx[2048];
 
@@ -71,52 +65,6 @@ static uint64_t stat_of(int i, const char *what)
 
 /* --- packets ----------------------------------------------------------------- */
 
-static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
-}
-
-struct insn {
-	int ctl, opcode, op, n;
-	uint64_t f[6];
-};
-
-#define COUNT(ctl_, tag, thresh) \
-	((struct insn){ ctl_, PW_ESP_COUNT, 0, 2, { tag, thresh } })
-#define COMPARE(ctl_, rel, tag, val) \
-	((struct insn){ ctl_, PW_ESP_COMPARE, rel, 2, { tag, val } })
-#define COLLECT(ctl_, op_, val_tag, cnt_tag, val) \
-	((struct insn){ ctl_, PW_ESP_COLLECT, op_, 3, { val_tag, cnt_tag, val } })
-#define RCHLD(ctl_, sib, fwd, thresh, id) \
-	((struct insn){ ctl_, PW_ESP_RCHLD, 0, 4, { sib, fwd, thresh, id } })
-#define RCOLLECT(ctl_, op_, sib, fwd, thresh, comp, val, id) \
-	((struct insn){ ctl_, PW_ESP_RCOLLECT, op_, 6, { sib, fwd, thresh, comp, val, id } })
-
-static int esp_data(uint8_t *b, const struct insn *in)
-{
-	int i;
-
-	b[0] = in->ctl;
-	b[1] = in->opcode;
-	pw_put(b + 2, 2, 1 + 2 * in->n);
-	pw_put(b + 4, 4, in->op);
-	for (i = 0; i < in->n; i++)
-		pw_put(b + 8 + 8 * i, 8, in->f[i]);
-	return 8 + 8 * in->n;
-}
-
-static int esp_msg(uint8_t *b, uint32_t dt, uint32_t sa, const struct insn *in)
-{
-	uint8_t data[64];
-	int len = esp_data(data, in);
-
-	return pw_msg(b, dt, sa, PW_PT_ESP, 0, 0, data, len);
-}
-
 /* from station to station; 0 or -1 */
 static int send_insn(int from, int to, struct insn in)
 {
@@ -125,21 +73,10 @@ static int send_insn(int from, int to, struct insn in)
 	return send(w.raw[from], tx, len, 0) == len ? 0 : -1;
 }
 
-/* the next ESP packet at a station, its EEP header in @h; its opcode or NOTHING */
+/* the next ESP packet at a station */
 static int recv_insn(int at, struct insn *in, struct pw_hdr *h, int ms)
 {
-	int len = pw_recv(w.raw[at], rx, sizeof(rx), NULL, ms), i;
-
-	if (len < 16 + 4 + 8)
-		return len < 0 ? NOTHING : -2;
-	pw_hdr_get(rx, h);
-	in->ctl = rx[16];
-	in->opcode = rx[17];
-	in->n = ((int)pw_get(rx + 18, 2) - 1) / 2;
-	in->op = pw_get(rx + 20, 4);
-	for (i = 0; i < in->n && i < 6 && 16 + 8 + 8 * i + 8 <= len; i++)
-		in->f[i] = pw_get(rx + 24 + 8 * i, 8);
-	return h->pt == PW_PT_ESP ? in->opcode : -2;
+	return esp_recv(w.raw[at], rx, sizeof(rx), in, h, ms);
 }
 
 /* what is sent behind this arrives behind it: the end of what was sent before */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# link_packetway.so for the installed iproute2; included by tools/Makefile.
-#   make -C tools iproute2           build it: $(O)/iproute2/link_packetway.so
-#   IP_LIB_DIR=$(O)/iproute2 ip ...  use it from there
-#   make -C tools iproute2-install   put it where `ip` looks
+# link_packetway.so and link_pwmon.so for the installed iproute2; included by tools/Makefile.
+#   make -C tools iproute2           build them: $(O)/iproute2/link_*.so
+#   IP_LIB_DIR=$(O)/iproute2 ip ...  use them from there
+#   make -C tools iproute2-install   put them where `ip` looks
 
 IPR      := $(O)/iproute2
 IPR_MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || $(CC) -print-multiarch)
@@ -12,16 +12,17 @@ IPR_VER  := $(shell dpkg-query -W -f '$${source:Version}' iproute2 2>/dev/null)
 IPR_SRC  := $(IPR)/source-$(subst :,_,$(subst ~,_,$(IPR_VER)))
 
 .PHONY: iproute2 iproute2-install
-iproute2: $(IPR)/link_packetway.so
+IPR_SO := $(IPR)/link_packetway.so $(IPR)/link_pwmon.so
+iproute2: $(IPR_SO)
 
 $(IPR_SRC)/ip/ip_common.h:
 	$(TOP)/scripts/fetch-iproute2-source $(IPR_SRC)
 	@touch $@
 
-$(IPR)/link_packetway.so: $(tools)/iproute2/link_packetway.c $(TOP)/uapi/linux/packetway.h $(IPR_SRC)/ip/ip_common.h
+$(IPR)/link_%.so: $(tools)/iproute2/link_%.c $(TOP)/uapi/linux/packetway.h $(IPR_SRC)/ip/ip_common.h
 	$(CC) -std=gnu11 -O2 -g $(WARN) -fPIC -shared -I$(TOP)/uapi -I$(IPR_SRC)/ip -I$(IPR_SRC)/include \
 		-I$(IPR_SRC)/include/uapi -o $@ $<
 
-iproute2-install: $(IPR)/link_packetway.so
+iproute2-install: $(IPR_SO)
 	install -d $(DESTDIR)$(IPR_DIR)
-	install -m 644 $< $(DESTDIR)$(IPR_DIR)/
+	install -m 644 $(IPR_SO) $(DESTDIR)$(IPR_DIR)/

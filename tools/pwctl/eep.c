@@ -501,10 +501,12 @@ int cmd_esp(int argc, char **argv)
 {
 #define COMMON "[at any|routers|ends] [on-reflect] [dev NAME] [timeout MS]"
 	static const struct verb v[] = {
-		{ "show", esp_show, "[NAME]", "stores of the stations: capacity, lifetime, bindings" },
-		{ "set", esp_set, "[NAME] [capacity N] [lifetime MS]",
-		  "of a station, from the next time it comes up; without a name: default" },
-		{ "bindings", esp_bindings, "NAME", "tags and values (CAP_NET_ADMIN)" },
+		{ "show", esp_show, "[NAME | node ADDR]",
+		  "stores of stations and half-routers: capacity, lifetime, bindings" },
+		{ "set", esp_set, "[NAME | node ADDR] [capacity N] [lifetime MS]",
+		  "of a station or half-router; of neither: defaults, from the next time one comes up" },
+		{ "bindings", esp_bindings, "[NAME | node ADDR]",
+		  "tags and values (CAP_NET_ADMIN)" },
 		{ "count", esp_count, "ADDR tag N thresh N " COMMON,
 		  "the first THRESH packets of a lifetime pass" },
 		{ "compare", esp_compare, "ADDR tag N val N op lt|le|eq|ne|ge|gt " COMMON,

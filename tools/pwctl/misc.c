@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters, events, captures, faults. */
+/* Counters, events, faults. */
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/genetlink.h>
@@ -14,9 +14,6 @@
 
 #include "pwctl.h"
 
-#ifndef WS_DIR
-#define WS_DIR "/usr/share/packetway"
-#endif
 #define TRACING "/sys/kernel/tracing"
 #define FAULTS "/sys/kernel/debug/packetway"
 
@@ -307,86 +304,6 @@ int cmd_monitor(int argc, char **argv)
 	nl_close(&g.nl);
 	nl_close(&rt);
 	return EX_OK_;
-}
-
-/* Captures ----------------------------------------------------------------- */
-
-/* the dissector of this tree, of the machine, or none: tshark may know it itself */
-static const char *dissector(void)
-{
-	static char path[512];
-	const char *env = getenv("PW_DISSECTOR");
-	char exe[256];
-	ssize_t n;
-	char *s;
-
-	if (env && !access(env, R_OK))
-		return env;
-	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	if (n > 0) {
-		exe[n] = 0;
-		s = strrchr(exe, '/');
-		if (s)
-			*s = 0;
-		snprintf(path, sizeof(path), "%s/../tools/wireshark/packetway.lua", exe);
-		if (!access(path, R_OK))
-			return path;
-	}
-	return NULL;
-}
-
-int cmd_capture(int argc, char **argv)
-{
-	const char *dev = NULL, *file = NULL, *v, *lua;
-	bool tcpdump = false;
-	char *args[64], script[600];
-	struct station st;
-	int i = 0, n = 0, err;
-
-	if (argc && !strcmp(argv[0], "help")) {
-		printf("  pwctl capture [dev NAME] [tcpdump|tshark] [write FILE] [OPTION...]\n"
-		       "        tshark with the dissector, or tcpdump; other words are passed on\n"
-		       "        example: pwctl capture dev pw0 -c 5 -V -Y pweep\n");
-		return EX_OK_;
-	}
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &v))
-			dev = v;
-		else if (keyword(argc, argv, &i, "write", &v))
-			file = v;
-		else if (flagword(argc, argv, &i, "tcpdump"))
-			tcpdump = true;
-		else if (!flagword(argc, argv, &i, "tshark"))
-			break;
-	}
-	/* any netdevice will do: the monitor device is one */
-	if (!dev) {
-		err = pick_station(NULL, &st);
-		if (err)
-			return err;
-		dev = st.name;
-	}
-	args[n++] = tcpdump ? "tcpdump" : "tshark";
-	args[n++] = "-i";
-	args[n++] = (char *)dev;
-	args[n++] = "-l";
-	if (!tcpdump) {
-		lua = dissector();
-		if (lua) {
-			snprintf(script, sizeof(script), "lua_script:%s", lua);
-			args[n++] = "-X";
-			args[n++] = script;
-		}
-	}
-	if (file) {
-		args[n++] = "-w";
-		args[n++] = (char *)file;
-	}
-	while (i < argc && n < N(args) - 1)
-		args[n++] = argv[i++];
-	args[n] = NULL;
-	execvp(args[0], args);
-	return fail(errno, "%s", args[0]);
 }
 
 /* Faults ------------------------------------------------------------------- */

@@ -8,13 +8,13 @@
 
 #include "pwctl.h"
 
-enum type { T_U32, T_U64, T_ADDR, T_ENUM, T_FLAG, T_STR, T_DEV };
+enum type { T_U32, T_U64, T_ADDR, T_ENUM, T_FLAG, T_STR, T_DEV, T_COUNTERS };
 
 struct field {
 	const char *name;
 	int attr;
 	enum type type;
-	const char *const *values;	/* T_ENUM */
+	const char *const *values;	/* T_ENUM; T_COUNTERS: from attribute 2 on */
 	bool reply;			/* cannot be set */
 };
 
@@ -48,15 +48,24 @@ static const struct object san_object = {
 	PACKETWAY_CMD_SAN_SET, PACKETWAY_CMD_SAN_DEL, san_fields, N(san_fields),
 };
 
+#define ESP_VERDICTS(op) op "_forward", op "_discard", op "_abort"
+
+static const char *const esp_counters[] = {
+	ESP_VERDICTS("unknown"), ESP_VERDICTS("count"), ESP_VERDICTS("compare"),
+	ESP_VERDICTS("collect"), ESP_VERDICTS("rchld"), ESP_VERDICTS("rcollect"), NULL,
+};
+
 static const struct field esp_fields[] = {
 	{ "dev", PACKETWAY_A_ESP_IFINDEX, T_DEV, NULL, false },
-	{ "node", PACKETWAY_A_ESP_NODE, T_ADDR, NULL, true },
+	{ "node", PACKETWAY_A_ESP_NODE, T_ADDR, NULL, false },
+	{ "router", PACKETWAY_A_ESP_ROUTER, T_STR, NULL, true },
 	{ "capacity", PACKETWAY_A_ESP_CAPACITY, T_U32, NULL, false },
 	{ "lifetime", PACKETWAY_A_ESP_LIFETIME, T_U32, NULL, false },
 	{ "used", PACKETWAY_A_ESP_USED, T_U32, NULL, true },
 	{ "tag", PACKETWAY_A_ESP_TAG, T_U64, NULL, true },
 	{ "value", PACKETWAY_A_ESP_VALUE, T_U64, NULL, true },
 	{ "left", PACKETWAY_A_ESP_LEFT, T_U32, NULL, true },
+	{ "done", PACKETWAY_A_ESP_STATS, T_COUNTERS, esp_counters, true },
 };
 
 static const struct object esp_object = {
@@ -126,6 +135,8 @@ static int put_field(struct nlmsghdr *h, const struct field *f, const char *text
 	case T_FLAG:
 		mnl_attr_put(h, f->attr, 0, NULL);
 		break;
+	case T_COUNTERS:
+		break;
 	}
 	return EX_OK_;
 }
@@ -158,6 +169,20 @@ static int put_words(struct nlmsghdr *h, const struct object *o, int argc, char 
 	}
 	mnl_attr_nest_end(h, nest);
 	return EX_OK_;
+}
+
+static json_t *counters_json(const struct field *f, const struct nlattr *nest)
+{
+	json_t *j = json_object();
+	const struct nlattr *a;
+	int type;
+
+	mnl_attr_for_each_nested(a, nest) {
+		type = mnl_attr_get_type(a) - 2;
+		if (type >= 0 && type < nvalues(f))
+			json_object_set_new(j, f->values[type], j_u64(mnl_attr_get_u64(a)));
+	}
+	return j;
 }
 
 static json_t *object_json(const struct object *o, const struct nlattr *nest)
@@ -202,6 +227,9 @@ static json_t *object_json(const struct object *o, const struct nlattr *nest)
 		case T_ENUM:
 			n = mnl_attr_get_u32(a);
 			v = n < nvalues(f) ? json_string(f->values[n]) : json_integer(n);
+			break;
+		case T_COUNTERS:
+			v = counters_json(f, a);
 			break;
 		case T_FLAG:
 			break;

@@ -108,6 +108,7 @@ int pick_station(const char *name, struct station *st);
 int station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
 		int netns);
 int station_up(struct nl *nl, const char *name);
+int link_del(struct nl *nl, const char *name);
 int cmd_station(int argc, char **argv);
 int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 json_t *station_json(const struct station *st);

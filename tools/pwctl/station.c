@@ -228,6 +228,11 @@ int station_up(struct nl *nl, const char *name)
 	return change_link(nl, RTM_NEWLINK, name, IFF_UP);
 }
 
+int link_del(struct nl *nl, const char *name)
+{
+	return change_link(nl, RTM_DELLINK, name, 0);
+}
+
 int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 {
 	char buf[256] __attribute__((aligned(8))), ip[64];
@@ -323,7 +328,7 @@ static int station_del(int argc, char **argv)
 	err = nl_open(&nl, NETLINK_ROUTE);
 	if (err)
 		return fail(err, "rtnetlink");
-	err = change_link(&nl, RTM_DELLINK, st.name, 0);
+	err = link_del(&nl, st.name);
 	nl_close(&nl);
 	return err;
 }

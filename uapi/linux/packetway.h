@@ -7,6 +7,8 @@
  *
  *   ip link add NAME type packetway [san N] [port N] [order ...]
  *	creates a station: a netdevice on a port of a SAN.
+ *   ip link add NAME type pwmon [ring on] [cells on]
+ *	creates a monitor: what goes on in the SANs, for packet sockets.
  *   /dev/packetway
  *	is a session with one station's ATON interface (the tun model): open,
  *	PACKETWAY_IOC_BIND to a station by its ifindex in the caller's network
@@ -58,6 +60,8 @@
 #define ARPHRD_PACKETWAY	769
 /* skb protocol of an EEP message that is not IP (local experimental type 1) */
 #define ETH_P_PACKETWAY		0x88B5
+/* skb protocol of a monitor's records (local experimental type 2) */
+#define ETH_P_PACKETWAY_MON	0x88B6
 
 /* limits */
 #define PACKETWAY_SAN_MAX	32766	/* highest SAN number */
@@ -104,6 +108,95 @@ enum {
 };
 
 #define IFLA_PACKETWAY_MAX (__IFLA_PACKETWAY_MAX - 1)
+
+/*
+ * Monitor: `ip link add pwmon0 type pwmon`. While it is up, packet sockets on it get a
+ * record for every packet that enters or leaves the SANs of its namespace or is dropped
+ * there, and for what else it is asked for.
+ *
+ * IFLA_PWMON_RING	u8	1: every ring packet at every interface it leaves
+ * IFLA_PWMON_CELLS	u8	1: every cell at every unit that takes it in
+ */
+#define PACKETWAY_MON_KIND	"pwmon"
+
+enum {
+	IFLA_PWMON_UNSPEC,
+	IFLA_PWMON_RING,
+	IFLA_PWMON_CELLS,
+	__IFLA_PWMON_MAX
+};
+
+#define IFLA_PWMON_MAX (__IFLA_PWMON_MAX - 1)
+
+#define PACKETWAY_MON_VERSION	1
+
+/**
+ * enum packetway_mon_kind - what stands behind the record's header
+ * @PACKETWAY_MON_EEP: an EEP message, prefixes included
+ * @PACKETWAY_MON_RING: an ATON packet: its bits in the order in which they are on the
+ *	ring, the first one in the top bit of the first byte, without the delimiters
+ * @PACKETWAY_MON_CELL: the 53 bytes of a cell
+ */
+enum packetway_mon_kind {
+	PACKETWAY_MON_EEP = 1,
+	PACKETWAY_MON_RING = 2,
+	PACKETWAY_MON_CELL = 3,
+};
+
+/**
+ * enum packetway_mon_direction - where it was going
+ * @PACKETWAY_MON_IN: into the unit
+ * @PACKETWAY_MON_OUT: out of the unit
+ * @PACKETWAY_MON_DROPPED: nowhere
+ */
+enum packetway_mon_direction {
+	PACKETWAY_MON_IN = 1,
+	PACKETWAY_MON_OUT = 2,
+	PACKETWAY_MON_DROPPED = 3,
+};
+
+/**
+ * enum packetway_mon_unit - kinds of units; how each is numbered
+ * @PACKETWAY_MON_STATION: by port
+ * @PACKETWAY_MON_INTERFACE: ATON interface, by place on the ring
+ * @PACKETWAY_MON_PPD: input unit of a switch, by rank: stage * ports + place
+ * @PACKETWAY_MON_SPD: output unit, likewise
+ * @PACKETWAY_MON_AAL: adaptation unit, by port
+ * @PACKETWAY_MON_HALF: half-router, by port
+ */
+enum packetway_mon_unit {
+	PACKETWAY_MON_STATION,
+	PACKETWAY_MON_INTERFACE,
+	PACKETWAY_MON_PPD,
+	PACKETWAY_MON_SPD,
+	PACKETWAY_MON_AAL,
+	PACKETWAY_MON_HALF,
+};
+
+#define PACKETWAY_MON_UNIT(type, number)	((__u32)(type) << 24 | ((number) & 0xffffff))
+
+/**
+ * struct packetway_mon_hdr - in front of what was seen; all fields big-endian
+ * @version: PACKETWAY_MON_VERSION
+ * @kind: enum packetway_mon_kind
+ * @direction: enum packetway_mon_direction
+ * @reserved: 0
+ * @san: SAN number
+ * @unit: PACKETWAY_MON_UNIT()
+ * @vtime_high: virtual time, upper half
+ * @vtime_low: lower half: nanoseconds for messages (0: the SAN has no clock, or it was not
+ *	known), bit times of the ring, cycles of the fabric
+ */
+struct packetway_mon_hdr {
+	__u8 version;
+	__u8 kind;
+	__u8 direction;
+	__u8 reserved;
+	__be32 san;
+	__be32 unit;
+	__be32 vtime_high;
+	__be32 vtime_low;
+};
 
 /* ioctls: the number tells only the command, @size tells the layout */
 #define PACKETWAY_IOC_TYPE	0xE9

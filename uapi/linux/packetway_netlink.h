@@ -108,14 +108,15 @@ enum {
 #define PACKETWAY_A_SAN_MAX (__PACKETWAY_A_SAN_MAX - 1)
 
 /*
- * The ESP store of a station. IFINDEX names the station; without it GET and SET
- * are about the defaults of the namespace, which hold for stations that have no
- * settings of their own, from the next time they come up. A dump shows the
- * stations of the namespace, or, of bindings, those of one station if it names
- * it, oldest first.
+ * The ESP store of a node. IFINDEX names a station, NODE a half-router of the
+ * namespace's routers; without either, GET and SET are about the defaults of the
+ * namespace, which hold for nodes that have no settings of their own, from the
+ * next time they come up. A dump shows the stations and half-routers of the
+ * namespace, or, of bindings, those of one node if it names it, oldest first.
  *
  * PACKETWAY_A_ESP_IFINDEX	u32
- * PACKETWAY_A_ESP_NODE		u32	reply only: node id, the station's address
+ * PACKETWAY_A_ESP_NODE		u32	node id, its address; in requests: of a
+ *					half-router
  * PACKETWAY_A_ESP_CAPACITY	u32	1..PACKETWAY_ESP_CAPACITY_MAX; SET of a
  *					station: 0: as the namespace has it
  * PACKETWAY_A_ESP_LIFETIME	u32	milliseconds, 1..PACKETWAY_ESP_LIFETIME_MAX;
@@ -124,6 +125,9 @@ enum {
  * PACKETWAY_A_ESP_TAG		u64	reply only: of a binding
  * PACKETWAY_A_ESP_VALUE	u64	reply only: of a binding
  * PACKETWAY_A_ESP_LEFT		u32	reply only: milliseconds a binding has left
+ * PACKETWAY_A_ESP_ROUTER	string	reply only: router that a half-router is of
+ * PACKETWAY_A_ESP_STATS	nest	reply only: PACKETWAY_A_ESP_STAT_* of a
+ *					half-router; stations: ethtool -S
  */
 enum {
 	PACKETWAY_A_ESP_UNSPEC,
@@ -136,11 +140,41 @@ enum {
 	PACKETWAY_A_ESP_TAG,
 	PACKETWAY_A_ESP_VALUE,
 	PACKETWAY_A_ESP_LEFT,
+	PACKETWAY_A_ESP_ROUTER,
+	PACKETWAY_A_ESP_STATS,
 
 	__PACKETWAY_A_ESP_MAX
 };
 
 #define PACKETWAY_A_ESP_MAX (__PACKETWAY_A_ESP_MAX - 1)
+
+/* instructions by verdict, u64 each */
+enum {
+	PACKETWAY_A_ESP_STAT_UNSPEC,
+	PACKETWAY_A_ESP_STAT_PAD,
+	PACKETWAY_A_ESP_STAT_UNKNOWN_FORWARD,
+	PACKETWAY_A_ESP_STAT_UNKNOWN_DISCARD,
+	PACKETWAY_A_ESP_STAT_UNKNOWN_ABORT,
+	PACKETWAY_A_ESP_STAT_COUNT_FORWARD,
+	PACKETWAY_A_ESP_STAT_COUNT_DISCARD,
+	PACKETWAY_A_ESP_STAT_COUNT_ABORT,
+	PACKETWAY_A_ESP_STAT_COMPARE_FORWARD,
+	PACKETWAY_A_ESP_STAT_COMPARE_DISCARD,
+	PACKETWAY_A_ESP_STAT_COMPARE_ABORT,
+	PACKETWAY_A_ESP_STAT_COLLECT_FORWARD,
+	PACKETWAY_A_ESP_STAT_COLLECT_DISCARD,
+	PACKETWAY_A_ESP_STAT_COLLECT_ABORT,
+	PACKETWAY_A_ESP_STAT_RCHLD_FORWARD,
+	PACKETWAY_A_ESP_STAT_RCHLD_DISCARD,
+	PACKETWAY_A_ESP_STAT_RCHLD_ABORT,
+	PACKETWAY_A_ESP_STAT_RCOLLECT_FORWARD,
+	PACKETWAY_A_ESP_STAT_RCOLLECT_DISCARD,
+	PACKETWAY_A_ESP_STAT_RCOLLECT_ABORT,
+
+	__PACKETWAY_A_ESP_STAT_MAX
+};
+
+#define PACKETWAY_A_ESP_STAT_MAX (__PACKETWAY_A_ESP_STAT_MAX - 1)
 
 /*
  * A router: two half-routers, each on a port of a SAN.

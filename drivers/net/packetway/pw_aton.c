@@ -10,12 +10,14 @@
 #include <linux/ethtool.h>
 #include <linux/mm.h>
 #include <linux/rtnetlink.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include <linux/packetway_netlink.h>
 
 #include "pw_aton.h"
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_trace.h"
 
@@ -24,6 +26,8 @@
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
 #define PW_ATON_PASSIVE_MAX	4096
+/* room for packets as somebody wants to see them; rtl divides it among the interfaces */
+#define PW_ATON_TAP_SIZE	SZ_256K
 
 #define PW_X_NAME(field, name) name,
 const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN] = {
@@ -156,6 +160,13 @@ static void pw_aton_kick(struct pw_aton *aton)
 	local_bh_enable();
 }
 
+/* one period from now, whether or not it runs already; aton->lock held */
+static void pw_aton_arm(struct pw_aton *aton)
+{
+	hrtimer_start(&aton->timer, ns_to_ktime((u64)aton->period * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
 /*
  * Standing commands run when the ring is idle, at the pace of a ring of nominal
  * speed: each tick lets ring time go on by one period. A ring that has not caught
@@ -164,22 +175,26 @@ static void pw_aton_kick(struct pw_aton *aton)
 static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 {
 	struct pw_aton *aton = container_of(timer, struct pw_aton, timer);
-	u32 period;
+	bool on;
 
 	spin_lock(&aton->lock);
-	period = aton->standing ? aton->period : 0;
-	if (period) {
+	on = aton->standing && aton->period;
+	if (on) {
 		u64 now = pw_ring_now(aton->ring);
 
 		if (now >= aton->pace_until)
-			aton->pace_until = now + (u64)period * PW_ATON_BITS_PER_US;
+			aton->pace_until = now + (u64)aton->period * PW_ATON_BITS_PER_US;
+		/*
+		 * A command that comes to stand starts the timer, too, maybe just
+		 * now: under the lock either may be first. HRTIMER_RESTART is for
+		 * timers that nobody else starts.
+		 */
+		pw_aton_arm(aton);
 	}
 	spin_unlock(&aton->lock);
-	if (!period)
-		return HRTIMER_NORESTART;
-	napi_schedule(&aton->napi);
-	hrtimer_forward_now(timer, ns_to_ktime((u64)period * NSEC_PER_USEC));
-	return HRTIMER_RESTART;
+	if (on)
+		napi_schedule(&aton->napi);
+	return HRTIMER_NORESTART;
 }
 
 /*
@@ -385,8 +400,7 @@ int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req 
 		pw_aton_repace(aton);
 		/* from now, however long the ring was left alone */
 		aton->pace_until = pw_ring_now(aton->ring);
-		hrtimer_start(&aton->timer, ns_to_ktime((u64)aton->period * NSEC_PER_USEC),
-			      HRTIMER_MODE_REL_SOFT);
+		pw_aton_arm(aton);
 	}
 	spin_unlock_bh(&aton->lock);
 	return err;
@@ -573,6 +587,7 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 	aton->epoch += pw_ring_now(old);
 	pw_aton_stats_add(old, aton->past);
 	aton->pace_until = 0;
+	pw_ring_tap(ring, aton->tap, PW_ATON_TAP_SIZE);
 	aton->ring = ring;
 	swap(aton->mem, mem);
 	aton->params = *params;
@@ -721,6 +736,40 @@ int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count,
 	return regs ? 0 : -EINVAL;
 }
 
+/* a packet leaves an interface, and somebody wants to see it; aton->lock held */
+static void pw_aton_seen(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes)
+{
+	struct pw_aton *aton = ctx;
+
+	if (pw_mon_on())
+		pw_mon_bytes(aton->san, PACKETWAY_MON_RING,
+			     PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, iface), PACKETWAY_MON_OUT,
+			     aton->epoch + when, packet, bytes);
+}
+
+/**
+ * pw_aton_tap - ring packets are to be seen, or not
+ * @aton: the ring; RTNL
+ * @on: which; without memory for it nothing is seen
+ */
+void pw_aton_tap(struct pw_aton *aton, bool on)
+{
+	void *mem = NULL;
+
+	if (on == !!aton->tap)
+		return;
+	if (on) {
+		mem = __vmalloc(PW_ATON_TAP_SIZE, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!mem)
+			return;
+	}
+	spin_lock_bh(&aton->lock);
+	swap(aton->tap, mem);
+	pw_ring_tap(aton->ring, aton->tap, PW_ATON_TAP_SIZE);
+	spin_unlock_bh(&aton->lock);
+	vfree(mem);
+}
+
 struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
 {
 	struct pw_aton *aton;
@@ -733,6 +782,8 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.nregs = PW_ATON_REGS,
 		.capacity = san->nports,
 		.max_bytes = PW_ATON_PASSIVE_MAX,
+		.tap = pw_aton_seen,
+		.ctx = aton,
 	};
 	aton->mem = __vmalloc(pw_ring_size(&aton->params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	aton->dummy = pw_dummy_netdev_alloc();
@@ -761,5 +812,6 @@ void pw_aton_destroy(struct pw_aton *aton)
 	netif_napi_del(&aton->napi);
 	pw_dummy_netdev_free(aton->dummy);
 	vfree(aton->mem);
+	vfree(aton->tap);
 	kfree(aton);
 }

@@ -129,6 +129,7 @@ struct pw_aton {
 	bool frozen;			/* no submissions: the ring is being replaced */
 	struct list_head blocks;	/* RTNL */
 	u32 extra;			/* RTNL: ring-only interfaces */
+	void *tap;			/* RTNL: for who listens, or NULL */
 	struct pw_san *san;
 };
 
@@ -156,6 +157,7 @@ void pw_aton_blocks_kill(struct pw_san *san);
 int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count, u64 *buf,
 		     bool write);
 void pw_aton_stats(struct pw_aton *aton, u64 *data);
+void pw_aton_tap(struct pw_aton *aton, bool on);
 
 /* pw_aton_cdev.c APIs: programs; called by the ring when a command has ended */
 void pw_aton_file_done(struct pw_aton_req *req);

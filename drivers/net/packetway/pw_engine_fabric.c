@@ -29,6 +29,7 @@
 #include <linux/packetway_netlink.h>
 
 #include "fabric.h"
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_trace.h"
 
@@ -111,7 +112,8 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	rcu_read_lock();
 	st = rcu_dereference(san->port[dst].station);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
-	if (m->dst != PW_PORT_GROUP && !fab->rtl) {
+	/* its bytes are not needed again, unless cells that are repeated are to be seen */
+	if (m->dst != PW_PORT_GROUP && !fab->rtl && !pw_fabric_tapped(fab->f)) {
 		skb = m->skb;
 		m->skb = NULL;
 	} else {
@@ -161,6 +163,24 @@ static void pw_fab_trace(void *ctx, const struct pw_fabric_trace *t)
 	const struct pw_fab *fab = ctx;
 
 	trace_pw_cell(fab->eng.san, t);
+}
+
+/* a cell as somebody wants to see it; fab->lock held */
+static void pw_fab_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell)
+{
+	struct pw_fab *fab = ctx;
+	struct pw_san *san = fab->eng.san;
+	u32 ports = san->nports;
+
+	/* whoever listened has gone */
+	if (!pw_mon_on()) {
+		pw_fabric_tap(fab->f, false);
+		return;
+	}
+	unit = unit < 3 * ports ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
+				  PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - 3 * ports);
+	pw_mon_bytes(san, PACKETWAY_MON_CELL, unit, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
+		     cycle, cell, PW_BMX_CELL);
 }
 
 /* seeded faults, decided cell by cell */
@@ -294,6 +314,8 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	u64 next, limit;
 
 	spin_lock(&fab->lock);
+	if (pw_mon_on())
+		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	limit = pw_fab_limit(fab);
 	next = pw_fab_run(fab, limit, fab->rtl ? PW_FAB_WORK_RTL : PW_FAB_WORK_FAST);
 	if (next != PW_FABRIC_NEVER && next > limit && limit &&
@@ -476,6 +498,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->ops.room = pw_fab_room;
 	fab->ops.fetch = pw_fab_fetch;
 	fab->ops.trace = pw_fab_trace;
+	fab->ops.cell = pw_fab_cell;
 	fab->ops.fault = pw_fab_fault_fn;
 	fab->f = pw_fabric_init(fab->mem, &params, &fab->ops, fab);
 	fab->real_start = ktime_get_ns();

@@ -25,10 +25,12 @@ static void pw_err_record(u8 *p, u8 type, u32 value)
  */
 bool pw_err_wanted(struct sk_buff *skb, struct pw_eep_view *v)
 {
+	int err;
+
 	/* the fields count even if the message was refused behind them */
-	if (pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v) == -EAGAIN &&
-	    pskb_may_pull(skb, min(v->need, skb->len)))
-		pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
+	do {
+		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
+	} while (err == -EAGAIN && pskb_may_pull(skb, v->need));
 	return v->hdr_seen && pw_eep_may_answer(v);
 }
 

@@ -187,6 +187,7 @@ void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_i
 	info->used = 0;
 	spin_lock_bh(&esp->lock);
 	info->up = esp->mem;
+	memcpy(info->done, esp->done, sizeof(info->done));
 	if (esp->mem) {
 		/* changed defaults hold from the next time the link comes up */
 		info->capacity = esp->store.capacity;
@@ -216,8 +217,14 @@ bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left
 	return found;
 }
 
+/* a half-router that nobody sees any more, or that was not even initialised */
+void pw_esp_node_free(struct pw_esp *esp)
+{
+	kvfree(esp->mem);
+}
+
 /* the data block has changed: so do the CRCs that go with it */
-static void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v)
+void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	struct pw_eep_elem el;
 	struct pw_eep_iter it;
@@ -266,6 +273,8 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 	spin_lock(&esp->lock);
 	if (likely(esp->mem))
 		pw_esp_node_input(&node, ktime_get_ns(), skb->data + v->db_off, v->data_len, res);
+	if (esp->router && res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
+		esp->done[res->opcode][res->verdict - PW_ESP_V_FORWARD]++;
 	spin_unlock(&esp->lock);
 	if (res->verdict == PW_ESP_V_FORWARD || res->verdict == PW_ESP_V_ABORT)
 		pw_esp_crc(skb, v);
@@ -345,7 +354,7 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 		kfree_skb(copy);
 		return PW_DROP_RX_NOMEM;
 	}
-	trace_pw_esp(st->dev, v, &res);
+	trace_pw_esp(st->dev->name, st->addr, v, &res);
 	pw_esp_count(st, &res);
 	if (res.verdict == PW_ESP_V_DROP) {
 		kfree_skb(copy);

@@ -12,6 +12,7 @@
 struct net;
 struct netlink_ext_ack;
 struct pw_eep_view;
+struct pw_half;
 struct pw_station;
 struct sk_buff;
 
@@ -27,6 +28,9 @@ struct pw_esp_conf {
 	u32 lifetime;
 };
 
+/* forward, discard, abort */
+#define PW_ESP_VERDICTS 3
+
 /**
  * struct pw_esp - an ESP node
  * @lock: the store; BH off
@@ -35,6 +39,8 @@ struct pw_esp_conf {
  * @id: PacketWay address, the node id of RCHLD and RCOLLECT
  * @router: a half-router; otherwise an end system
  * @conf: what was asked for; RTNL
+ * @done: of a half-router: instructions by what became of them; enum pw_esp_verdict
+ *	from FORWARD. A station has these in its own counters.
  */
 struct pw_esp {
 	spinlock_t lock;	/* see above */
@@ -43,6 +49,7 @@ struct pw_esp {
 	u32 id;
 	bool router;
 	struct pw_esp_conf conf;
+	u64 done[PW_ESP_OPCODES][PW_ESP_VERDICTS];
 };
 
 /* what can be seen of a node */
@@ -51,10 +58,12 @@ struct pw_esp_info {
 	u32 lifetime;
 	u32 used;
 	bool up;
+	u64 done[PW_ESP_OPCODES][PW_ESP_VERDICTS];
 };
 
 void pw_esp_net_init(struct pw_esp_conf *conf);
 void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router);
+void pw_esp_node_free(struct pw_esp *esp);
 int pw_esp_node_up(struct pw_esp *esp, const struct net *net);
 void pw_esp_node_down(struct pw_esp *esp);
 int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_esp_conf *conf,
@@ -63,7 +72,12 @@ void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_i
 bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left);
 int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep_view *v,
 		    struct pw_esp_result *res);
+void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v);
 int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
 	      struct list_head *up);
+
+/* pw_esp_half.c APIs */
+bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, u32 off);
+void pw_esp_end(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v);
 
 #endif

@@ -17,6 +17,7 @@
 #include <linux/ipv6.h>
 #include <net/ndisc.h>
 
+#include "pw_mon.h"
 #include "pw_router.h"
 #include "pw_trunk.h"
 
@@ -41,6 +42,7 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	struct sk_buff *err;
 
 	pw_half_count(h, why);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb);
 	if (te && pw_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
 			err = pw_err_build(skb, &v, te, h->addr, pw_half_mtu(h), true);
@@ -71,6 +73,7 @@ static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 	cb->dst_port = port;
 	cb->flags &= ~PW_CB_TWIN;
 	pw_half_count(h, PW_HALF_SENT);
+	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
 	eng = rcu_dereference(h->san->engine);
 	eng->ops->xmit(eng, skb);
 }
@@ -154,6 +157,9 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 	case PW_PT_ERR:
 		pw_rrp_receive(h, skb, &v);
 		return;
+	case PW_PT_ESP:
+		pw_esp_end(h, skb, &v);
+		return;
 	case PW_PT_ECHO:
 		if (v.te != PW_TE_ECHO_REQUEST || pw_addr_kind(v.sa) != PW_ADDR_KIND_PHYS)
 			break;
@@ -203,6 +209,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 		}
 		if (l.hop.prio >= 0)
 			cb->prio = l.hop.prio;
+		if (!pw_esp_pass(h, skb, l.hop.consumed))
+			return;
 		__skb_pull(skb, l.hop.consumed);
 		pw_half_count(h, PW_HALF_FORWARD_L2);
 		pw_half_emit(h, skb, cb->dst_port);
@@ -225,6 +233,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
 			return;
 		}
+		if (!pw_esp_pass(h, skb, l.hdr_off))
+			return;
 		pw_half_count(h, PW_HALF_FORWARD_L3);
 		pw_half_emit(h, skb, port);
 		return;
@@ -234,6 +244,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 			consume_skb(skb);
 			return;
 		}
+		if (!pw_esp_pass(h, skb, l.hdr_off))
+			return;
 		cb->route = -1;
 		cb->dt = l.dt;
 		pw_half_count(h, PW_HALF_FORWARD_GROUP);
@@ -349,7 +361,7 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return false;
 	}
-	return true;
+	return pw_esp_pass(h, skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
 }
 
 /* by address, from this half's own SAN */
@@ -379,6 +391,8 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
 		return;
 	}
+	if (!pw_esp_pass(h, skb, l->hdr_off))
+		return;
 	cb->route = -1;
 	cb->dt = l->dt;
 	pw_half_count(h, PW_HALF_FORWARD_L3);
@@ -444,6 +458,7 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb)
 	struct pw_look l;
 
 	pw_half_count(h, PW_HALF_RX);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb);
 	/* its sender's socket, namespace and device end here */
 	skb_orphan(skb);
 	skb_dst_drop(skb);

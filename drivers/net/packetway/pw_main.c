@@ -4,6 +4,7 @@
 #include <net/netns/generic.h>
 #include <net/rtnetlink.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 
 unsigned int pw_net_id;
@@ -13,6 +14,7 @@ static int __net_init pw_net_init(struct net *net)
 	struct pw_net *pn = net_generic(net, pw_net_id);
 
 	pw_san_net_init(net);
+	pw_mon_net_init(net);
 	pw_esp_net_init(&pn->esp);
 	return 0;
 }
@@ -65,9 +67,13 @@ static int __init pw_init(void)
 	if (err)
 		goto err_notifier;
 
-	err = pw_genl_register();
+	err = rtnl_link_register(&pw_mon_link_ops);
 	if (err)
 		goto err_link;
+
+	err = pw_genl_register();
+	if (err)
+		goto err_mon;
 
 	err = pw_cdev_register();
 	if (err)
@@ -85,6 +91,8 @@ err_cdev:
 	pw_cdev_unregister();
 err_genl:
 	pw_genl_unregister();
+err_mon:
+	rtnl_link_unregister(&pw_mon_link_ops);
 err_link:
 	rtnl_link_unregister(&pw_link_ops);
 err_notifier:
@@ -102,6 +110,7 @@ static void __exit pw_exit(void)
 {
 	pw_cdev_unregister();
 	pw_genl_unregister();
+	rtnl_link_unregister(&pw_mon_link_ops);
 	rtnl_link_unregister(&pw_link_ops);
 	unregister_netdevice_notifier(&pw_netdev_notifier);
 	unregister_pernet_device(&pw_net_ops);
@@ -119,4 +128,5 @@ MODULE_AUTHOR("packetway maintainers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.1");
 MODULE_ALIAS_RTNL_LINK("packetway");
+MODULE_ALIAS_RTNL_LINK("pwmon");
 MODULE_ALIAS("devname:" PACKETWAY_DEVICE);

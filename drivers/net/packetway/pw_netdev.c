@@ -9,6 +9,7 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
 
@@ -274,7 +275,7 @@ static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void 
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct inet6_dev *idev;
 
-	if (!pw_netdev_is(dev))
+	if (!pw_netdev_is(dev) && !(pw_mon_is(dev) && event == NETDEV_REGISTER))
 		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_REGISTER:

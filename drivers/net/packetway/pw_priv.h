@@ -86,6 +86,7 @@ struct pw_net {
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
 	unsigned int nrouters;	/* RTNL */
+	struct list_head mons;	/* RTNL, read under RCU: struct pw_mon that is up */
 };
 
 /* one attachment point of a SAN; lives as long as the SAN */

@@ -66,6 +66,7 @@ static void pw_half_limit(struct ratelimit_state *rs, int burst)
 static void pw_half_free(struct pw_half *h)
 {
 	kfree(rcu_dereference_protected(h->beyond, true));
+	pw_esp_node_free(&h->esp);
 	pw_dummy_netdev_free(h->dummy);
 	vfree(h->mem);
 	free_percpu(h->stats);
@@ -87,6 +88,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->mtu_set = conf->mtu;
 	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
 	spin_lock_init(&h->lock);
+	pw_esp_node_init(&h->esp, h->addr, true);
 	pw_rxq_init(&h->rxq);
 	h->rxq.open = true;
 	pw_half_limit(&h->err_limit, 1000);
@@ -113,7 +115,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->twin_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
 	netif_napi_add(h->dummy, &h->napi, pw_half_poll);
-	return 0;
+	return pw_esp_node_up(&h->esp, h->san->net);
 }
 
 static int pw_router_check(struct net *net, const char *name, const struct pw_half_config conf[2],

@@ -121,6 +121,7 @@ struct pw_half {
 	struct pw_san *san;
 	u32 port;
 	u32 addr;
+	struct pw_esp esp;	/* the half-router as a node */
 
 	u32 mtu_set;		/* bytes, 0 = what all stations take; RTNL */
 	u32 mtu;		/* bytes, in force; READ_ONCE */

@@ -16,6 +16,7 @@
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
 
@@ -490,6 +491,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb);
 		pw_rx_one(st, skb, &up);
 	}
 	rcu_read_unlock();

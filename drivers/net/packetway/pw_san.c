@@ -6,6 +6,7 @@
 
 #include <linux/packetway_netlink.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
 
@@ -202,6 +203,7 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	}
 	san->ptp = pw_ptp_create(san);
 	pw_debugfs_san_add(san);
+	pw_mon_san_init(san);
 	return san;
 
 err_aton:

@@ -3,6 +3,7 @@
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_trace.h"
 
@@ -44,6 +45,7 @@ void pw_count(struct pw_station *st, enum pw_stat id)
 void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 {
 	trace_pw_drop(st->dev, skb, why);
+	pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_DROPPED, skb);
 	pw_count(st, (enum pw_stat)why);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 }

@@ -87,11 +87,12 @@ TRACE_DEFINE_ENUM(PW_ESP_RCOLLECT);
 
 /* tags are capabilities: they are not traced */
 TRACE_EVENT(pw_esp,
-	TP_PROTO(const struct net_device *dev, const struct pw_eep_view *v,
+	TP_PROTO(const char *dev, u32 node, const struct pw_eep_view *v,
 		 const struct pw_esp_result *res),
-	TP_ARGS(dev, v, res),
+	TP_ARGS(dev, node, v, res),
 	TP_STRUCT__entry(
-		__string(name, dev->name)
+		__string(name, dev)
+		__field(u32, node)
 		__field(u32, src)
 		__field(u32, dst)
 		__field(int, opcode)
@@ -99,15 +100,16 @@ TRACE_EVENT(pw_esp,
 		__field(int, reason)
 	),
 	TP_fast_assign(
-		pw_assign_str(name, dev->name);
+		pw_assign_str(name, dev);
+		__entry->node = node;
 		__entry->src = v->sa;
 		__entry->dst = v->dt;
 		__entry->opcode = res->opcode;
 		__entry->verdict = res->verdict;
 		__entry->reason = res->reason;
 	),
-	TP_printk("dev=%s src=%06x dst=%06x opcode=%s verdict=%s reason=%s", __get_str(name),
-		  __entry->src, __entry->dst,
+	TP_printk("dev=%s node=%06x src=%06x dst=%06x opcode=%s verdict=%s reason=%s",
+		  __get_str(name), __entry->node, __entry->src, __entry->dst,
 		  __print_symbolic(__entry->opcode, PW_ESP_OPCODE_NAMES),
 		  __print_symbolic(__entry->verdict, PW_ESP_VERDICT_NAMES),
 		  __print_symbolic(__entry->reason, PW_ESP_REASON_NAMES))

@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <net/dst.h>
 
+#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
 
@@ -253,6 +254,7 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 		.route = -1,
 		.net = dev_net(st->dev),
 	};
+	pw_mon_out(san, PACKETWAY_MON_STATION, st->port, skb);
 	why = pw_classify(san, skb);
 	if (unlikely(why != PW_SEND)) {
 		pw_refuse(st, skb, why);

@@ -169,7 +169,9 @@ struct pw_ring;
  * @max_bytes: longest passive packet
  * @deliver: called when a passive packet has passed an interface it was meant for
  *	and its CRC was good there; @when is that bit time; may be NULL
- * @ctx: for @deliver
+ * @tap: called while pw_ring_tap() asks for it, with a packet that leaves @iface from
+ *	bit time @when on: its bits without the delimiters; may be NULL
+ * @ctx: for @deliver and @tap
  */
 struct pw_ring_params {
 	u8 engine;
@@ -178,6 +180,7 @@ struct pw_ring_params {
 	u32 propagation;
 	u32 max_bytes;
 	void (*deliver)(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when);
+	void (*tap)(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes);
 	void *ctx;
 };
 
@@ -244,6 +247,7 @@ int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
 int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
 int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd);
 int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault);
+void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size);
 
 enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget);
 struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring);

@@ -392,6 +392,8 @@ static void begin_scan(struct pw_ring *ring)
 	}
 	if (ring->pkt_flip && !ring->pkt_flip_hop)
 		flip_packet(ring);
+	if (unlikely(ring->tap.mem) && !f->damaged)
+		pw_fast_tap(ring, pkt->t);
 }
 
 /* visit the next interfaces, at most @budget of them */
@@ -419,12 +421,15 @@ static u32 scan(struct pw_ring *ring, u32 budget)
 		from -= ring->n;
 	if (ring->pkt_flip && f->hop <= ring->pkt_flip_hop)
 		end = min(end, ring->pkt_flip_hop + 1);
-	end = min_t(u64, end, (u64)f->hop + budget);
+	/* who listens wants to see every hop */
+	end = min_t(u64, end, (u64)f->hop + (unlikely(ring->tap.mem) ? 1 : budget));
 	visit_range(ring, from, from + (end - f->hop));
 	budget = end - f->hop;
 	f->hop = end;
 	if (ring->pkt_flip && end == ring->pkt_flip_hop + 1)
 		flip_packet(ring);
+	if (unlikely(ring->tap.mem) && !f->damaged)
+		pw_fast_tap(ring, from);
 	return budget;
 }
 

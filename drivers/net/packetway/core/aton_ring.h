@@ -62,6 +62,14 @@ struct pw_rtl {
 	bool back_good;
 };
 
+/* somebody listens */
+struct pw_ring_tap {
+	void *mem;		/* NULL: nobody */
+	size_t size;
+	u32 stride;		/* rtl: bytes of it for each interface */
+	u32 sorted;		/* fast: operands of a SORT there, in order */
+};
+
 struct pw_ring {
 	struct pw_ring_params p;
 	u32 n;
@@ -111,6 +119,7 @@ struct pw_ring {
 	struct pw_ring_cmd *done_tail;
 	struct pw_ring_stats stats;
 
+	struct pw_ring_tap tap;
 	struct pw_fast fast;
 	struct pw_rtl rtl;
 };
@@ -156,5 +165,10 @@ void pw_rtl_init(struct pw_ring *ring, void *mem);
 void pw_rtl_wipe(struct pw_ring *ring);
 enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget);
 enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget);
+
+void pw_ring_tap_reset(struct pw_ring *ring);
+u8 pw_rtl_symbol(const struct pw_ring *ring, u32 iface);
+void pw_rtl_tap(struct pw_ring *ring);
+void pw_fast_tap(struct pw_ring *ring, u32 iface);
 
 #endif /* PW_ATON_RING_H */

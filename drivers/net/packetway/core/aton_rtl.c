@@ -100,6 +100,18 @@ void pw_rtl_wipe(struct pw_ring *ring)
 	rtl->flip_at = PW_RING_NEVER;
 	rtl->back_at = PW_RING_NEVER;
 	rtl->strip_at = PW_RING_NEVER;
+	if (ring->tap.mem)
+		pw_ring_tap_reset(ring);
+}
+
+/**
+ * pw_rtl_symbol - what an interface sends in this bit time
+ * @ring: the ring
+ * @iface: the interface
+ */
+u8 pw_rtl_symbol(const struct pw_ring *ring, u32 iface)
+{
+	return ring->rtl.ifs[iface].out;
 }
 
 /* modem */
@@ -741,6 +753,8 @@ static void bit_time(struct pw_ring *ring, u64 until)
 	rtl->cycle++;
 	if (rtl->cycle == rtl->flip_at)
 		rtl->ifs[rtl->flip_if].out ^= 1;
+	if (unlikely(ring->tap.mem))
+		pw_rtl_tap(ring);
 	if (ring->monitor < ring->n) {
 		m = &rtl->ifs[ring->monitor];
 		rtl->quiet = m->mode == REPEAT ? rtl->quiet + 1 : 0;

@@ -20,6 +20,7 @@ struct fmsg {
 	u16 next, prev;
 	u16 need;		/* deliveries outstanding */
 	u16 gen;
+	u16 sqn;		/* of its first cell */
 	s8 route;
 	bool used, acked, ended;
 	u32 got[MAP_WORDS];	/* read by the process of that port */
@@ -31,7 +32,19 @@ struct fcell {
 	struct pw_aal_cell c;
 	u32 next;
 	u16 copies;
+	u16 vpi;		/* at the sender */
+	u8 damage;		/* bit s: PPD of stage s flipped a bit */
 };
+
+/* a link of the rtl engine that is listened to */
+struct ftap {
+	u64 start;
+	u8 n;			/* bytes of a cell that are here, or TAP_WAIT */
+	bool lost;
+	u8 cell[PW_BMX_CELL];
+};
+
+#define TAP_WAIT	0xff	/* until the link is idle */
 
 struct fport {
 	struct pw_aal *u;
@@ -72,11 +85,15 @@ struct pw_fabric {
 	u16 msg_free;
 	struct fcell *cell;
 	u32 cell_free;
+	struct ftap *tap;	/* rtl: 4 * ports */
+	bool tapped;
+	u32 hop_cell;		/* fast: cell that the last PPD took in, and when */
+	u64 hop_at;
 	u32 look[MAP_WORDS];	/* processes that have something to do */
 	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
 	bool looks, ends;	/* there are any */
 	bool tracing;
-	bool faults;		/* rtl */
+	bool faults;
 	u32 nwaiting;		/* ports whose message may not be let in yet */
 	/*
 	 * Fast engine: units by the cycle of their next event. Those of the next
@@ -240,6 +257,7 @@ static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
 	v->msg = take(a, sizeof(*v->msg) * q.queue * v->ports);
 	m = take(a, q.flags & PW_FABRIC_F_FAST ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
 	v->cell = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->cell) * cell_pool(&q) : 0);
+	v->tap = take(a, q.flags & PW_FABRIC_F_FAST ? 0 : 4 * v->ports * sizeof(*v->tap));
 	v->words = DIV_ROUND_UP(v->ports, 64);
 	v->slot = take(a, sizeof(*v->slot) * SLOTS * v->words);
 	if (f && q.flags & PW_FABRIC_F_FAST)
@@ -306,6 +324,151 @@ static struct fmsg *find(struct pw_fabric *f, u32 id)
 		return NULL;
 	return &f->msg[i];
 }
+
+/* ---- cells as bytes, for who listens ---- */
+
+static void message_header(const struct fmsg *m, u32 *hdr)
+{
+	hdr[0] = 'p';
+	hdr[1] = 'w';
+	hdr[2] = 'f';
+	hdr[3] = m->dst == PW_FABRIC_ALL ? U32_MAX : m->dst;
+	hdr[4] = m->id;
+}
+
+static void message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n)
+{
+	if (m->data)
+		memcpy(buf, m->data + off, n);
+	else if (f->ops->fetch)
+		f->ops->fetch(f->ctx, m->src, m->cookie, off, buf, n);
+}
+
+/* data of a cell of the fast engine; that of a message which has ended is gone */
+static u32 cell_data(struct pw_fabric *f, const struct pw_aal_cell *c, u8 *data)
+{
+	struct fmsg *m = c->type == PW_CELL_T_DATA ? find(f, c->id) : NULL;
+	u32 hdr[PW_AAL_HDR_WORDS], i, off, n;
+
+	if (!m)
+		return 0;
+	i = (u16)(c->sqn - m->sqn);
+	off = i * PW_CELL_DATA_LEN;
+	n = PW_CELL_DATA_LEN;
+	if (!i) {
+		message_header(m, hdr);
+		for (i = 0; i < PW_AAL_HDR_WORDS; i++)
+			put_unaligned_be32(hdr[i], data + 4 * i);
+		data += PW_CELL_MSG_HDR;
+		n -= PW_CELL_MSG_HDR;
+	} else {
+		off -= PW_CELL_MSG_HDR;
+	}
+	if (off < m->len)
+		message_bytes(f, m, off, data, min(n, m->len - off));
+	return PW_CELL_DATA_LEN;
+}
+
+/* VPI on the way into @unit; see fill_tables() of bmx_net.c */
+static u32 cell_vpi(const struct pw_fabric *f, const struct fcell *cell, u32 unit)
+{
+	u32 k = f->p.k, s = cell->c.src;
+	bool all = cell->c.dst == PW_CELL_DST_ALL;
+
+	switch (unit / f->ports) {
+	case 0:
+		return cell->vpi;
+	case 1:
+		return (f->ports + 1) * (s % k) + (all ? f->ports : cell->c.dst);
+	case 2:
+		return (k + 1) * s + (all ? k : cell->c.dst % k);
+	default:
+		return 0;
+	}
+}
+
+static void tell_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
+{
+	const struct fcell *cell = &f->cell[i];
+	struct pw_cell_hdr h = {
+		.vpi = cell_vpi(f, cell, unit),
+		.type = cell->c.type,
+		.flag = cell->c.flag,
+		.sqn = cell->c.sqn,
+		.src = cell->c.src,
+		.dst = cell->c.dst,
+	};
+	u8 data[PW_CELL_DATA_LEN] = {};
+	u8 bytes[PW_BMX_CELL];
+	u32 s;
+
+	pw_cell_build(bytes, &h, pw_bmx_vpi_shift(f->p.k), data, cell_data(f, &cell->c, data));
+	for (s = 0; s < PW_BMX_STAGES && s < unit / f->ports; s++)
+		if (cell->damage & BIT(s))
+			bytes[50 - s] ^= 1;
+	f->ops->cell(f->ctx, unit, cycle, lost, bytes);
+}
+
+/* rtl: a byte on the way into a unit, which has @count bytes of its cell now */
+static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 count)
+{
+	struct ftap *t = &f->tap[unit];
+
+	if (!valid) {
+		if (t->n == TAP_WAIT)
+			t->n = 0;
+		return;
+	}
+	if (t->n == TAP_WAIT)
+		return;
+	if (count == 1) {
+		t->start = f->now;
+		t->n = 0;
+		t->lost = false;
+	}
+	/* neither the next byte nor the last one: the unit has refused the cell */
+	if (count ? count != t->n + 1 : t->n != PW_BMX_CELL - 1) {
+		t->n = 0;
+		return;
+	}
+	t->cell[t->n++] = byte;
+	if (t->n < PW_BMX_CELL)
+		return;
+	t->n = 0;
+	f->ops->cell(f->ctx, unit, t->start, false, t->cell);
+	if (t->lost)
+		f->ops->cell(f->ctx, unit, t->start, true, t->cell);
+}
+
+static void tap_links(struct pw_fabric *f)
+{
+	const struct pw_bmx_net *net = f->net;
+	u32 i, n, ppd;
+
+	for (i = 0; i < f->ports; i++)
+		tap_byte(f, i, net->in_byte[i], net->in_byteind[i], net->ppd[i].count);
+	for (i = 0; i < 2 * f->ports; i++) {
+		ppd = net->peer[i];
+		tap_byte(f, ppd, net->spd[i].byte, net->spd[i].byteind, net->ppd[ppd].count);
+	}
+	/* a port of a device refuses nothing: it has taken what was on its link */
+	for (i = 0; i < f->ports; i++) {
+		n = f->tap[3 * f->ports + i].n;
+		tap_byte(f, 3 * f->ports + i, net->out_byte[i], net->out_byteind[i],
+			 n == PW_BMX_CELL - 1 ? 0 : n + 1);
+	}
+}
+
+/**
+ * pw_fabric_tapped() - does ops->cell get to know of cells?
+ * @f: fabric
+ */
+bool pw_fabric_tapped(const struct pw_fabric *f)
+{
+	return f->tapped;
+}
+
+/* ---- whom a message concerns ---- */
 
 static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
@@ -501,8 +664,10 @@ static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c
 	}
 	trace(f, again ? PW_FABRIC_EV_RESEND : PW_FABRIC_EV_CELL, u->cfg.port, 1, at, c);
 	m = c->flag & PW_CELL_F_FIRST ? find(f, c->id) : NULL;
-	if (m && !m->t.first_out)
+	if (m && !m->t.first_out) {
 		m->t.first_out = at;
+		m->sqn = c->sqn;
+	}
 }
 
 static void on_cell_in(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c)
@@ -634,6 +799,8 @@ static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 
 
 	f->cell_free = f->cell[i].next;
 	f->cell[i].c = *c;
+	f->cell[i].vpi = vpi;
+	f->cell[i].damage = 0;
 	f->cell[i].copies = c->dst == PW_CELL_DST_ALL ? f->ports : 1;
 	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
 }
@@ -656,6 +823,8 @@ static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 
 	if (!pw_aal_fast_rx(f->port[port].u, t, &f->cell[cookie].c, bad))
 		return PW_BMX_RX_BLOCK;
+	if (unlikely(f->tapped))
+		tell_cell(f, cookie, PW_BMX_STAGES * f->ports + port, t, false);
 	cell_put(f, cookie, 1);
 	replan(f, port);
 	return PW_BMX_RX_ACCEPT;
@@ -674,6 +843,8 @@ static void net_dropped(void *ctx, u32 ppd, u32 cookie, u32 copies)
 	struct pw_fabric *f = ctx;
 
 	trace(f, PW_FABRIC_EV_DROP, ppd, copies, f->now, &f->cell[cookie].c);
+	if (f->tapped)
+		tell_cell(f, cookie, ppd, f->hop_at, true);
 	cell_put(f, cookie, copies);
 }
 
@@ -682,6 +853,10 @@ static void net_hop(void *ctx, u32 ppd, u32 cookie, u64 t)
 	struct pw_fabric *f = ctx;
 
 	trace(f, PW_FABRIC_EV_HOP, ppd, 1, t, &f->cell[cookie].c);
+	if (f->tapped)
+		tell_cell(f, cookie, ppd, t, false);
+	f->hop_cell = cookie;
+	f->hop_at = t;
 }
 
 static void net_suspended(void *ctx, u32 ppd, u64 tries, u64 t)
@@ -694,9 +869,14 @@ static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
 	struct pw_fabric *f = ctx;
 	enum pw_bmx_fault what = PW_BMX_FAULT_NONE;
 
-	if (fast(f) || f->faults)
+	if (f->faults)
 		what = f->ops->fault(f->ctx, ppd, t);
-	if (!fast(f)) {
+	if (fast(f)) {
+		/* the cell whose hop was told last */
+		if (what == PW_BMX_FAULT_CORRUPT)
+			f->cell[f->hop_cell].damage |= BIT(ppd / f->ports);
+	} else {
+		f->tap[ppd].lost = what == PW_BMX_FAULT_DROP;
 		if (what == PW_BMX_FAULT_DROP)
 			trace(f, PW_FABRIC_EV_DROP, ppd, 1, f->now, NULL);
 		trace(f, PW_FABRIC_EV_HOP, ppd, 1, t, NULL);
@@ -728,10 +908,7 @@ static void host_fetch(void *ctx, struct pw_aal_host *h, u32 off, u8 *buf, u32 n
 	struct pw_fabric *f = ctx;
 	struct fmsg *m = &f->msg[f->port[h->u->cfg.port].tx];
 
-	if (m->data)
-		memcpy(buf, m->data + off, n);
-	else if (f->ops->fetch)
-		f->ops->fetch(f->ctx, m->src, m->cookie, off, buf, n);
+	message_bytes(f, m, off, buf, n);
 }
 
 static void host_store(void *ctx, struct pw_aal_host *h, u32 off, const u8 *buf, u32 n)
@@ -741,10 +918,7 @@ static void host_store(void *ctx, struct pw_aal_host *h, u32 off, const u8 *buf,
 	u8 want[4] = {};
 	u32 i;
 
-	if (m->data)
-		memcpy(want, m->data + off, n);
-	else if (f->ops->fetch)
-		f->ops->fetch(f->ctx, m->src, m->cookie, off, want, n);
+	message_bytes(f, m, off, want, n);
 	for (i = 0; i < n; i++)
 		f->stats.mismatch += buf[i] != want[i];
 }
@@ -786,15 +960,6 @@ static const struct pw_aal_host_ops host_ops = {
 	.denied = host_denied,
 };
 
-static void host_hdr(const struct pw_fabric *f, const struct fmsg *m, u32 *hdr)
-{
-	hdr[0] = 'p';
-	hdr[1] = 'w';
-	hdr[2] = 'f';
-	hdr[3] = m->dst == PW_FABRIC_ALL ? U32_MAX : m->dst;
-	hdr[4] = m->id;
-}
-
 static void start_tx(struct pw_fabric *f, u32 port)
 {
 	struct fport *p = &f->port[port];
@@ -819,7 +984,7 @@ static void start_tx(struct pw_fabric *f, u32 port)
 		return;
 	}
 	memset(&job, 0, sizeof(job));
-	host_hdr(f, m, job.hdr);
+	message_header(m, job.hdr);
 	job.len = m->len;
 	job.dst = m->dst;
 	job.all = m->dst == PW_FABRIC_ALL;
@@ -843,7 +1008,7 @@ static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 		return;
 	}
 	memset(&job, 0, sizeof(job));
-	host_hdr(f, m, job.hdr);
+	message_header(m, job.hdr);
 	job.hdr[3] = port;
 	job.len = m->len;
 	job.gap_get = f->p.gap_get;
@@ -1042,6 +1207,8 @@ static void rtl_cycle(struct pw_fabric *f)
 		net->out_suspend[i] = u->icsuspend;
 	}
 	pw_bmx_net_step_ppd(net);
+	if (unlikely(f->tapped))
+		tap_links(f);
 	if (unlikely(f->tracing))
 		for (i = f->ports; i < PW_BMX_STAGES * f->ports; i++)
 			if (net->ppd[i].suspend)
@@ -1381,6 +1548,21 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 	return f;
 }
 
+/* who listens to every cell at every input unit */
+static void set_hooks(struct pw_fabric *f)
+{
+	if (fast(f)) {
+		/* a cell that a fault damages is known by its hop */
+		f->fnet_ops.hop = f->tracing || f->tapped || (f->faults && f->ops->cell) ? net_hop :
+											   NULL;
+		f->fnet_ops.suspended = f->tracing ? net_suspended : NULL;
+		f->fnet_ops.fault = f->faults ? net_fault : NULL;
+	} else {
+		f->net->fault = f->tracing || f->tapped || f->faults ? net_fault : NULL;
+		f->net->fault_ctx = f;
+	}
+}
+
 /**
  * pw_fabric_hooks() - which of the callbacks for every cell are wanted now
  * @f: fabric
@@ -1393,16 +1575,29 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
 {
 	f->tracing = trace && f->ops->trace;
-	fault = fault && f->ops->fault;
-	if (fast(f)) {
-		f->fnet_ops.hop = f->tracing ? net_hop : NULL;
-		f->fnet_ops.suspended = f->tracing ? net_suspended : NULL;
-		f->fnet_ops.fault = fault ? net_fault : NULL;
-	} else {
-		f->net->fault = f->tracing || fault ? net_fault : NULL;
-		f->net->fault_ctx = f;
-		f->faults = fault;
-	}
+	f->faults = fault && f->ops->fault;
+	set_hooks(f);
+}
+
+/**
+ * pw_fabric_tap() - cells are told to ops->cell, byte by byte, from now on, or not
+ * @f: fabric
+ * @on: which
+ *
+ * Cells of messages that have ended (repeated ones, say) have no data in the fast
+ * engine. The cycles of the fabric are the same either way.
+ */
+void pw_fabric_tap(struct pw_fabric *f, bool on)
+{
+	u32 i;
+
+	on = on && f->ops->cell;
+	if (on == f->tapped)
+		return;
+	f->tapped = on;
+	for (i = 0; !fast(f) && i < 4 * f->ports; i++)
+		f->tap[i].n = TAP_WAIT;
+	set_hooks(f);
 }
 
 /**

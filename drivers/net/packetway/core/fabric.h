@@ -143,6 +143,9 @@ struct pw_fabric_trace {
  * @room: a port whose queue was full can take a message again
  * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
  * @trace: trace record
+ * @cell: while pw_fabric_tap() asks for it: the 53 bytes of a cell that PPD @unit
+ *	(3 * ports + p: port p) took in, with byte 0 on its link in @cycle; a second
+ *	time with @lost if a fault lost it there
  * @fault: fault of a cell that PPD @ppd is about to accept; same arguments and
  *	same order in both engines
  */
@@ -154,6 +157,7 @@ struct pw_fabric_ops {
 	void (*room)(void *ctx, u16 src, u64 cycle);
 	void (*fetch)(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n);
 	void (*trace)(void *ctx, const struct pw_fabric_trace *t);
+	void (*cell)(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell);
 	pw_bmx_fault_fn fault;
 };
 
@@ -186,6 +190,8 @@ void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault);
 int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data);
+void pw_fabric_tap(struct pw_fabric *f, bool on);
+bool pw_fabric_tapped(const struct pw_fabric *f);
 u64 pw_fabric_now(const struct pw_fabric *f);
 u64 pw_fabric_next(struct pw_fabric *f);
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);

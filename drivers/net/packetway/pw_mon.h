@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who listens to a SAN: monitor devices, `ip link add pwmon0 type pwmon`.
+ *
+ * A monitor that is up sees every packet of the SANs whose home is its namespace and,
+ * if asked to, every ring packet and every cell at every hop; the record that each
+ * becomes is in <linux/packetway.h>. Without one the calls below are a jump that is
+ * not taken, and the models do not make bytes that nobody wants.
+ */
+#ifndef PW_MON_H
+#define PW_MON_H
+
+#include <linux/jump_label.h>
+#include <linux/skbuff.h>
+
+#include <linux/packetway.h>
+
+struct net;
+struct net_device;
+struct pw_san;
+
+DECLARE_STATIC_KEY_FALSE(pw_mon_key);
+
+static inline bool pw_mon_on(void)
+{
+	return static_branch_unlikely(&pw_mon_key);
+}
+
+/* pw_mon.c APIs; BH off, RCU held where a record is made */
+extern struct rtnl_link_ops pw_mon_link_ops;
+void pw_mon_net_init(struct net *net);
+void pw_mon_san_init(struct pw_san *san);
+bool pw_mon_is(const struct net_device *dev);
+bool pw_mon_wants_cells(const struct pw_san *san);
+void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_buff *skb, u64 ns);
+void pw_mon_bytes(const struct pw_san *san, u8 kind, u32 unit, u8 direction, u64 vtime,
+		  const u8 *bytes, u32 len);
+u64 pw_mon_time(struct pw_san *san);
+
+/* a frame enters the SAN at a port: @type is that of the unit there */
+static inline void pw_mon_out(struct pw_san *san, u32 type, u32 port, const struct sk_buff *skb)
+{
+	if (pw_mon_on())
+		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), PACKETWAY_MON_OUT, skb,
+			       pw_mon_time(san));
+}
+
+/* it has arrived, or ends, at a port; an engine with a clock has stamped it */
+static inline void pw_mon_seen(struct pw_san *san, u32 type, u32 port, u8 direction,
+			       struct sk_buff *skb)
+{
+	if (pw_mon_on())
+		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), direction, skb,
+			       ktime_to_ns(skb_hwtstamps(skb)->hwtstamp));
+}
+
+#endif
