@@ -4,23 +4,8 @@
 # program, the same boot, one CPU whose nanoseconds are instructions.
 # Goals: frames/s at least 0.8 times, round trip at most 1.25 times those of veth.
 
-. "$(dirname "$0")/lib.sh"
-pw_need ip awk
-
+. "$(dirname "$0")/lib_bench.sh"
 frames=$(pw_scaled 40000) rounds=$(pw_scaled 4000)
-trap cleanup_all_ns EXIT
-setup_ns A B || exit 1
-ip -n "$A" link add va type veth peer name vb netns "$B"
-ip -n "$A" link add pa type packetway
-ip -n "$A" link add pb netns "$B" type packetway
-for d in "$A va" "$B vb" "$A pa" "$B pb"; do
-	# shellcheck disable=SC2086
-	set -- $d
-	ip netns exec "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=1"
-	ip -n "$1" link set "$2" up
-done
-
-run() { "$PW_BUILD/selftests/eep_bench" "$1" "$A" "$2" "$B" "$3" "$frames" "$rounds" "$4"; }
 status=0
 for len in 64 1496; do
 	veth=$(run eth va vb $len) || exit 1

@@ -5,23 +5,9 @@
 # of 8 bytes: 1504 stands for 1500. Goal: frames/s at least 0.25 times those of veth
 # on "fast", 0.8 times untimed.
 
-. "$(dirname "$0")/lib.sh"
-pw_need ip awk pwctl
-
+. "$(dirname "$0")/lib_bench.sh"
+pw_need pwctl
 frames=$(pw_scaled 10000) rounds=$(pw_scaled 500)
-trap cleanup_all_ns EXIT
-setup_ns A B || exit 1
-ip -n "$A" link add va type veth peer name vb netns "$B"
-ip -n "$A" link add pa type packetway
-ip -n "$A" link add pb netns "$B" type packetway
-for d in "$A va" "$B vb" "$A pa" "$B pb"; do
-	# shellcheck disable=SC2086
-	set -- $d
-	ip netns exec "$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=1"
-	ip -n "$1" link set "$2" up
-done
-
-run() { "$PW_BUILD/selftests/eep_bench" "$1" "$A" "$2" "$B" "$3" "$frames" "$rounds" "$4"; }
 engine() { ip netns exec "$A" pwctl san set 0 engine "$1" >/dev/null; }
 
 for len in 64 1504; do

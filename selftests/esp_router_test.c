@@ -8,6 +8,7 @@
  * executed by both halves of a router, on the way out and on the way back.
  * Location, errors, source routes, CRCs, messages to the halves themselves, what
  * can be seen and set of them, and exact reductions by the routers alone.
+ * pw-timeout: 240
  */
 #include "pwrouter.h"
 #include "pwesp.h"

@@ -120,7 +120,7 @@ if command -v tcpdump >/dev/null; then
 fi
 tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl san show)" 0
 tap_is "but do not touch" "$(status setpriv --reuid 65534 --clear-groups pwctl san add 8)" 2
-for verb in san station aton ping trace send esp stats monitor capture fault lab; do
+for verb in san station aton ping trace send esp poets stats monitor capture fault lab; do
 	tap_ok "help $verb" pwctl help $verb
 done
 tap_is "a fault that is none" "$(status pwctl fault ring melt)" 2

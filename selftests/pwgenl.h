@@ -91,7 +91,8 @@ static PW_UNUSED int pw_genl_ask(struct pw_genl *g, int family, int cmd, int fla
 	return e->error;
 }
 
-static PW_UNUSED int pw_genl_open(struct pw_genl *g, int ns)
+/* a socket and the number of the family @name; its description is in nl.buf */
+static PW_UNUSED int pw_genl_open_family(struct pw_genl *g, int ns, const char *name)
 {
 	struct timeval tv = { .tv_sec = 60 };
 	struct {
@@ -115,7 +116,7 @@ static PW_UNUSED int pw_genl_open(struct pw_genl *g, int ns)
 	r.n.nlmsg_flags = NLM_F_REQUEST;
 	r.g.cmd = CTRL_CMD_GETFAMILY;
 	r.g.version = 1;
-	pw_genl_put(&r.n, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME, sizeof(PACKETWAY_GENL_NAME));
+	pw_genl_put(&r.n, CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
 	if (send(g->nl.fd, &r, r.n.nlmsg_len, 0) < 0 ||
 	    recv(g->nl.fd, g->nl.buf, sizeof(g->nl.buf), 0) < (int)NLMSG_LENGTH(GENL_HDRLEN) ||
 	    h->nlmsg_type == NLMSG_ERROR)
@@ -126,6 +127,11 @@ static PW_UNUSED int pw_genl_open(struct pw_genl *g, int ns)
 		return -1;
 	g->family = *(uint16_t *)RTA_DATA(id);
 	return 0;
+}
+
+static PW_UNUSED int pw_genl_open(struct pw_genl *g, int ns)
+{
+	return pw_genl_open_family(g, ns, PACKETWAY_GENL_NAME);
 }
 
 /* attribute @type of nest @nest in message @h; NULL if it is not there */

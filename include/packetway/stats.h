@@ -71,6 +71,7 @@
 	X(POETS_OVERRUN, "poets_overrun")		\
 	X(POETS_REPORTS, "poets_reports_sent")		\
 	X(POETS_LOGS, "poets_logs_sent")		\
+	X(POETS_LIMITED, "poets_limited")		\
 	X(POETS_DROP_MALFORMED, "poets_drop_malformed")	\
 	X(POETS_DROP_LOADING, "poets_drop_loading")	\
 	X(POETS_DROP_BARRIER, "poets_drop_barrier")	\

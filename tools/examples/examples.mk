@@ -10,3 +10,17 @@ $(O)/examples/%: $(tools)/examples/%.c $(tools)/examples/ring.h $(tools)/lib/pac
 
 .PHONY: examples
 examples: $(examples:%=$(O)/examples/%)
+
+# POETS applications: the file and its handlers side by side in $(O)/poets
+poets_apps := $(sort $(notdir $(basename $(wildcard $(tools)/examples/poets/*.c))))
+
+$(O)/poets/%.so: $(tools)/examples/poets/%.c $(tools)/lib/packetway_poets.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -g $(WARN) $(OPT) -I$(tools)/lib -shared -fPIC -o $@ $<
+$(O)/poets/%.json: $(tools)/examples/poets/%.json
+	@mkdir -p $(@D)
+	cp $< $@
+
+.PHONY: poets
+poets: $(poets_apps:%=$(O)/poets/%.so) $(poets_apps:%=$(O)/poets/%.json)
+examples: poets

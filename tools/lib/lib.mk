@@ -39,6 +39,7 @@ lib-install: lib
 	ln -sf libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so
 	install -m 644 $(O)/libpacketway.a $(DESTDIR)$(LIBDIR)/
 	install -D -m 644 $(tools)/lib/packetway.h $(DESTDIR)$(PREFIX)/include/packetway.h
+	install -m 644 $(tools)/lib/packetway_poets.h $(DESTDIR)$(PREFIX)/include/packetway_poets.h
 	install -d $(DESTDIR)$(PREFIX)/include/linux $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 $(TOP)/uapi/linux/packetway*.h $(DESTDIR)$(PREFIX)/include/linux/
 	sed 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR),;s,@VERSION@,$(LIB_VERSION),' $(tools)/lib/packetway.pc.in \

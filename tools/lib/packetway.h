@@ -287,6 +287,36 @@ uint32_t pwl_poets_pin_addr(uint8_t pin, uint32_t edge);
 ssize_t pwl_poets_build(const struct pwl_poets *p, void *buf, size_t cap);
 int pwl_poets_parse(const void *buf, size_t len, struct pwl_poets *p);
 
+/*
+ * The softswitch or mothership of a bound session's station, as <linux/packetway.h>
+ * has it: a new descriptor, to read events from and write packets to. It goes with
+ * close(). o->size is filled in.
+ */
+int pwl_poets_open(struct pwl *s, const struct packetway_poets_open *o);
+/* add devices; returns the address of the first one. @edges: one per pin */
+int pwl_poets_load(int fd, uint32_t devices, const uint32_t *pins, const uint32_t *edges);
+int pwl_poets_start(int fd);
+int pwl_poets_kill(int fd);
+int pwl_poets_reset(int fd);
+int pwl_poets_get(int fd, struct packetway_poets_get *g);
+int pwl_poets_count(int fd, uint32_t send_handlers, uint32_t idle, uint32_t idle_handlers,
+		    uint32_t blocked);
+/* packets of a log message, to be given hw_addr and written; returns how many */
+int pwl_poets_log_build(uint16_t device, const char *text, size_t len,
+			struct packetway_poets_packet p[4]);
+
+/* one for each source of log packets, zeroed at first */
+struct pwl_poets_log {
+	uint32_t opaque[64];
+};
+
+/*
+ * A log packet of that source: when it ends a message, bytes of it and where they
+ * are (until the next call), otherwise 0
+ */
+int pwl_poets_log_add(struct pwl_poets_log *log, const void *payload, size_t len,
+		      const char **text);
+
 #ifdef __cplusplus
 }
 #endif

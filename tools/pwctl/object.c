@@ -78,6 +78,38 @@ static const struct object binding_object = {
 	esp_fields, N(esp_fields),
 };
 
+static const char *const poets_roles[] = { "softswitch", "mothership", NULL };
+static const char *const poets_states[] = { "loading", "barrier", "running", "stopped", NULL };
+static const char *const poets_drops[] = {
+	"malformed", "loading", "barrier", "stopped", "mothership", "device", "opcode", "pin",
+	"edge", NULL
+};
+static const char *const poets_counters[] = {
+	"index", "cycles", "received", "receive_handlers", "sent", "to_supervisor",
+	"send_handlers", "idle", "idle_handlers", "blocked", NULL
+};
+
+static const struct field poets_fields[] = {
+	{ "dev", PACKETWAY_A_POETS_IFINDEX, T_DEV, NULL, false },
+	{ "role", PACKETWAY_A_POETS_ROLE, T_ENUM, poets_roles, true },
+	{ "addr", PACKETWAY_A_POETS_ADDR, T_ADDR, NULL, true },
+	{ "state", PACKETWAY_A_POETS_STATE, T_ENUM, poets_states, true },
+	{ "devices", PACKETWAY_A_POETS_DEVICES, T_U32, NULL, true },
+	{ "pins", PACKETWAY_A_POETS_PINS, T_U32, NULL, true },
+	{ "mothership", PACKETWAY_A_POETS_MOTHERSHIP, T_ADDR, NULL, true },
+	{ "interval", PACKETWAY_A_POETS_INTERVAL, T_U32, NULL, true },
+	{ "queue", PACKETWAY_A_POETS_QUEUE, T_U32, NULL, true },
+	{ "queued", PACKETWAY_A_POETS_QUEUED, T_U32, NULL, true },
+	{ "lost", PACKETWAY_A_POETS_LOST, T_U64, NULL, true },
+	{ "drops", PACKETWAY_A_POETS_DROPS, T_COUNTERS, poets_drops, true },
+	{ "counters", PACKETWAY_A_POETS_COUNTERS, T_COUNTERS, poets_counters, true },
+};
+
+static const struct object poets_object = {
+	"poets", PACKETWAY_A_POETS, PACKETWAY_CMD_POETS_GET, 0, 0, 0,
+	poets_fields, N(poets_fields),
+};
+
 static const struct object *const objects[] = { &san_object, &esp_object };
 
 static uint32_t nvalues(const struct field *f)
@@ -353,6 +385,11 @@ int esp_set(int argc, char **argv)
 int esp_bindings(int argc, char **argv)
 {
 	return object_get(&binding_object, NLM_F_DUMP, argc, argv);
+}
+
+int poets_show(int argc, char **argv)
+{
+	return object_get(&poets_object, NLM_F_DUMP, argc, argv);
 }
 
 int cmd_san(int argc, char **argv)

@@ -275,6 +275,8 @@ static const struct verb top_verbs[] = {
 	  "send one EEP message" },
 	{ "esp", cmd_esp, "count|compare|collect|rchld|rcollect ADDR ...",
 	  "send one instruction with Reflect and show what became of it" },
+	{ "poets", cmd_poets, "run APP.json | show ...",
+	  "applications of devices on stations, and what carries them" },
 	{ "stats", cmd_stats, "[NAME]", "counters of stations" },
 	{ "monitor", cmd_monitor, "[trace | event TRACEPOINT] [count N]",
 	  "what changes, as it happens" },

@@ -90,6 +90,7 @@ int cmd_san(int argc, char **argv);
 int esp_show(int argc, char **argv);
 int esp_set(int argc, char **argv);
 int esp_bindings(int argc, char **argv);
+int poets_show(int argc, char **argv);
 json_t *object_event(const struct nlmsghdr *h, const char **what, const char **action);
 
 /* station.c */
@@ -114,11 +115,12 @@ int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 json_t *station_json(const struct station *st);
 json_t *link_event(const struct nlmsghdr *h, const char **action);
 
-/* aton.c, eep.c, misc.c, lab.c, top.c, experiment.c */
+/* aton.c, eep.c, poets.c, misc.c, lab.c, top.c, experiment.c */
 int cmd_aton(int argc, char **argv);
 int cmd_ping(int argc, char **argv);
 int cmd_send(int argc, char **argv);
 int cmd_esp(int argc, char **argv);
+int cmd_poets(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
 int cmd_capture(int argc, char **argv);

@@ -185,9 +185,62 @@ void pw_cdev_station_gone(struct pw_station *st)
 	spin_unlock(&pw_bind_lock);
 }
 
-#define PW_IOCTL_OP(nr, fn, type, last)						\
-	[nr] = { .size = sizeof(struct type), .min_size = offsetofend(struct type, last), \
-		 .handler = fn }
+/**
+ * pw_ioctl_nr - which command of a table is meant
+ * @cmd: as the program gave it
+ * @first: number of the first one in the table
+ * @n: how many there are
+ *
+ * The number tells only the command, so direction and size must be 0.
+ *
+ * Return: its index, safe against speculation, or -ENOTTY.
+ */
+int pw_ioctl_nr(unsigned int cmd, unsigned int first, unsigned int n)
+{
+	unsigned int nr = _IOC_NR(cmd) - first;
+
+	if (cmd != _IO(PACKETWAY_IOC_TYPE, _IOC_NR(cmd)) || nr >= n)
+		return -ENOTTY;
+	return array_index_nospec(nr, n);
+}
+
+/**
+ * pw_ioctl_get - take the structure of a command from user space
+ * @arg: where it is
+ * @size: how large it is
+ * @karg: where to
+ * @usize: how large the program has it
+ *
+ * Return: 0 or a negative errno.
+ */
+int pw_ioctl_get(unsigned long arg, const struct pw_ioctl_size *size, void *karg, u32 *usize)
+{
+	void __user *uarg = (void __user *)arg;
+
+	if (get_user(*usize, (u32 __user *)uarg))
+		return -EFAULT;
+	if (*usize < size->first)
+		return -EINVAL;
+	return copy_struct_from_user(karg, size->now, uarg, *usize);
+}
+
+/**
+ * pw_ioctl_put - give it back, as much of it as the program knows
+ * @arg: where to
+ * @size: how large it is
+ * @karg: the structure
+ * @usize: how large the program has it
+ *
+ * Return: 0 or -EFAULT.
+ */
+int pw_ioctl_put(unsigned long arg, const struct pw_ioctl_size *size, const void *karg, u32 usize)
+{
+	return copy_to_user((void __user *)arg, karg, min_t(size_t, usize, size->now)) ?
+	       -EFAULT : 0;
+}
+
+#define PW_IOCTL_OP(nr, fn, type, last) \
+	[nr] = { .size = PW_IOCTL_SIZE(type, last), .handler = fn }
 
 static const struct pw_ioctl_op pw_ioctl_ops[] = {
 	PW_IOCTL_OP(PACKETWAY_IOCNR_GET_INFO, pw_ioc_get_info, packetway_info, __reserved),
@@ -226,25 +279,16 @@ union pw_ioctl_arg {
 
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	void __user *uarg = (void __user *)arg;
+	int nr = pw_ioctl_nr(cmd, 0, ARRAY_SIZE(pw_ioctl_ops));
 	const struct pw_ioctl_op *op;
 	union pw_ioctl_arg karg;
-	unsigned int nr = _IOC_NR(cmd);
 	u32 usize;
 	int err;
 
-	/* the number tells only the command, so direction and size must be 0 */
-	if (cmd != _IO(PACKETWAY_IOC_TYPE, nr) || nr >= ARRAY_SIZE(pw_ioctl_ops))
+	if (nr < 0 || !pw_ioctl_ops[nr].handler)
 		return -ENOTTY;
-	op = &pw_ioctl_ops[array_index_nospec(nr, ARRAY_SIZE(pw_ioctl_ops))];
-	if (!op->handler)
-		return -ENOTTY;
-
-	if (get_user(usize, (u32 __user *)uarg))
-		return -EFAULT;
-	if (usize < op->min_size)
-		return -EINVAL;
-	err = copy_struct_from_user(&karg, op->size, uarg, usize);
+	op = &pw_ioctl_ops[nr];
+	err = pw_ioctl_get(arg, &op->size, &karg, &usize);
 	if (err)
 		return err;
 
@@ -252,9 +296,7 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	/* an ATON command that went wrong tells how in its outputs */
 	if (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND)
 		return err;
-	if (copy_to_user(uarg, &karg, min_t(size_t, usize, op->size)))
-		return -EFAULT;
-	return err;
+	return pw_ioctl_put(arg, &op->size, &karg, usize) ?: err;
 }
 
 static int pw_cdev_open(struct inode *inode, struct file *file)

@@ -51,17 +51,32 @@ struct pw_file {
 };
 
 /**
+ * struct pw_ioctl_size - how large the structure of a command is
+ * @now: as this kernel knows it
+ * @first: its first version
+ */
+struct pw_ioctl_size {
+	size_t now;
+	size_t first;
+};
+
+#define PW_IOCTL_SIZE(type, last) \
+	{ .now = sizeof(struct type), .first = offsetofend(struct type, last) }
+
+/**
  * struct pw_ioctl_op - one command
- * @size: size of its structure as this kernel knows it
- * @min_size: size of its first version
+ * @size: of its structure
  * @handler: gets the structure in kernel memory; what it writes there is copied
  *	back if it returns >= 0
  */
 struct pw_ioctl_op {
-	size_t size;
-	size_t min_size;
+	struct pw_ioctl_size size;
 	int (*handler)(struct pw_file *pf, void *arg);
 };
+
+int pw_ioctl_nr(unsigned int cmd, unsigned int first, unsigned int n);
+int pw_ioctl_get(unsigned long arg, const struct pw_ioctl_size *size, void *karg, u32 *usize);
+int pw_ioctl_put(unsigned long arg, const struct pw_ioctl_size *size, const void *karg, u32 usize);
 
 struct pw_station *pw_file_station(struct pw_file *pf);
 struct pw_station *pw_file_station_admin(struct pw_file *pf);

@@ -21,9 +21,6 @@
 #include "pw_priv.h"
 #include "pw_trace.h"
 
-/* reflected messages of a station that may be under way; more are dropped */
-#define PW_ESP_REFLECT_MAX (4 * PW_INFLIGHT_STOP)
-
 static_assert(PACKETWAY_ESP_CAPACITY_MAX <= PW_ESP_CAPACITY_MAX);
 static_assert(PACKETWAY_ESP_LIFETIME_DEFAULT == PW_ESP_LIFETIME_MS);
 
@@ -317,7 +314,7 @@ static void pw_esp_send_back(struct pw_station *st, struct sk_buff *skb)
 {
 	u8 *hdr = skb->data;
 
-	if (atomic_read(&st->san->port[st->port].inflight) >= PW_ESP_REFLECT_MAX) {
+	if (atomic_read(&st->san->port[st->port].inflight) >= PW_INFLIGHT_OWN) {
 		pw_count(st, PW_STAT_ESP_REFLECT_LIMITED);
 		consume_skb(skb);
 		return;

@@ -67,7 +67,8 @@ bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, u32 off)
 		return true;
 	if (skb_linearize(skb))
 		goto nomem;
-	if (pw_eep_parse(skb->data, skb->len, &v) || !pw_esp_sound(skb, &v))
+	if (pw_eep_parse_trailer(skb->data + v.ot_off, skb->len - v.ot_off, &v) ||
+	    !pw_esp_sound(skb, &v))
 		return true;
 	if (pw_esp_node_skb(&h->esp, skb, &v, &res))
 		goto nomem;

@@ -11,6 +11,7 @@ static const struct nla_policy pw_genl_policy[PACKETWAY_A_MAX + 1] = {
 	[PACKETWAY_A_ROUTER] = NLA_POLICY_NESTED(pw_router_policy),
 	[PACKETWAY_A_ROUTE] = NLA_POLICY_NESTED(pw_route_policy),
 	[PACKETWAY_A_NODE] = NLA_POLICY_NESTED(pw_node_policy),
+	[PACKETWAY_A_POETS] = NLA_POLICY_NESTED(pw_poets_policy),
 };
 
 static const struct genl_small_ops pw_genl_ops[] = {
@@ -75,6 +76,10 @@ static const struct genl_small_ops pw_genl_ops[] = {
 	{
 		.cmd = PACKETWAY_CMD_RESOLVE,
 		.doit = pw_genl_resolve,
+	},
+	{
+		.cmd = PACKETWAY_CMD_POETS_GET,
+		.dumpit = pw_genl_poets_dump,
 	},
 };
 

@@ -31,6 +31,10 @@ int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int pw_genl_esp_set(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* pw_genl_poets.c APIs */
+extern const struct nla_policy pw_poets_policy[PACKETWAY_A_POETS_MAX + 1];
+int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
 /* pw_genl_router.c APIs */
 struct pw_san;
 extern const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1];

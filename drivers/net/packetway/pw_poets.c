@@ -66,8 +66,14 @@ void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out)
 	u8 frag[PW_POETS_PKT_MAX];
 	size_t len;
 
-	if (!out->mothership || !netif_running(st->dev))
+	if (!out->mothership || !netif_running(st->dev) ||
+	    (!out->pkt_len && !out->report_len && !out->text_len))
 		return;
+	/* whoever asks for reports must not fill memory with them */
+	if (atomic_read(&st->san->port[st->port].inflight) >= PW_INFLIGHT_OWN) {
+		pw_count(st, PW_STAT_POETS_LIMITED);
+		return;
+	}
 	if (out->pkt_len)
 		pw_poets_send(st, out->mothership, out->pkt, out->pkt_len);
 	if (out->report_len) {
@@ -137,7 +143,7 @@ static struct pw_poets_item *pw_poets_place(struct pw_poets *po, u8 type, bool r
 		return NULL;
 	}
 	item = &po->ring[at >= po->size ? at - po->size : at];
-	po->used++;
+	WRITE_ONCE(po->used, po->used + 1);
 	memset(item, 0, sizeof(*item));
 	item->ev.type = type;
 	return item;
@@ -162,7 +168,7 @@ static bool pw_poets_place_packet(struct pw_poets *po, u8 type, u32 src,
 	return true;
 }
 
-static u8 pw_poets_event_type(enum pw_softswitch_handler handler)
+u8 pw_poets_event_type(enum pw_softswitch_handler handler)
 {
 	switch (handler) {
 	case PW_SOFTSWITCH_H_PIN:
@@ -340,6 +346,23 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 		consume_skb(skb);
 	}
 	return PW_OK;
+}
+
+/* what anybody may see of a softswitch or mothership */
+void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info)
+{
+	spin_lock_bh(&po->lock);
+	info->state = po->sw.state;
+	info->devices = po->sw.devices;
+	info->pins = po->sw.pins;
+	info->mothership = po->mothership;
+	info->interval = div_u64(po->sw.interval, NSEC_PER_MSEC);
+	info->queue = po->size - PW_POETS_RESERVE;
+	info->queued = po->used;
+	info->lost = po->lost;
+	memcpy(info->drops, po->sw.drops, sizeof(info->drops));
+	memcpy(info->counters, po->sw.c, sizeof(info->counters));
+	spin_unlock_bh(&po->lock);
 }
 
 /* time for a report; softirq */

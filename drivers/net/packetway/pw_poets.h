@@ -95,6 +95,20 @@ struct pw_poets_out {
 	u32 mothership;
 };
 
+/* what anybody may see */
+struct pw_poets_info {
+	u32 state;
+	u32 devices;
+	u32 pins;
+	u32 mothership;
+	u32 interval;		/* milliseconds */
+	u32 queue;
+	u32 queued;
+	u64 lost;
+	u64 drops[PW_SOFTSWITCH_DROPS];
+	u32 counters[PW_POETS_C_COUNT];
+};
+
 /* pw_poets.c APIs */
 int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
 		struct list_head *up);
@@ -104,6 +118,8 @@ void pw_poets_report(struct pw_poets *po, u64 now, struct pw_poets_out *out);
 void pw_poets_drop_log(struct pw_poets *po, enum pw_softswitch_drop drop,
 		       const struct pw_poets_pkt *pkt, u16 device, struct pw_poets_out *out);
 void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop);
+u8 pw_poets_event_type(enum pw_softswitch_handler handler);
+void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info);
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer);
 void pw_poets_tx_wake(struct pw_station *st);
 void pw_poets_station_gone(struct pw_station *st);

@@ -12,7 +12,6 @@
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/rtnetlink.h>
 #include <linux/sched/signal.h>
@@ -121,9 +120,7 @@ static bool pw_poets_expand(struct pw_poets *po, struct pw_station *st,
 	}
 	if (st)
 		pw_count(st, PW_STAT_POETS_DELIVERED);
-	ev->type = d.handler == PW_SOFTSWITCH_H_PIN ? PACKETWAY_POETS_EV_PIN :
-		   d.handler == PW_SOFTSWITCH_H_CTL ? PACKETWAY_POETS_EV_CTL :
-						      PACKETWAY_POETS_EV_IMPL;
+	ev->type = pw_poets_event_type(d.handler);
 	ev->device = d.device;
 	ev->pin = d.pin;
 	ev->edge = d.edge;
@@ -174,7 +171,9 @@ static bool pw_poets_next(struct pw_poets *po, struct packetway_poets_event *ev)
 		spin_unlock_bh(&po->lock);
 		rcu_read_unlock();
 		pw_poets_flush_file(po, &out);
-	} while (!got && more);
+		/* broadcasts that no device takes can keep this going for long */
+		cond_resched();
+	} while (!got && more && !signal_pending(current));
 	return got;
 }
 
@@ -201,6 +200,8 @@ static ssize_t pw_poets_read(struct file *file, char __user *buf, size_t len, lo
 		}
 		if (done)
 			return done;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
 		if (pw_poets_gone(po))
 			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
@@ -494,21 +495,23 @@ static int pw_ioc_poets_set(struct pw_poets *po, void *arg)
 static int pw_ioc_poets_get(struct pw_poets *po, void *arg)
 {
 	struct packetway_poets_get *g = arg;
+	struct pw_poets_info info;
 
 	if (g->flags)
 		return -EINVAL;
-	*g = (struct packetway_poets_get) { .size = g->size };
-	spin_lock_bh(&po->lock);
-	g->out_state = po->sw.state;
-	g->out_devices = po->sw.devices;
-	g->out_pins = po->sw.pins;
-	g->out_queued = po->used;
-	g->out_address = po->sw.hw_addr;
-	g->out_mothership = po->mothership;
-	g->out_lost = po->lost;
-	memcpy(g->out_drops, po->sw.drops, sizeof(g->out_drops));
-	memcpy(g->out_counters, po->sw.c, sizeof(g->out_counters));
-	spin_unlock_bh(&po->lock);
+	pw_poets_info(po, &info);
+	*g = (struct packetway_poets_get) {
+		.size = g->size,
+		.out_state = info.state,
+		.out_devices = info.devices,
+		.out_pins = info.pins,
+		.out_queued = info.queued,
+		.out_address = po->sw.hw_addr,
+		.out_mothership = info.mothership,
+		.out_lost = info.lost,
+	};
+	memcpy(g->out_drops, info.drops, sizeof(g->out_drops));
+	memcpy(g->out_counters, info.counters, sizeof(g->out_counters));
 	return 0;
 }
 
@@ -560,18 +563,14 @@ static int pw_ioc_poets_count(struct pw_poets *po, void *arg)
 
 /* @both: a mothership has it, too */
 struct pw_poets_op {
-	size_t size;
-	size_t min_size;
+	struct pw_ioctl_size size;
 	int (*handler)(struct pw_poets *po, void *arg);
 	bool both;
 };
 
 #define PW_POETS_OP(nr, fn, type, last, for_both)				\
 	[(nr) - PACKETWAY_IOCNR_POETS_OPEN] = {					\
-		.size = sizeof(struct type),					\
-		.min_size = offsetofend(struct type, last),			\
-		.handler = fn,							\
-		.both = for_both,						\
+		.size = PW_IOCTL_SIZE(type, last), .handler = fn, .both = for_both, \
 	}
 
 static const struct pw_poets_op pw_poets_ops[] = {
@@ -604,32 +603,23 @@ union pw_poets_arg {
 
 static long pw_poets_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	unsigned int nr = _IOC_NR(cmd) - PACKETWAY_IOCNR_POETS_OPEN;
-	void __user *uarg = (void __user *)arg;
+	int nr = pw_ioctl_nr(cmd, PACKETWAY_IOCNR_POETS_OPEN, ARRAY_SIZE(pw_poets_ops));
 	struct pw_poets *po = file->private_data;
 	const struct pw_poets_op *op;
 	union pw_poets_arg karg;
 	u32 usize;
 	int err;
 
-	if (cmd != _IO(PACKETWAY_IOC_TYPE, _IOC_NR(cmd)) || nr >= ARRAY_SIZE(pw_poets_ops))
+	if (nr < 0 || !pw_poets_ops[nr].handler)
 		return -ENOTTY;
-	op = &pw_poets_ops[array_index_nospec(nr, ARRAY_SIZE(pw_poets_ops))];
-	if (!op->handler)
-		return -ENOTTY;
-	if (get_user(usize, (u32 __user *)uarg))
-		return -EFAULT;
-	if (usize < op->min_size)
-		return -EINVAL;
-	err = copy_struct_from_user(&karg, op->size, uarg, usize);
+	op = &pw_poets_ops[nr];
+	err = pw_ioctl_get(arg, &op->size, &karg, &usize);
 	if (err)
 		return err;
 	if (po->role != PW_POETS_R_SWITCH && !op->both)
 		return -EOPNOTSUPP;
 	err = op->handler(po, &karg);
-	if (err)
-		return err;
-	return copy_to_user(uarg, &karg, min_t(size_t, usize, op->size)) ? -EFAULT : 0;
+	return err ?: pw_ioctl_put(arg, &op->size, &karg, usize);
 }
 
 static int pw_poets_release(struct inode *inode, struct file *file)
@@ -670,6 +660,9 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 	st = rtnl_dereference(pf->station);
 	if (!st) {
 		err = -ENODEV;
+	} else if (!ns_capable(dev_net(st->dev)->user_ns, CAP_NET_ADMIN)) {
+		/* bound anew or moved since the caller was asked */
+		err = -EPERM;
 	} else if (rtnl_dereference(st->poets[po->role])) {
 		err = -EBUSY;
 	} else {

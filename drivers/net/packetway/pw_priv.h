@@ -77,6 +77,8 @@ struct netlink_ext_ack;
 /* frames one port may have under way before its queue is stopped */
 #define PW_INFLIGHT_STOP	256
 #define PW_INFLIGHT_WAKE	128
+/* of those it sends by itself, when somebody else's message makes it: more are dropped */
+#define PW_INFLIGHT_OWN		(4 * PW_INFLIGHT_STOP)
 #define PW_PRIO_NUM		64
 #define PW_TX_QUEUE_LEN		1000
 

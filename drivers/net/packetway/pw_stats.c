@@ -22,6 +22,34 @@ static const u8 pw_drop_side[PW_DROP_NUM] = {
 	PW_DROP_REASONS(PW_X_SIDE)
 };
 
+/*
+ * Modules cannot add drop reasons of their own: drop_monitor and kfree_skb get the
+ * nearest of the kernel's, the packetway:pw_drop tracepoint has the exact one.
+ */
+static const enum skb_drop_reason pw_drop_skb_reason[PW_DROP_NUM] = {
+	[PW_DROP_UNKNOWN_DST] = SKB_DROP_REASON_IP_OUTNOROUTES,
+	[PW_DROP_NO_ROUTE] = SKB_DROP_REASON_IP_OUTNOROUTES,
+	[PW_DROP_BAD_DST] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_BAD_L2RH] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_TOO_BIG] = SKB_DROP_REASON_PKT_TOO_BIG,
+	[PW_DROP_TX_MALFORMED] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_TX_NOMEM] = SKB_DROP_REASON_NOMEM,
+	[PW_DROP_HOP_LIMIT] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_BAD_VERSION] = SKB_DROP_REASON_INVALID_PROTO,
+	[PW_DROP_BAD_PREFIX] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_RX_BAD_DST] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_BAD_SRC] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_BAD_ENDIAN] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_BAD_LENGTH] = SKB_DROP_REASON_PKT_TOO_SMALL,
+	[PW_DROP_BAD_OPTION] = SKB_DROP_REASON_DEV_HDR,
+	[PW_DROP_UNK_OPTION] = SKB_DROP_REASON_UNHANDLED_PROTO,
+	[PW_DROP_RX_TOO_BIG] = SKB_DROP_REASON_PKT_TOO_BIG,
+	[PW_DROP_NOT_FOR_US] = SKB_DROP_REASON_OTHERHOST,
+	[PW_DROP_RX_DOWN] = SKB_DROP_REASON_DEV_READY,
+	[PW_DROP_RX_NOMEM] = SKB_DROP_REASON_NOMEM,
+	[PW_DROP_BAD_PAYLOAD] = SKB_DROP_REASON_UNHANDLED_PROTO,
+};
+
 /**
  * pw_count - add one to a station's counter
  * @st: the station
@@ -47,7 +75,7 @@ void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 	trace_pw_drop(st->dev, skb, why);
 	pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_DROPPED, skb);
 	pw_count(st, (enum pw_stat)why);
-	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+	kfree_skb_reason(skb, pw_drop_skb_reason[why]);
 }
 
 /**

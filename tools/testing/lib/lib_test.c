@@ -124,6 +124,38 @@ static void poets(void)
 	ok(pwl_poets_parse(buf, 7, &r) == -EBADMSG, "7 bytes are no packet");
 }
 
+static void poets_logs(void)
+{
+	static const struct { int len, n; } rows[] = {
+		{ 1, 1 }, { 55, 1 }, { 56, 2 }, { 110, 2 }, { 165, 3 }, { 220, 4 }, { 300, 4 },
+	};
+	struct packetway_poets_packet p[4];
+	struct pwl_poets_log log = {};
+	const char *text = NULL;
+	char in[300];
+	int i, k, n, got = 0;
+
+	for (i = 0; i < (int)sizeof(in); i++)
+		in[i] = 'a' + i % 26;
+	for (i = 0; i < (int)(sizeof(rows) / sizeof(rows[0])); i++) {
+		n = pwl_poets_log_build(7, in, rows[i].len, p);
+		if (n != rows[i].n || p[0].sw_addr != PW_POETS_SW_LOG || p[0].pin_addr != 7)
+			break;
+		for (k = 0; k < n; k++) {
+			got = pwl_poets_log_add(&log, p[k].payload, p[k].len, &text);
+			if (!got != (k < n - 1))
+				break;
+		}
+		if (k < n || got != (rows[i].len < 220 ? rows[i].len : 220) || memcmp(text, in, got))
+			break;
+	}
+	ok(i == (int)(sizeof(rows) / sizeof(rows[0])), "log messages of 1 to 220 bytes, and longer ones cut");
+	n = pwl_poets_log_build(7, in, 200, p);
+	ok(n == 4 && !pwl_poets_log_add(&log, p[1].payload, p[1].len, &text) &&
+	   pwl_poets_log_add(&log, p[3].payload, p[3].len, &text) == 35 &&
+	   !memcmp(text, in + 165, 35), "what does not continue a message begins another one");
+}
+
 int main(void)
 {
 	struct pwl_sock *k;
@@ -134,6 +166,7 @@ int main(void)
 	eep();
 	esp();
 	poets();
+	poets_logs();
 	for (op = 1; op <= 18; op++)
 		if (pwl_aton_op_name(op) && pwl_aton_op_parse(pwl_aton_op_name(op)) != op)
 			break;
