@@ -20,7 +20,7 @@ export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
 .PHONY: module tools selftests demo setup test test-user test-host test-vm test-debug check summary \
-	bench soak install dkms-install help clean
+	bench soak install dkms-install deb help clean
 
 module:
 	@ko=$$($(S)/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
@@ -73,6 +73,9 @@ install:
 dkms-install:
 	@$(S)/dkms-install
 
+deb:
+	@$(S)/make-deb
+
 help:
 	@echo 'make               module for the running kernel (or KDIR=DIRECTORY)'
 	@echo 'make tools         user-space tools into build/'
@@ -86,6 +89,7 @@ help:
 	@echo 'make soak          stress tests with full counts, and KCSAN'
 	@echo 'make install       module and tools into this system (DESTDIR=)'
 	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
+	@echo 'make deb           Debian packages into build/deb: module source, tools, library'
 	@echo 'make clean         remove build/ (kernels stay in the cache)'
 	@echo 'scripts/vm --help  the guest runner; scripts/setup installs what all this needs'
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pwctl poets: applications from a file, on stations here and in namespaces;
 # reports, logs, what can be seen meanwhile.
-# pw-timeout: 180
+# pw-timeout: 300
 # pw-checking: no (it tests pwctl; poets_test and poets_apps_test drive the same kernel code)
 
 . "$(dirname "$0")/lib.sh"

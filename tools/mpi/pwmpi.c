@@ -10,10 +10,14 @@
  * banks of registers are used in turn: who stores into a bank for round r + 2
  * has seen all ranks in round r + 1, so all have the results of round r.
  *
+ * Each communicator has a group bit, so that others are not in its results, and
+ * counts its own rounds; the bit is part of what is stored in ARRIVED. The registers
+ * are those of the rank: before it uses them for another communicator than last time,
+ * it asks on the ring until everybody has left its last collective there (INSIDE).
+ *
  * All ranks must decide alike whether a collective goes to the ring. Reductions
  * have the same count, type and operation everywhere, a broadcast the same number
- * of bytes; nothing else is looked at. The ranks of a job have a group bit of
- * their own, so that other stations and jobs are not in their results.
+ * of bytes; nothing else is looked at.
  *
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
@@ -30,8 +34,12 @@
 
 #include <packetway.h>
 
-#define SLOTS	7		/* registers 0..6 and 7..13 */
+#define SLOTS	6		/* registers 0..5 and 6..11 */
+#define INSIDE	13		/* the collective that this rank is in, 0: none */
+#define NONCE	14		/* while a group bit is looked for */
 #define ARRIVED	15
+#define BITS	20
+#define ROUNDS	40		/* bits of a round number */
 
 enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WHYS };
 
@@ -39,14 +47,25 @@ static const char *const why_name[WHYS] = {
 	"done", "not available", "communicator", "type", "operation", "size"
 };
 
+/* a communicator on the ring */
+struct ring {
+	uint32_t region;
+	int bit;		/* -1: it is not */
+	int n;
+	uint64_t round;
+};
+
 static struct {
 	struct pwl *s;
 	bool on;
 	const char *reason;	/* why it is not on */
 	int rank, n;
-	int keyval;		/* MPI_Comm: (void *)1 or (void *)2, on the ring or not */
-	uint32_t region, old_group;
-	uint64_t round;
+	int keyval;		/* MPI_Comm: struct ring */
+	struct ring world;
+	struct ring *last;	/* whose the registers were last */
+	uint64_t inside;	/* what INSIDE was then */
+	uint32_t old_group, group;
+	uint64_t next_round[BITS];
 	long max;
 	unsigned long count[WHYS];
 	int ntypes;
@@ -78,31 +97,79 @@ static void command(const struct pwl_aton *c, struct pwl_result *r)
 	give_up("ring", err);
 }
 
-/* wait for everybody, while messages go on */
-static void arrive(void)
+static uint64_t count(uint32_t op, uint32_t reg, uint32_t region, uint64_t comparand)
 {
 	struct pwl_aton c = {
-		.op = PW_ATON_OP_COUNT_LE, .reg = ARRIVED, .dst = pw.region,
-		.mods = PACKETWAY_ATON_COMPARAND, .comparand = pw.round,
+		.op = op, .reg = reg, .dst = region, .mods = PACKETWAY_ATON_COMPARAND,
+		.comparand = comparand,
 	};
 	struct pwl_result r;
-	int flag, spins = 0;
 
-	pwl_set(pw.s, ARRIVED, pw.round);
+	command(&c, &r);
+	return r.v2;
+}
+
+/* the @spins-th question had the wrong answer: others first, while messages go on */
+static void pause_a_little(int spins)
+{
+	int flag;
+
+	/* a store costs nothing, a question a packet */
+	if (spins < 256)
+		sched_yield();
+	else
+		usleep(spins < 1000 ? 50 : 1000);
+	/* somebody may wait for a message of ours that is not out yet */
+	if (spins % 16 == 15)
+		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+/*
+ * How many of a communicator have come to this round. Those who are in a collective
+ * of one with a higher bit look as if they had: they are asked for first, so that
+ * whoever comes from there in between is missed and not taken for another. The world
+ * has the highest bit.
+ */
+static uint64_t arrived(const struct ring *g)
+{
+	uint64_t beyond = 0;
+
+	if (g != &pw.world)
+		beyond = count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
+			       (uint64_t)(g->bit + 2) << ROUNDS);
+	return count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
+		     (uint64_t)(g->bit + 1) << ROUNDS | g->round) - beyond;
+}
+
+/* wait for everybody */
+static void arrive(const struct ring *g)
+{
+	int spins = 0;
+
+	pwl_set(pw.s, ARRIVED, (uint64_t)(g->bit + 1) << ROUNDS | g->round);
 	for (;;) {
-		/* a store costs nothing, a question a packet: others first */
-		if (spins < 256)
-			sched_yield();
-		else
-			usleep(spins < 1000 ? 50 : 1000);
-		command(&c, &r);
-		if (r.v2 == (uint64_t)pw.n)
+		pause_a_little(spins++);
+		if (arrived(g) == (uint64_t)g->n)
 			return;
-		/* somebody may wait for a message of ours that is not out yet */
-		if (++spins % 16 == 0)
-			PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
-				    MPI_STATUS_IGNORE);
 	}
+}
+
+/* the registers of this rank are wanted for a collective of @g */
+static void enter(struct ring *g)
+{
+	int spins = 0;
+
+	if (pw.last && pw.last != g)
+		while (count(PW_ATON_OP_COUNT_EQ, INSIDE, pw.last->region, pw.inside))
+			pause_a_little(spins++);
+	pw.last = g;
+	pw.inside = (uint64_t)(g->bit + 1) << ROUNDS | (g->round + 1);
+	pwl_set(pw.s, INSIDE, pw.inside);
+}
+
+static void leave(void)
+{
+	pwl_set(pw.s, INSIDE, 0);
 }
 
 /* many commands at once; bit i of what is returned: the i-th one has its result */
@@ -131,7 +198,7 @@ static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
 }
 
 /* @n <= SLOTS words in, results out in their place */
-static void ring_round(uint32_t op, uint32_t mods, uint64_t *w, int n)
+static void ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n)
 {
 	struct pwl_aton c[SLOTS];
 	unsigned int done = 0;
@@ -139,14 +206,14 @@ static void ring_round(uint32_t op, uint32_t mods, uint64_t *w, int n)
 	uint32_t base;
 	int i;
 
-	base = ++pw.round & 1 ? 0 : SLOTS;
+	base = ++g->round & 1 ? 0 : SLOTS;
 	for (i = 0; i < n; i++) {
 		pwl_set(pw.s, base + i, w[i]);
 		c[i] = (struct pwl_aton) {
-			.op = op, .mods = mods, .dst = pw.region, .reg = base + i, .user_data = i,
+			.op = op, .mods = mods, .dst = g->region, .reg = base + i, .user_data = i,
 		};
 	}
-	arrive();
+	arrive(g);
 	if (n > 1)
 		done = batch(c, w, n);
 	for (i = 0; i < n; i++) {
@@ -187,27 +254,84 @@ static void learn_types(void)
 	pw.ntypes = i;
 }
 
-/* does a group bit belong to this job alone, and is everybody on the ring? */
-static bool try_group(int bit, uint64_t nonce)
+/* does a group bit belong to this communicator alone, and is everybody on the ring? */
+static bool try_group(struct ring *g, MPI_Comm comm, int bit, uint64_t nonce)
 {
 	struct pwl_aton c = {
-		.op = PW_ATON_OP_COUNT_EQ, .reg = ARRIVED, .mods = PACKETWAY_ATON_COMPARAND,
-		.comparand = nonce,
+		.op = PW_ATON_OP_COUNT_EQ, .reg = NONCE, .mods = PACKETWAY_ATON_COMPARAND,
+		.comparand = nonce, .dst = PW_ADDR_LOGICAL_MIN | 1U << bit,
 	};
+	uint64_t round = pw.next_round[bit];
 	struct pwl_result r = {};
 	int ok;
 
-	c.dst = PW_ADDR_LOGICAL_MIN | 1U << bit;
-	ok = !pwl_set_group(pw.s, pw.old_group | 1U << bit) && !pwl_set(pw.s, ARRIVED, nonce);
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	ok = !(pw.group & 1U << bit) && !pwl_set_group(pw.s, pw.group | 1U << bit) &&
+	     !pwl_set(pw.s, NONCE, nonce);
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (ok)
-		ok = !pwl_aton(pw.s, &c, &r) && r.counter == (uint64_t)pw.n &&
-		     r.v2 == (uint64_t)pw.n;
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (!ok)
-		pwl_set_group(pw.s, pw.old_group);
-	pw.region = c.dst;
-	return ok;
+		ok = !pwl_aton(pw.s, &c, &r) && r.counter == (uint64_t)g->n &&
+		     r.v2 == (uint64_t)g->n;
+	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	if (!ok) {
+		pwl_set_group(pw.s, pw.group);
+		/* nobody goes on to another bit while somebody may still count this one */
+		PMPI_Barrier(comm);
+		return false;
+	}
+	/* later than anything that was stored with this bit before */
+	PMPI_Allreduce(MPI_IN_PLACE, &round, 1, MPI_UINT64_T, MPI_MAX, comm);
+	g->round = round;
+	g->bit = bit;
+	g->region = c.dst;
+	pw.group |= 1U << bit;
+	return true;
+}
+
+/*
+ * A bit for a communicator. Two that look for one at the same time may meet and both
+ * go on: each in an order of its own.
+ */
+static bool find_group(struct ring *g, MPI_Comm comm)
+{
+	uint64_t nonce;
+	int i, from, to = BITS;
+
+	g->bit = -1;
+	PMPI_Comm_size(comm, &g->n);
+	nonce = ((uint64_t)(MPI_Wtime() * 1e6) ^ (uint64_t)pw.rank << 48) << 8 | 1ULL << 63;
+	PMPI_Bcast(&nonce, 1, MPI_UINT64_T, 0, comm);
+	from = (nonce >> 8) % BITS + (nonce >> 56 & 0x7f);
+	/* the world has the highest there is: it comes first */
+	if (g == &pw.world)
+		from = 0;
+	else
+		to = pw.world.bit;
+	for (i = 0; i < to && g->bit < 0; i++)
+		try_group(g, comm, g == &pw.world ? to - 1 - i : (from + i) % to, nonce + i);
+	return g->bit >= 0;
+}
+
+/* a communicator goes, and its bit is free again */
+static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
+{
+	struct ring *g = val;
+
+	if (g == &pw.world)
+		return MPI_SUCCESS;
+	if (g->bit >= 0 && pw.s) {
+		pw.next_round[g->bit] = g->round + 1;
+		if (pw.last == g) {
+			int spins = 0;
+
+			while (count(PW_ATON_OP_COUNT_EQ, INSIDE, g->region, pw.inside))
+				pause_a_little(spins++);
+			pw.last = NULL;
+		}
+		pw.group &= ~(1U << g->bit);
+		pwl_set_group(pw.s, pw.group);
+	}
+	free(g);
+	return MPI_SUCCESS;
 }
 
 static void set_up(int threads)
@@ -215,12 +339,11 @@ static void set_up(int threads)
 	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
 	const char *max = getenv("PW_COLL_MAX");
 	struct packetway_aton_get bank;
-	uint64_t nonce;
-	int ok, all, bit;
+	int ok, all;
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &pw.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &pw.n);
-	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &pw.keyval, NULL);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &pw.keyval, NULL);
 	pw.max = max ? atol(max) : 4096;
 	learn_types();
 	ok = !(mode && !strcmp(mode, "off"));
@@ -237,19 +360,19 @@ static void set_up(int threads)
 		pw.reason = "no station of ours here";
 	}
 	if (ok)
-		pw.old_group = bank.out_group;
+		pw.group = pw.old_group = bank.out_group;
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	nonce = (uint64_t)(MPI_Wtime() * 1e6) << 8 | 1ULL << 63;
-	PMPI_Bcast(&nonce, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-	for (bit = 19; all && !pw.on && bit >= 0; bit--)
-		pw.on = try_group(bit, nonce + bit);
+	if (all) {
+		/* what is left there from before must not look like an arrival */
+		pwl_set(pw.s, ARRIVED, 0);
+		pwl_set(pw.s, INSIDE, 0);
+		pw.on = find_group(&pw.world, MPI_COMM_WORLD);
+	}
 	if (all && !pw.on)
 		pw.reason = "the ranks are not on one ring, one per station";
 	else if (!all && !pw.reason)
 		pw.reason = "a rank has no station";
 	if (pw.on) {
-		/* from here on the register counts rounds */
-		pwl_set(pw.s, ARRIVED, 0);
 		PMPI_Barrier(MPI_COMM_WORLD);
 	} else if (mode && !strcmp(mode, "force")) {
 		if (!pw.rank)
@@ -300,27 +423,38 @@ int MPI_Finalize(void)
 			pwl_set(pw.s, i, 0);
 	}
 	pwl_close(pw.s);
+	pw.s = NULL;
 	return PMPI_Finalize();
 }
 
 /* What can go to the ring ------------------------------------------------------ */
 
-static bool comm_fits(MPI_Comm comm)
+/* where a communicator is on the ring; NULL: nowhere. Its members ask together. */
+static struct ring *ring_of(MPI_Comm comm)
 {
-	int flag, result, inter;
-	void *known;
+	int flag, result = MPI_UNEQUAL, inter, n;
+	struct ring *g;
 
 	if (comm == MPI_COMM_WORLD)
-		return true;
-	PMPI_Comm_get_attr(comm, pw.keyval, &known, &flag);
+		return &pw.world;
+	PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag);
 	if (flag)
-		return known == (void *)1;
+		return g->bit < 0 ? NULL : g;
 	PMPI_Comm_test_inter(comm, &inter);
-	result = MPI_UNEQUAL;
+	PMPI_Comm_size(comm, &n);
 	if (!inter)
 		PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
-	PMPI_Comm_set_attr(comm, pw.keyval, result == MPI_UNEQUAL ? (void *)2 : (void *)1);
-	return result != MPI_UNEQUAL;
+	g = &pw.world;
+	if (result == MPI_UNEQUAL) {
+		g = calloc(1, sizeof(*g));
+		if (!g)
+			give_up("communicator", -ENOMEM);
+		g->bit = -1;
+		if (!inter && n > 1)
+			find_group(g, comm);
+	}
+	PMPI_Comm_set_attr(comm, pw.keyval, g);
+	return g->bit < 0 ? NULL : g;
 }
 
 /* bytes of an integer type, and whether it has a sign; 0: not an integer */
@@ -378,11 +512,13 @@ static void store(void *p, int size, uint64_t v)
 	}
 }
 
-static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *size, bool *sign)
+static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *size, bool *sign,
+		     struct ring **g)
 {
 	if (!pw.on)
 		return OFF;
-	if (!comm_fits(comm))
+	*g = ring_of(comm);
+	if (!*g)
 		return COMM;
 	*size = int_type(t, sign);
 	if (!*size)
@@ -393,7 +529,8 @@ static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *s
 }
 
 /* @out may be NULL */
-static void reduce(const void *in, void *out, int count, int size, bool sign, MPI_Op op)
+static void reduce(struct ring *g, const void *in, void *out, int count, int size, bool sign,
+		   MPI_Op op)
 {
 	uint32_t mods = sign && (op == MPI_MIN || op == MPI_MAX) ? PACKETWAY_ATON_SIGNED : 0;
 	const char *from = in;
@@ -401,54 +538,61 @@ static void reduce(const void *in, void *out, int count, int size, bool sign, MP
 	char *to = out;
 	int i, n;
 
+	enter(g);
 	for (; count; count -= n) {
 		n = count < SLOTS ? count : SLOTS;
 		for (i = 0; i < n; i++, from += size)
 			w[i] = load(from, size, sign);
-		ring_round(ring_op(op), mods, w, n);
+		ring_round(g, ring_op(op), mods, w, n);
 		for (i = 0; to && i < n; i++, to += size)
 			store(to, size, w[i]);
 	}
+	leave();
 }
 
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
+	struct ring *g;
 	enum why why;
 	bool sign;
 	int size;
 
-	why = fits(comm, t, op, count, &size, &sign);
+	why = fits(comm, t, op, count, &size, &sign, &g);
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Allreduce(in, out, count, t, op, comm);
-	reduce(in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
+	reduce(g, in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
 	return MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 	       MPI_Comm comm)
 {
+	struct ring *g;
 	enum why why;
 	int size, rank;
 	bool sign;
 
-	why = fits(comm, t, op, count, &size, &sign);
+	why = fits(comm, t, op, count, &size, &sign, &g);
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Reduce(in, out, count, t, op, root, comm);
 	PMPI_Comm_rank(comm, &rank);
-	reduce(in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign, op);
+	reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign, op);
 	return MPI_SUCCESS;
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
-	enum why why = !pw.on ? OFF : comm_fits(comm) ? DONE : COMM;
+	struct ring *g = pw.on ? ring_of(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : COMM;
 
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Barrier(comm);
-	ring_round(0, 0, NULL, 0);
+	enter(g);
+	ring_round(g, 0, 0, NULL, 0);
+	leave();
 	return MPI_SUCCESS;
 }
 
@@ -456,11 +600,12 @@ int MPI_Barrier(MPI_Comm comm)
 int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 {
 	int rank, size, bytes, room, pos = 0, i, n;
+	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = OFF;
 	uint64_t *words;
 	long left;
 
-	if (pw.on && !comm_fits(comm)) {
+	if (pw.on && !g) {
 		why = COMM;
 	} else if (pw.on) {
 		PMPI_Type_size(t, &size);
@@ -479,11 +624,13 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		give_up("broadcast", -ENOMEM);
 	if (rank == root)
 		PMPI_Pack(buf, count, t, words, room, &pos, comm);
+	enter(g);
 	for (i = 0; i < (bytes + 7) / 8; i += n) {
 		n = (bytes + 7) / 8 - i;
 		n = n < SLOTS ? n : SLOTS;
-		ring_round(PW_ATON_OP_OR, 0, words + i, n);
+		ring_round(g, PW_ATON_OP_OR, 0, words + i, n);
 	}
+	leave();
 	pos = 0;
 	if (rank != root)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);

@@ -309,21 +309,27 @@ int cmd_monitor(int argc, char **argv)
 /* Faults ------------------------------------------------------------------- */
 
 /* the directory of a SAN of this namespace */
-static int fault_dir(const char *san, char *dir, size_t cap)
+int san_debugfs(uint32_t id, char *dir, size_t cap)
 {
 	struct stat ns;
-	uint32_t id = 0;
 
-	if (san && parse_u32(san, &id))
-		return usage("san: \"%s\" is not a number", san);
 	if (stat("/proc/self/ns/net", &ns))
-		return fail(errno, "network namespace");
+		return -errno;
 	snprintf(dir, cap, FAULTS "/net%lu-san%u", (unsigned long)ns.st_ino, id);
 	if (access(dir, F_OK))
 		snprintf(dir, cap, FAULTS "/san%u", id);
-	if (access(dir, F_OK))
-		return fail(errno, "faults of SAN %u (%s)", id, dir);
-	return EX_OK_;
+	return access(dir, F_OK) ? -errno : 0;
+}
+
+static int fault_dir(const char *san, char *dir, size_t cap)
+{
+	uint32_t id = 0;
+	int err;
+
+	if (san && parse_u32(san, &id))
+		return usage("san: \"%s\" is not a number", san);
+	err = san_debugfs(id, dir, cap);
+	return err ? fail(err, "faults of SAN %u (%s)", id, dir) : EX_OK_;
 }
 
 static int fault_write(const char *san, const char *file, const char *text)

@@ -129,6 +129,8 @@ int cmd_lab(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_experiment(int argc, char **argv);
 json_t *station_stats(const char *name);
+/* directory of a SAN of this namespace in debugfs; 0 or a negative errno */
+int san_debugfs(uint32_t id, char *dir, size_t cap);
 /* EEP echo; microseconds, or a negative errno */
 int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
 		 const char **why);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A live view: the ring with its operands, and the rates of the stations here. */
+/*
+ * A live view: the ring with its operands, the fabric's queues as a heat map, and the
+ * rates of the stations here.
+ */
 #include <curses.h>
 #include <locale.h>
 #include <signal.h>
@@ -96,7 +99,7 @@ static void line(bool screen, int row, const char *text)
 		mvaddnstr(row, 0, text, COLS);
 }
 
-static void draw(const struct view *v, bool screen)
+static int draw(const struct view *v, bool screen)
 {
 	const char *unit = v->n_before ? "/s" : "";
 	char buf[512], addr[PWL_ADDR_STRLEN];
@@ -143,6 +146,65 @@ static void draw(const struct view *v, bool screen)
 			 (unsigned long long)l->bank.out_ring_time);
 		line(screen, row++, buf);
 	}
+	return row;
+}
+
+/* how full: a cell is 53 bytes, a unit of a 4x4 switch holds 32 of them */
+static char heat(long bytes)
+{
+	static const char shade[] = ".:-=+*#%@";
+	int i = 0;
+
+	for (bytes = (bytes + 52) / 53; bytes && i < (int)sizeof(shade) - 2; bytes /= 2)
+		i++;
+	return shade[i];
+}
+
+/* stage by stage, what waits at each input unit */
+static int draw_fabric(uint32_t san, bool screen, int row)
+{
+	char path[256], dir[200], text[8192], map[300], *p, *end;
+	int stage, n;
+	long sum, v;
+	FILE *f;
+
+	if (san_debugfs(san, dir, sizeof(dir)))
+		return row;
+	snprintf(path, sizeof(path), "%s/fabric_queues", dir);
+	f = fopen(path, "re");
+	if (!f)
+		return row;
+	line(screen, row++, "");
+	snprintf(map, sizeof(map), "fabric of SAN %u: bytes that wait at the input units "
+		 "(. none, : a cell, - 2, = 4, + 8, * 16, # 32 ...)", san);
+	line(screen, row++, map);
+	for (stage = 0; stage < 3 && fgets(text, sizeof(text), f); stage++) {
+		sum = 0;
+		n = snprintf(map, sizeof(map), "stage %d [", stage);
+		for (p = text; n < (int)sizeof(map) - 20; p = end) {
+			v = strtol(p, &end, 10);
+			if (p == end)
+				break;
+			map[n++] = heat(v);
+			sum += v;
+		}
+		snprintf(map + n, sizeof(map) - n, "] %ld", sum);
+		line(screen, row++, map);
+	}
+	fclose(f);
+	return row;
+}
+
+static void draw_fabrics(const struct view *v, bool screen, int row)
+{
+	int i, k;
+
+	for (i = 0; i < v->n; i++) {
+		for (k = 0; k < i && v->now[k].st.san != v->now[i].st.san; k++)
+			;
+		if (k == i)
+			row = draw_fabric(v->now[i].st.san, screen, row);
+	}
 }
 
 static volatile sig_atomic_t stop;
@@ -179,7 +241,7 @@ int cmd_top(int argc, char **argv)
 	if (!n)
 		return fail(0, "there is no such station in this namespace");
 	if (once) {
-		draw(&v, false);
+		draw_fabrics(&v, false, draw(&v, false));
 		forget(v.now, v.n);
 		return EX_OK_;
 	}
@@ -195,7 +257,7 @@ int cmd_top(int argc, char **argv)
 	timeout(100);
 	while (!stop) {
 		erase();
-		draw(&v, true);
+		draw_fabrics(&v, true, draw(&v, true));
 		refresh();
 		c = getch();
 		if (c == 'q')

@@ -35,6 +35,12 @@
 --   12    64   virtual time of the SAN when it was seen: ns for kind 1, bit times
 --              of the ring for kind 2, cycles (byte times) of the fabric for kind 3
 
+-- installed for all, and named on the command line: once is enough
+if rawget(_G, "packetway_dissector") then
+	return
+end
+packetway_dissector = true
+
 set_plugin_info({
 	version = "1.0",
 	author = "packetway",

@@ -94,6 +94,9 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 		aif = (struct pw_aton_if *)(uintptr_t)cmd->cookie;
 		page = page_address(aif->results);
 		trace_pw_aton_command(aton->san, cmd, time);
+		if (cmd->ring_bits)
+			trace_pw_token(aton->san, cmd->iface, time - cmd->ring_bits, time,
+				       pw_ring_stats(aton->ring)->tokens_lost);
 		if (cmd->standing) {
 			bool changed = pw_aton_standing_changed(&page->standing, cmd);
 

@@ -109,6 +109,30 @@ static const struct file_operations pw_ring_fault_fops = {
 	.llseek = noop_llseek,
 };
 
+/* bytes that wait at the input units of the fabric, a line for each stage */
+static int pw_fabric_queues_show(struct seq_file *m, void *v)
+{
+	struct pw_san *san = m->private;
+	u32 n = 3 * san->nports;
+	struct pw_engine *eng;
+	u32 *bytes;
+	u32 i;
+
+	bytes = kcalloc(n, sizeof(*bytes), GFP_KERNEL);
+	if (!bytes)
+		return -ENOMEM;
+	rcu_read_lock();
+	eng = rcu_dereference(san->engine);
+	if (eng->ops->queues)
+		eng->ops->queues(eng, bytes);
+	rcu_read_unlock();
+	for (i = 0; i < n; i++)
+		seq_printf(m, "%u%c", bytes[i], (i + 1) % san->nports ? ' ' : '\n');
+	kfree(bytes);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(pw_fabric_queues);
+
 void pw_debugfs_san_add(struct pw_san *san)
 {
 	char name[48];
@@ -119,6 +143,7 @@ void pw_debugfs_san_add(struct pw_san *san)
 		snprintf(name, sizeof(name), "net%u-san%u", san->net->ns.inum, san->id);
 	san->debugfs = debugfs_create_dir(name, pw_debugfs_root);
 	debugfs_create_file("fabric_fault", 0200, san->debugfs, san, &pw_fabric_fault_fops);
+	debugfs_create_file("fabric_queues", 0400, san->debugfs, san, &pw_fabric_queues_fops);
 	debugfs_create_file("ring_fault", 0200, san->debugfs, san, &pw_ring_fault_fops);
 }
 

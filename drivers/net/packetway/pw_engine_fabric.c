@@ -457,6 +457,20 @@ static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 	spin_unlock_bh(&fab->lock);
 }
 
+static void pw_fab_queues(struct pw_engine *eng, u32 *bytes)
+{
+	struct pw_fab *fab = pw_fab(eng);
+	u32 i, q;
+
+	spin_lock_bh(&fab->lock);
+	for (i = 0; i < 3 * eng->san->nports; i++) {
+		bytes[i] = 0;
+		for (q = 0; q < eng->san->radix; q++)
+			bytes[i] += pw_fabric_qsize(fab->f, i, q);
+	}
+	spin_unlock_bh(&fab->lock);
+}
+
 static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 				       const struct pw_engine_ops *ops,
 				       struct netlink_ext_ack *extack)
@@ -555,6 +569,7 @@ const struct pw_engine_ops pw_engine_fast = {
 	.update = pw_fab_update,
 	.time = pw_fab_time,
 	.stats = pw_fab_stats,
+	.queues = pw_fab_queues,
 };
 
 const struct pw_engine_ops pw_engine_rtl = {
@@ -565,6 +580,7 @@ const struct pw_engine_ops pw_engine_rtl = {
 	.update = pw_fab_update,
 	.time = pw_fab_time,
 	.stats = pw_fab_stats,
+	.queues = pw_fab_queues,
 };
 
 int __init pw_fab_init(void)

@@ -19,6 +19,7 @@
 
 #include "pw_mon.h"
 #include "pw_router.h"
+#include "pw_trace.h"
 #include "pw_trunk.h"
 
 /* what the front of a frame says */
@@ -43,6 +44,7 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 
 	pw_half_count(h, why);
 	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb);
+	trace_pw_half_drop(h, skb, why);
 	if (te && pw_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
 			err = pw_err_build(skb, &v, te, h->addr, pw_half_mtu(h), true);
@@ -74,6 +76,7 @@ static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 	cb->flags &= ~PW_CB_TWIN;
 	pw_half_count(h, PW_HALF_SENT);
 	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
+	trace_pw_forward(h, skb, port);
 	eng = rcu_dereference(h->san->engine);
 	eng->ops->xmit(eng, skb);
 }

@@ -235,6 +235,7 @@ struct pw_engine {
  * @update: the SAN's fabric settings have changed; RTNL
  * @time: virtual time in nanoseconds
  * @stats: PW_FABRIC_STAT_NUM counters for a port
+ * @queues: bytes that wait at each input unit of the fabric, 3 * ports of them
  */
 struct pw_engine_ops {
 	struct pw_engine *(*create)(struct pw_san *san, struct netlink_ext_ack *extack);
@@ -244,6 +245,7 @@ struct pw_engine_ops {
 	void (*update)(struct pw_engine *eng);
 	u64 (*time)(struct pw_engine *eng);
 	void (*stats)(struct pw_engine *eng, unsigned int port, u64 *data);
+	void (*queues)(struct pw_engine *eng, u32 *bytes);
 };
 
 extern const struct pw_engine_ops pw_engine_none;

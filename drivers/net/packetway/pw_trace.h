@@ -15,6 +15,7 @@
 
 #include "fabric.h"
 #include "pw_priv.h"
+#include "pw_router.h"
 
 #ifndef PW_TRACE_HELPERS
 #define PW_TRACE_HELPERS
@@ -200,6 +201,86 @@ TRACE_EVENT(pw_aton_command,
 		  __entry->san, __entry->op, __entry->reg, __entry->dst, __entry->err,
 		  __entry->standing ? " standing" : "", __entry->counter, __entry->v1,
 		  __entry->v2, __entry->wait, __entry->ring_bits, __entry->time)
+);
+
+/* an interface had the token from @taken to @released, for one packet */
+TRACE_EVENT(pw_token,
+	TP_PROTO(const struct pw_san *san, u32 iface, u64 taken, u64 released, u64 lost),
+	TP_ARGS(san, iface, taken, released, lost),
+	TP_STRUCT__entry(
+		__field(u32, san)
+		__field(u32, iface)
+		__field(u64, taken)
+		__field(u64, released)
+		__field(u64, lost)
+	),
+	TP_fast_assign(
+		__entry->san = san->id;
+		__entry->iface = iface;
+		__entry->taken = taken;
+		__entry->released = released;
+		__entry->lost = lost;
+	),
+	TP_printk("san=%u interface=%u taken=%llu released=%llu lost=%llu", __entry->san,
+		  __entry->iface, __entry->taken, __entry->released, __entry->lost)
+);
+
+TRACE_EVENT(pw_forward,
+	TP_PROTO(const struct pw_half *h, const struct sk_buff *skb, u16 port),
+	TP_ARGS(h, skb, port),
+	TP_STRUCT__entry(
+		__string(router, h->router->name)
+		__field(u32, san)
+		__field(u32, half)
+		__field(u32, dst)
+		__field(u32, len)
+		__field(u16, port)
+		__field(u8, hops)
+		__field(bool, own)
+	),
+	TP_fast_assign(
+		pw_assign_str(router, h->router->name);
+		__entry->san = h->san->id;
+		__entry->half = h->addr;
+		__entry->dst = pw_cb(skb)->dt;
+		__entry->len = skb->len;
+		__entry->port = port;
+		__entry->hops = pw_cb(skb)->hops;
+		__entry->own = pw_cb(skb)->flags & PW_CB_HALF;
+	),
+	TP_printk("router=%s san=%u half=%06x dst=%06x port=%d hops=%u len=%u%s",
+		  __get_str(router), __entry->san, __entry->half, __entry->dst,
+		  __entry->port == PW_PORT_GROUP ? -1 : __entry->port, __entry->hops,
+		  __entry->len, __entry->own ? " own" : "")
+);
+
+#ifndef PW_TRACE_HALF
+#define PW_TRACE_HALF
+#define PW_X_HALF_ENUM(sym) TRACE_DEFINE_ENUM(PW_HALF_##sym);
+#define PW_X_HALF_PAIR(sym) { PW_HALF_##sym, #sym },
+#endif
+
+PW_HALF_STATS(PW_X_HALF_ENUM)
+
+/* a half-router drops it: the reason is one of its counters */
+TRACE_EVENT(pw_half_drop,
+	TP_PROTO(const struct pw_half *h, const struct sk_buff *skb, int reason),
+	TP_ARGS(h, skb, reason),
+	TP_STRUCT__entry(
+		__string(router, h->router->name)
+		__field(u32, half)
+		__field(u32, len)
+		__field(int, reason)
+	),
+	TP_fast_assign(
+		pw_assign_str(router, h->router->name);
+		__entry->half = h->addr;
+		__entry->len = skb->len;
+		__entry->reason = reason;
+	),
+	TP_printk("router=%s half=%06x len=%u reason=%s", __get_str(router), __entry->half,
+		  __entry->len,
+		  __print_symbolic(__entry->reason, PW_HALF_STATS(PW_X_HALF_PAIR) { -1, NULL }))
 );
 
 TRACE_EVENT(pw_deliver,

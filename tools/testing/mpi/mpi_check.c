@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		MPI_SIGNED_CHAR, MPI_UINT8_T, MPI_INT64_T, MPI_UINT64_T, MPI_DOUBLE,
 	};
 	MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_PROD };
-	MPI_Comm comm[4];
+	MPI_Comm comm[6], short_lived;
 	int rank, n, i, k, rounds, bad = 0, all;
 
 	MPI_Init(&argc, &argv);
@@ -69,9 +69,11 @@ int main(int argc, char **argv)
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm[2]);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm[3]);
+	MPI_Comm_split(MPI_COMM_WORLD, rank * 2 / n, -rank, &comm[4]);
+	MPI_Comm_split(MPI_COMM_WORLD, !rank, rank, &comm[5]);
 
 	for (i = 0; i < rounds; i++) {
-		int ti = rnd() % 11, oi = rnd() % 6, ci = rnd() % 4;
+		int ti = rnd() % 11, oi = rnd() % 6, ci = rnd() % 6;
 		MPI_Datatype t = types[ti];
 		MPI_Op op = ops[oi];
 		MPI_Comm c = comm[ci];
@@ -80,11 +82,21 @@ int main(int argc, char **argv)
 		int what = rnd() % 4, root, size, len, me;
 		uint64_t mix = rnd();
 
+		/* communicators come and go */
+		if (!(rnd() % 8)) {
+			uint64_t sum = 0, want, one = rank + 1;
+
+			MPI_Comm_split(MPI_COMM_WORLD, (rank ^ i) % 3, rank, &short_lived);
+			MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, short_lived);
+			PMPI_Allreduce(&one, &want, 1, MPI_UINT64_T, MPI_SUM, short_lived);
+			bad += sum != want;
+			MPI_Comm_free(&short_lived);
+		}
 		MPI_Comm_size(c, &len);
 		MPI_Comm_rank(c, &me);
 		root = 0;
-		/* roots of halves of an odd world differ; both have a rank 0 */
-		if (c != comm[3])
+		/* parts of the world differ in size, but each has a rank 0 */
+		if (ci < 3)
 			root = rnd() % len;
 		MPI_Type_size(t, &size);
 		if (t == MPI_DOUBLE) {

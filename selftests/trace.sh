@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The one-liners of Documentation/networking/packetway-tracing.rst, taken from the page
+# itself: each must run and show something. And every tracepoint that can fire here does.
+# pw-timeout: 900
+# pw-checking: no (tools that take minutes to start there; the events are in other tests)
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl trace-cmd
+page=$PW_TOP/Documentation/networking/packetway-tracing.rst
+T=/sys/kernel/tracing
+ip link set pw0 up
+pwctl station add pw1 up
+pwctl san set 0 engine fast
+tmp=$(mktemp -d)
+# what the lines look at goes on in the background
+(
+	while [ -d "$tmp" ]; do
+		pwctl ping 9 count 1 timeout 100 dev pw1
+		pwctl ping 2 count 1 timeout 1000 dev pw0
+		pwctl aton add dev pw1
+	done
+) >/dev/null 2>&1 &
+load=$!
+trap 'rm -rf "$tmp"; wait $load' EXIT
+
+# tried LINE: did it run, and what did it print?
+tried() {
+	local what=$1 limit=$2 want=$3
+
+	timeout -s INT "$limit" bash -c "$what" >"$tmp/out" 2>&1 </dev/null
+	grep -qE -- "$want" "$tmp/out"
+	tap_result $? "$what" || head -n 15 "$tmp/out" | sed 's/^/# /'
+}
+perf=
+for p in "perf" "perf_$(uname -r | cut -d . -f 1-2)" /usr/bin/perf_*; do
+	if command -v "$p" >/dev/null && "$p" list packetway:pw_drop 2>/dev/null | grep -q pw_drop; then
+		perf=$p
+		break
+	fi
+done
+lines=0
+while IFS= read -r line; do
+	lines=$((lines + 1))
+	case $line in
+	pwctl*) tried "$line" 60 . ;;
+	echo*) tried "$line; echo done" 10 '^done$' ;;
+	head*) tried "$line" 30 pw_aton_command ;;
+	cat*) sleep 1; tried "$line" 10 'hitcount: +[1-9]' ;;
+	perf*)
+		if [ -z "$perf" ]; then
+			tap_skip "$line" "no perf for this kernel"
+			continue
+		fi
+		case $line in
+		perf\ stat*) want='[1-9][0-9]* +packetway:pw_token' ;;
+		perf\ record*) line="$line; echo done" want='^done$' ;;
+		*) want='packetway:pw_(deliver|cell|token)' ;;
+		esac
+		tried "${line/#perf/$perf}" 60 "$want" ;;
+	trace-cmd\ record*) tried "$line; echo done" 60 '^done$' ;;
+	trace-cmd\ report*2.dat) tried "$line; echo done" 60 '^done$' ;;
+	trace-cmd\ report*) tried "$line" 60 'pw_deliver' ;;
+	bpftrace*)
+		# its compiler takes more than a minute for each under emulation
+		if [ -z "${PW_SOAK:-}" ]; then
+			tap_skip "$line" "in soaks only"
+			continue
+		fi
+		tried "$line" 180 '@' ;;
+	*) tap_result 1 "the page has a line that this test does not know: $line" ;;
+	esac
+done < <(sed -n 's/^\t//p' "$page")
+tap_ok "the page has lines" test $lines -gt 15
+
+# every tracepoint exists, and these have fired
+for e in pw_token pw_aton_command pw_cell pw_deliver pw_forward pw_drop pw_half_drop pw_esp pw_poets; do
+	tap_ok "$e exists" test -d $T/events/packetway/$e
+done
+tap_done
