@@ -3,6 +3,8 @@
  * Routers between SANs: by address and by source route, what may change on the
  * way and what not, what is refused, RRP with everybody who may talk it, groups
  * and IP across, a router deleted under load, hostile messages.
+ *
+ * pw-timeout: 150
  */
 #include "pwtest.h"
 #include "pwrouter.h"

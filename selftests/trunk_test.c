@@ -282,7 +282,7 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 		ip = (void *)cap;
 		u = (void *)(ip + 1);
 	} while (ip->protocol != IPPROTO_UDP || ntohs(u->dest) != PORT || cap[28 + 2] != 1 ||
-		 l != 20 + 8 + 24 + 32 + 16);
+		 l != 20 + 8 + 32 + 32 + 16);
 	auth = TSTAT(0, DROP_AUTH);
 	for (i = 0; i < n; i++) {
 		memcpy(pkt, cap, l);
@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 	u = (void *)(ip + 1);
 	u->source = htons(PORT + 1);
 	u->check = 0;
-	ASSERT_EQ(20 + 8 + 24 + 32 + 16, sendto(fd, cap, 20 + 8 + 24 + 32 + 16, 0, (void *)&to,
+	ASSERT_EQ(20 + 8 + 32 + 32 + 16, sendto(fd, cap, 20 + 8 + 32 + 32 + 16, 0, (void *)&to,
 						sizeof(to)));
 	usleep(100000);
 	EXPECT_EQ(1, (int)TSTAT(0, DROP_PEER));

@@ -53,6 +53,8 @@ struct lab {
 	int nsan;
 	struct lab_station *st;
 	int nst;
+	char router[64][128];	/* words as for `pwctl router add` */
+	int nrouter;
 };
 
 /* YAML --------------------------------------------------------------------- */
@@ -244,6 +246,18 @@ static int read_lab(const char *file, struct lab *lab)
 		}
 		for (i = list->data.sequence.items.start;
 		     !err && i < list->data.sequence.items.top; i++) {
+			if (!strcmp(key, "routers")) {
+				v = scalar(&d, *i);
+				if (!v || strlen(v) >= sizeof(lab->router[0]) ||
+				    lab->nrouter == N(lab->router))
+					err = bad(file, &d, *i,
+						  "a router is one line of words");
+				else
+					strcpy(lab->router[lab->nrouter++], v);
+				if (err)
+					break;
+				continue;
+			}
 			e = yaml_document_get_node(&d, *i);
 			if (e->type != YAML_MAPPING_NODE)
 				err = bad(file, &d, *i, "words and values are needed here");
@@ -257,7 +271,7 @@ static int read_lab(const char *file, struct lab *lab)
 				      read_station(file, &d, e, &lab->st[lab->nst++]);
 			else
 				err = bad(file, &d, p->key,
-					  "a lab has `lab`, `sans` and `stations`");
+					  "a lab has `lab`, `sans`, `routers` and `stations`");
 		}
 	}
 	if (!err && (!lab->name[0] || !lab->nst))
@@ -431,7 +445,7 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* every station answers the first one of its SAN */
+/* every station answers the first one of its SAN; with routers, the first of all */
 static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 {
 	int64_t end = now_ms() + timeout_ms, us;
@@ -441,6 +455,8 @@ static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 	for (i = 0; i < lab->nst; i++) {
 		for (m = 0; m < i && lab->st[m].san != lab->st[i].san; m++)
 			;
+		if (lab->nrouter)
+			m = 0;
 		if (m == i)
 			continue;
 		err = in_ns(ns[m]);
@@ -512,6 +528,8 @@ static int build(struct lab *lab, int home, int *ns)
 			break;
 	}
 	nl_close(&nl);
+	for (i = 0; !err && i < lab->nrouter; i++)
+		err = run_words(cmd_router, lab->router[i]);
 	for (i = 0; !err && i < lab->nst; i++) {
 		err = in_ns(ns[i]);
 		err = err ? fail(err, "%s", lab->st[i].name) : configure_station(lab, &lab->st[i]);

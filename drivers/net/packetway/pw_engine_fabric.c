@@ -45,6 +45,7 @@ struct pw_fab_msg {
 	struct list_head entry;		/* pw_fab.pending, by cycle */
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
+	u64 sent;			/* when it was handed over */
 	u32 len;
 	u16 src;
 	u16 dst;
@@ -128,6 +129,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 		atomic_inc(&san->port[src].inflight);
 	}
 	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(pw_fab_ns(fab, cycle));
+	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_deliver_port(san, dst, skb);
 out:
 	rcu_read_unlock();
@@ -385,6 +387,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
+	m->sent = max(m->cycle, pw_fabric_now(fab->f));
 	list_for_each_entry_reverse(after, &fab->pending, entry)
 		if (after->cycle <= m->cycle)
 			break;

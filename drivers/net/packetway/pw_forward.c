@@ -145,7 +145,6 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_eep_view v;
-	u8 *hdr;
 
 	if (skb_linearize(skb)) {
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
@@ -171,15 +170,11 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		skb = skb_unshare(skb, GFP_ATOMIC);
 		if (!skb)
 			return;
-		if (skb_ensure_writable(skb, v.hdr_off + PW_EEP_HDR_LEN)) {
+		__skb_pull(skb, v.hdr_off);
+		if (pw_echo_turn(skb, &v, h->addr)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 			return;
 		}
-		__skb_pull(skb, v.hdr_off);
-		hdr = skb->data;
-		put_unaligned_be24(v.sa, hdr + PW_EEP_OFF_DT);
-		put_unaligned_be24(h->addr, hdr + PW_EEP_OFF_SA);
-		put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
 		pw_half_count(h, PW_HALF_ECHO);
 		pw_half_send_own(h, skb);
 		return;
@@ -628,7 +623,10 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_half_take(h, skb);
-		if (pw_cb(skb)->flags & PW_CB_TWIN)
+		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED))
+			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN,
+				     pw_cb(skb)->flags & PW_CB_HALF ? 0 : PW_TE_ERR_UNK);
+		else if (pw_cb(skb)->flags & PW_CB_TWIN)
 			pw_half_out(h, skb);
 		else
 			pw_half_in(h, skb);
@@ -640,7 +638,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/* nothing comes in and nobody polls any more: what waits is dropped */
+/* nothing comes in and nobody polls any more: what waits is dropped, its source told */
 void pw_half_purge(struct pw_half *h)
 {
 	struct sk_buff *skb;
@@ -652,8 +650,7 @@ void pw_half_purge(struct pw_half *h)
 	spin_unlock(&h->rxq.lock);
 	while ((skb = pw_rxq_pop(&h->rxq))) {
 		pw_half_take(h, skb);
-		pw_half_count(h, PW_HALF_DROP_DOWN);
-		kfree_skb(skb);
+		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, PW_TE_ERR_UNK);
 	}
 	rcu_read_unlock();
 	local_bh_enable();

@@ -113,6 +113,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->serial = ktime_get_real_seconds() << 8;
 	h->twin_addr = twin ? pw_san_addr(twin->san, twin->port) : PW_ADDR_UNDEF;
 	h->twin_mtu = PACKETWAY_MTU_MAX;
+	h->trunk_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
 	netif_napi_add(h->dummy, &h->napi, pw_half_poll);
 	return pw_esp_node_up(&h->esp, h->san->net);
@@ -259,7 +260,7 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 	/* the other halves of these SANs have lost ways as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
-		pw_rrp_san_changed(r->half[i].san);
+		pw_rrp_routes_changed(r->half[i].san);
 	}
 	for (i = 0; i < n; i++) {
 		pw_san_put(r->half[i].san);
