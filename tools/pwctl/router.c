@@ -503,25 +503,33 @@ static const char *const capas[] = {
 	[PW_CAPA_POETS] = "poets",
 };
 
-/* names of the CAPA records in a row of records */
-static json_t *capa_json(const uint8_t *p, size_t len)
+/* what CAPA and LADR records of a node say */
+static void records_json(json_t *j, const uint8_t *p, size_t len)
 {
-	json_t *list = json_array();
-	size_t off, size;
+	json_t *can = json_array(), *groups = json_array();
+	size_t off, size, end, i;
 	char num[16];
 
 	for (off = 0; off + PW_RRP_HDR_LEN <= len; off += size) {
-		uint8_t code = p[off + PW_RRP_OFF_BODY];
+		const uint8_t *body = p + off + PW_RRP_OFF_BODY;
 
 		size = PW_RRP_HDR_LEN + 8 * (p[off + PW_RRP_OFF_RL] << 8 |
 					     p[off + PW_RRP_OFF_RL + 1]);
-		if (p[off] != PW_RRP_CAPA)
-			continue;
-		snprintf(num, sizeof(num), "%u", code);
-		json_array_append_new(list, json_string(code < N(capas) && capas[code] ?
-							capas[code] : num));
+		if (off + size > len || p[off + PW_RRP_OFF_PL] > size)
+			break;
+		end = size - PW_RRP_OFF_BODY - p[off + PW_RRP_OFF_PL];
+		if (p[off] == PW_RRP_CAPA) {
+			snprintf(num, sizeof(num), "%u", body[0]);
+			json_array_append_new(can, json_string(body[0] < N(capas) &&
+							       capas[body[0]] ?
+							       capas[body[0]] : num));
+		}
+		for (i = 0; p[off] == PW_RRP_LADR && i + 4 <= end; i += 4)
+			json_array_append_new(groups, j_addr(body[i + 1] << 16 |
+							     body[i + 2] << 8 | body[i + 3]));
 	}
-	return list;
+	json_object_set_new(j, "can", can);
+	json_object_set_new(j, "groups", groups);
 }
 
 static json_t *node_json(const struct nlattr *nest)
@@ -537,9 +545,8 @@ static json_t *node_json(const struct nlattr *nest)
 	put_u32(j, "san", tb[PACKETWAY_A_NODE_SAN]);
 	json_object_set_new(j, "local", json_boolean(!!tb[PACKETWAY_A_NODE_LOCAL]));
 	if (tb[PACKETWAY_A_NODE_RECORDS])
-		json_object_set_new(j, "can",
-				    capa_json(mnl_attr_get_payload(tb[PACKETWAY_A_NODE_RECORDS]),
-					      mnl_attr_get_payload_len(tb[PACKETWAY_A_NODE_RECORDS])));
+		records_json(j, mnl_attr_get_payload(tb[PACKETWAY_A_NODE_RECORDS]),
+			     mnl_attr_get_payload_len(tb[PACKETWAY_A_NODE_RECORDS]));
 	return j;
 }
 
