@@ -10,7 +10,6 @@ pw_need pwctl jq ip awk
 
 frames=$(pw_scaled 20000) rounds=$(pw_scaled 2000)
 trap cleanup_all_ns EXIT
-# shellcheck disable=SC2154 # setup_ns assigns them
 setup_ns A B C || exit 1
 
 # A - bridge in C - B, and A - bridge - bridge - B

@@ -183,19 +183,18 @@ bad "all of it" loss 5% duplicate 5% delay 2ms reorder 25% 50%
 
 # a third host on the same Ethernet
 n=$(pw_count 100000 20000)
-# shellcheck disable=SC2154 # setup_ns assigns it
-setup_ns third
-ip link add v0 type veth peer name v1 netns "$third"
+setup_ns THIRD
+ip link add v0 type veth peer name v1 netns "$THIRD"
 ip link set v0 master br0 up
-ip -n "$third" addr add 10.77.0.3/24 dev v1
-ip -n "$third" link set v1 up
-ip -n "$third" neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)" dev v1
+ip -n "$THIRD" addr add 10.77.0.3/24 dev v1
+ip -n "$THIRD" link set v1 up
+ip -n "$THIRD" neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)" dev v1
 quiet
 "$tp" recv s 1 100000 >/run/victim 2>&1 &
 victim=$!
 busywait 10000 grep -q ready /run/victim
 in0=$(here "$in_all") rx0=$(here '.rx') auth0=$(here '."drop-auth"') hello0=$(here '."hello-rx"')
-tap_ok "a third host injects $n packets" ip netns exec "$third" "$tp" inject 10.77.0.2 10.77.0.1 7777 "$n"
+tap_ok "a third host injects $n packets" ip netns exec "$THIRD" "$tp" inject 10.77.0.2 10.77.0.1 7777 "$n"
 arrived() { [ $(($(here "$in_all") - in0 - $(here '."hello-rx"') + hello0)) -ge "$n" ]; }
 tap_ok "all of them reach the trunk" busywait 20000 arrived
 tap_is "none is taken for a frame" $(($(here .rx) - rx0)) 0

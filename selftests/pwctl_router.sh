@@ -149,19 +149,18 @@ for verb in router route name resolve ping trace; do
 done
 
 # the other half over a trunk, in a namespace of its own
-# shellcheck disable=SC2154 # setup_ns assigns it
-setup_ns far
-ip link add v0 type veth peer name v1 netns "$far"
+setup_ns FAR
+ip link add v0 type veth peer name v1 netns "$FAR"
 ip link set v0 up
-ip -n "$far" link set v1 up
+ip -n "$FAR" link set v1 up
 pwctl router del ab
 key=$(mktemp)
 printf '%064d\n' 42 >"$key"
-ip netns exec "$far" pwctl station add d san 7 port 0 up
+ip netns exec "$FAR" pwctl station add d san 7 port 0 up
 tap_ok "trunk dev" pwctl router add t san 1:15 trunk dev v0 id 5 secret-file "$key"
 tap_is "trunk dev, twice" "$(says pwctl router add u san 1:14 trunk dev v0 id 5)" \
 	"Error: The device has a trunk with this id already."
-tap_ok "its other end" pwctl -n "$far" router add t san 7:15 trunk dev v1 id 5 secret "$(cat "$key")"
+tap_ok "its other end" pwctl -n "$FAR" router add t san 7:15 trunk dev v1 id 5 secret "$(cat "$key")"
 busywait 30000 knows 1 00:07:01
 tap_is "router show: trunk" "$(pwctl -j router show t | jq -c '.[0].trunk | [.kind, .dev, .id, .up, .secret, .peer, .mtu]')" \
 	'["dev","v0",5,true,true,"00:07:10",1424]'

@@ -355,6 +355,7 @@ struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body);
  */
 #define PW_OK (-1)
 void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
+bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
 int pw_rx_make_writable(struct sk_buff *skb);

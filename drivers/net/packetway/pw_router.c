@@ -93,6 +93,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->rxq.open = true;
 	pw_half_limit(&h->err_limit, 1000);
 	pw_half_limit(&h->rrp_limit, 2000);
+	/* each looks at every node that is known */
+	pw_half_limit(&h->tell_limit, 200);
 	pw_half_limit(&h->echo_limit, 10000);
 	pw_half_limit(&h->group_limit, 10000);
 

@@ -134,6 +134,7 @@ struct pw_half {
 	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the twin */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state rrp_limit;
+	struct ratelimit_state tell_limit;
 	struct ratelimit_state echo_limit;
 	struct ratelimit_state group_limit;
 

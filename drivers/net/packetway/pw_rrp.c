@@ -25,6 +25,7 @@
 #define PW_RRP_LATER		(HZ / 5)	/* bad news has reached everybody */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
 #define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
+#define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
 #define PW_BEYOND_MAX		256		/* logical addresses behind a twin */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
 
@@ -752,6 +753,19 @@ static bool pw_rrp_best_of_san(const struct pw_half *h, u32 i)
 	return true;
 }
 
+/* Is it a question that may be worth the time? */
+static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u32 n = 0;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	while (n <= PW_RRP_TELL_MAX && pw_rrp_next(&it, &rec) > 0)
+		n++;
+	return n <= PW_RRP_TELL_MAX && __ratelimit(&h->tell_limit);
+}
+
 static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in,
 			     struct sk_buff_head *out)
 {
@@ -900,7 +914,10 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 		pw_rrp_wru(h, in, out);
 		return false;
 	case PW_TE_TELL:
-		pw_rrp_tell_info(h, in, out);
+		if (pw_rrp_tell_allowed(h, in))
+			pw_rrp_tell_info(h, in, out);
+		else
+			*bad = PW_HALF_RRP_LIMITED;
 		return false;
 	case PW_TE_INFO:
 		if (!in->trusted && !pw_rrp_info(h, in))

@@ -81,12 +81,18 @@ void pw_rxq_close(struct pw_station *st)
 	local_bh_enable();
 }
 
-/*
- * Nobody is at the port that a frame was for: its sender tells whoever made it. Not
- * here, where an engine may hold its lock, but when the sender is polled. False:
- * the sender has gone as well.
+/**
+ * pw_return - nobody is at the port that a frame was for
+ * @san: the SAN
+ * @src: port of its sender
+ * @skb: the frame, charged to it
+ *
+ * The sender tells whoever made it: not here, where an engine may hold its lock, but
+ * when the sender is polled. BH off, RCU held.
+ *
+ * Return: false if the sender has gone as well; then the frame is still the caller's.
  */
-static bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
+bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
 {
 	struct pw_station *st = rcu_dereference(san->port[src].station);
 	struct pw_half *h = rcu_dereference(san->port[src].half);

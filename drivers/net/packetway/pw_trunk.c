@@ -626,10 +626,9 @@ void pw_trunk_dev_event(struct net_device *dev, unsigned long event)
 		t = r->half[0].trunk;
 		if (!t || t->dev != dev)
 			continue;
-		if (event == NETDEV_UNREGISTER) {
+		if (event == NETDEV_UNREGISTER)
 			pw_genl_router_destroy(dev_net(dev), r);
-		} else {
+		else
 			WRITE_ONCE(t->half->trunk_mtu, pw_trunk_mtu(t));
-		}
 	}
 }
