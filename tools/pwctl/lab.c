@@ -401,6 +401,20 @@ static int write_hosts(const struct lab *lab)
 	return 0;
 }
 
+/* the name by which routers know it */
+static int set_alias(struct nl *nl, uint32_t ifindex, const char *name)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *h;
+
+	h = nl_request(nl, buf, RTM_NEWLINK, 0);
+	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
+	ifi->ifi_index = ifindex;
+	mnl_attr_put_strz(h, IFLA_IFALIAS, name);
+	return nl_do(nl, h, NULL, NULL, name);
+}
+
 /* in the namespace of the station */
 static int configure_station(const struct lab *lab, struct lab_station *s)
 {
@@ -417,6 +431,8 @@ static int configure_station(const struct lab *lab, struct lab_station *s)
 		err = station_up(&nl, "pw0");
 	if (!err)
 		err = pick_station("pw0", &st);
+	if (!err)
+		err = set_alias(&nl, st.ifindex, s->name);
 	for (i = 0; !err && i < s->naddr; i++)
 		err = link_addr_add(&nl, st.ifindex, s->addr[i]);
 	nl_close(&nl);
