@@ -6,7 +6,7 @@
 #
 # Guest 0 does the work and has guest 1 do things over a second link, so that nothing
 # but the trunk is on the first one. The third host is a namespace on guest 0's bridge.
-# pw-timeout: 300
+# pw-timeout: 600
 
 set -u
 self=$(readlink -f "$0")
@@ -24,7 +24,7 @@ if [ "${1:-}" = "" ]; then
 	make -s -C "$top/selftests" O="${O:-$top/build}" all >/dev/null || exit 1
 	"$top/scripts/build-module" -q "${K:-6.12}" >/dev/null || exit 1
 	for id in 1 0; do
-		set -- "$top/scripts/vm" --kernel "${K:-6.12}" --timeout 280 --link "$work/wire:$id" \
+		set -- "$top/scripts/vm" --kernel "${K:-6.12}" --timeout 560 --link "$work/wire:$id" \
 			--link "$work/control:$id" -- "$self" guest$id
 		if [ $id = 1 ]; then
 			"$@" >"$work/peer" 2>&1 </dev/null &
@@ -63,7 +63,7 @@ if [ "$1" = guest1 ]; then
 	ip link set eth0 up
 	addresses 2 eth0
 	iperf3 -s -D
-	socat TCP-LISTEN:5000,bind=10.78.0.2,reuseaddr,fork EXEC:'bash -s',stderr &
+	socat -t 120 TCP-LISTEN:5000,bind=10.78.0.2,reuseaddr,fork EXEC:'bash -s',stderr &
 	# the other guest ends this one
 	while ! [ -e /run/over ]; do
 		sleep 0.2
