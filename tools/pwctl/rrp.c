@@ -147,7 +147,7 @@ size_t route_front(const struct source_route *r, unsigned int n)
 	size_t off = 0;
 
 	while (n-- && off + 8 <= r->len)
-		off += ((r->bytes[off + 1] & 0x7f) + 9) / 8 * 8;
+		off += ((r->bytes[off + 1] & PW_L2RH_LEN_MASK) + 9) / 8 * 8;
 	return off < r->len ? off : r->len;
 }
 

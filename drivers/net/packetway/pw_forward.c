@@ -281,20 +281,36 @@ static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
+/**
+ * pw_half_header - where the header of a frame is, without parsing
+ * @skb: the frame
+ * @off: bytes of prefixes that have been looked at
+ *
+ * Return: its offset; negative if there are symbols, or no header.
+ */
+int pw_half_header(struct sk_buff *skb, u32 off)
+{
+	while (off <= PW_EEP_MAX_PREFIX_LEN && pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
+		switch (pw_eep_first(skb->data + off)) {
+		case PW_EEP_PHYS:
+		case PW_EEP_LOGICAL:
+			return off;
+		case PW_EEP_L2RH:
+			off += round_up(2 + (skb->data[off + 1] & PW_L2RH_LEN_MASK), PW_EEP_WORD);
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	return -EINVAL;
+}
+
 /* Are there optional headers, as far as one can tell without walking? */
 static bool pw_half_has_options(struct sk_buff *skb, const struct pw_look *l)
 {
-	u32 off = l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off;
+	int off = pw_half_header(skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
 
-	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN))
-		return false;
-	switch (pw_eep_first(skb->data + off)) {
-	case PW_EEP_PHYS:
-	case PW_EEP_LOGICAL:
-		return skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
-	default:
-		return true;
-	}
+	return off < 0 || skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
 }
 
 static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
