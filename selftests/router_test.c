@@ -1077,7 +1077,7 @@ TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
 		.raw = self->raw[0], .n = self->n,
 		/* a fabric whose port is one router's is slower than its stations */
 		.pause = self->engine == PACKETWAY_ENGINE_NONE ? 500 :
-			 pw_slow_kernel() ? 100000 : 10000,
+			 pw_slow_kernel() ? 100000 : 30000,
 	};
 	long got = 0, twice = 0, bad = 0, errs = 0, down = 0, after = 0, mark, seq;
 	static uint8_t seen[4 << 20];
@@ -1085,6 +1085,7 @@ TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
 	struct pw_hdr h;
 	bool last = false;
 	int i, k, len;
+	long full = 0;
 	double end;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &ld));
@@ -1147,12 +1148,18 @@ again:
 	       ld.sent, got, errs, down, after, ld.sent - mark);
 	/* what did not arrive has an ERR, unless there were too many at once */
 	EXPECT_GE(ld.sent, got + errs);
-	if (errs < 900)
+	for (i = 2; i < 6; i++)
+		full += pw_half_stat(&self->g, rname[i], 0, PACKETWAY_A_HALF_STAT_DROP_FULL) +
+			pw_half_stat(&self->g, rname[i], 1, PACKETWAY_A_HALF_STAT_DROP_FULL);
+	if (errs >= 900 || full)
+		TH_LOG("%ld frames too many for a port", full);
+	else
 		EXPECT_EQ(ld.sent, got + errs);
 	EXPECT_EQ(0, twice);
 	EXPECT_EQ(0, bad);
 	EXPECT_LE(4 * self->n, down);
-	EXPECT_EQ(ld.sent - mark, after);
+	if (!full)
+		EXPECT_EQ(ld.sent - mark, after);
 	EXPECT_LT(0, (int)pw_half_stat(&self->g, "ca0", 1, PACKETWAY_A_HALF_STAT_HRDOWN));
 	/* and by way of SAN 3 it is */
 	EXPECT_LE(1, (int)(pw_half_stat(&self->g, "bc0", 0, PACKETWAY_A_HALF_STAT_FORWARD_L3) +
