@@ -70,7 +70,8 @@ static int do_recv(const char *dev, long n, int ms, uint32_t group)
 		return 1;
 	printf("ready\n");
 	fflush(stdout);
-	while (got < n && (l = pw_recv(fd, buf, sizeof(buf), NULL, ms)) >= 0) {
+	/* whoever sends may need long to get ready */
+	while (got < n && (l = pw_recv(fd, buf, sizeof(buf), NULL, got ? ms : 90000)) >= 0) {
 		pw_hdr_get(buf, &h);
 		if (l < 24 || h.pt != PT_TEST)
 			continue;
