@@ -1151,8 +1151,10 @@ again:
 	for (i = 2; i < 6; i++)
 		full += pw_half_stat(&self->g, rname[i], 0, PACKETWAY_A_HALF_STAT_DROP_FULL) +
 			pw_half_stat(&self->g, rname[i], 1, PACKETWAY_A_HALF_STAT_DROP_FULL);
-	if (errs >= 900 || full)
-		TH_LOG("%ld frames too many for a port", full);
+	/* and unless a timed fabric had them when their port went */
+	if (errs >= 900 || full || self->engine != PACKETWAY_ENGINE_NONE)
+		TH_LOG("%ld without an ERR, of them %ld too many for a port",
+		       ld.sent - got - errs, full);
 	else
 		EXPECT_EQ(ld.sent, got + errs);
 	EXPECT_EQ(0, twice);

@@ -7,8 +7,9 @@
 #include "pw_router.h"
 #include "pw_trunk.h"
 
-static const struct netlink_range_validation pw_range_u16 = { .max = U16_MAX };
-static const struct netlink_range_validation pw_range_addr = {
+/* not const: policies of 6.1 have a plain pointer to a range */
+static struct netlink_range_validation pw_range_u16 = { .max = U16_MAX };
+static struct netlink_range_validation pw_range_addr = {
 	.min = 1, .max = PW_ADDR_PHYS_MAX,
 };
 
