@@ -3,8 +3,11 @@
  * eep_bench: frames per second and round trips between two packet sockets in
  * two namespaces, for a pair of stations or any pair of Ethernet devices.
  *
- *	eep_bench eep|eth|esp|esp-routers|poets NETNS DEV NETNS DEV FRAMES ROUNDS [LENGTH]
+ *	eep_bench eep|eth|esp|esp-routers|poets NETNS DEV NETNS DEV FRAMES ROUNDS
+ *		[LENGTH [ROUTE BACK]]
  *	eep_bench router NETNS SAN SAN
+ *
+ * ROUTE and BACK are L2RHs in hex that go in front of the frames, there and back.
  *
  * prints: KIND frames/s N ns/frame N rtt N
  *
@@ -21,6 +24,7 @@
 
 static uint8_t frame[2][4096];
 static int length = 64;
+static int front[2];		/* bytes of route */
 
 static int ns_open(const char *name)
 {
@@ -55,6 +59,16 @@ static int side(const char *netns, const char *dev, uint8_t hw[8])
 	return fd;
 }
 
+static int route(uint8_t *b, const char *hex)
+{
+	unsigned int v;
+	int n;
+
+	for (n = 0; sscanf(hex + 2 * n, "%2x", &v) == 1; n++)
+		b[n] = v;
+	return n;
+}
+
 static void build(const char *kind, uint8_t *b, const uint8_t *to, const uint8_t *from)
 {
 	uint8_t data[64] = {};
@@ -86,6 +100,14 @@ static void get(int fd, uint8_t *buf)
 {
 	if (recv(fd, buf, 4096, 0) != length)
 		die("recv");
+}
+
+static void put(int fd, int which)
+{
+	int len = front[which] + length;
+
+	if (send(fd, frame[which], len, 0) != len)
+		die("send");
 }
 
 /* one device with one pin and one edge, running */
@@ -150,16 +172,14 @@ static double round_trips(const int *fd, long rounds)
 	if (!pid) {
 		for (i = -100; i < rounds; i++) {
 			get(fd[1], buf);
-			if (send(fd[1], frame[1], length, 0) != length)
-				die("send");
+			put(fd[1], 1);
 		}
 		_exit(0);
 	}
 	for (i = -100; i < rounds; i++) {
 		if (i == 0)
 			t = pw_now();
-		if (send(fd[0], frame[0], length, 0) != length)
-			die("send");
+		put(fd[0], 0);
 		get(fd[0], buf);
 	}
 	t = (pw_now() - t) / rounds;
@@ -209,7 +229,7 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "router"))
 		return make_router(argv[2], atoi(argv[3]), atoi(argv[4]));
 	if (argc < 8) {
-		fprintf(stderr, "usage: eep_bench KIND NETNS DEV NETNS DEV FRAMES ROUNDS [LENGTH]\n");
+		fprintf(stderr, "usage: eep_bench KIND NETNS DEV NETNS DEV FRAMES ROUNDS [LENGTH [ROUTE BACK]]\n");
 		return 1;
 	}
 	kind = argv[1];
@@ -219,8 +239,11 @@ int main(int argc, char **argv)
 		length = atoi(argv[8]);
 	fd[0] = side(argv[2], argv[3], hw[0]);
 	fd[1] = side(argv[4], argv[5], hw[1]);
-	build(kind, frame[0], hw[1], hw[0]);
-	build(kind, frame[1], hw[0], hw[1]);
+	for (k = 0; k < 2; k++) {
+		if (argc > 10)
+			front[k] = route(frame[k], argv[9 + k]);
+		build(kind, frame[k] + front[k], hw[!k], hw[k]);
+	}
 	alarm(600);
 	if (!strcmp(kind, "poets")) {
 		/* what a capture would see costs a copy: nobody captures */
@@ -234,8 +257,7 @@ int main(int argc, char **argv)
 		if (i == 0)
 			t = pw_now();
 		for (k = 0; k < BURST; k++)
-			if (send(fd[0], frame[0], length, 0) != length)
-				die("send");
+			put(fd[0], 0);
 		if (sw >= 0)
 			get_events(sw, BURST);
 		else
@@ -243,7 +265,7 @@ int main(int argc, char **argv)
 				get(fd[1], buf);
 	}
 	per_frame = (pw_now() - t) / frames;
-	if (memcmp(buf, frame[0], length)) {
+	if (memcmp(buf, frame[0] + front[0], length)) {
 		fprintf(stderr, "other bytes came\n");
 		return 1;
 	}

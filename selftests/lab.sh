@@ -23,6 +23,9 @@ tap_is "leaves nothing" "$(left)" "$before"
 printf 'lab: x\nstations:\n  - {name: a, address: 1.2.3}\n' >"$bad"
 tap_is "a bad address" "$(status pwctl lab up "$bad")" 1
 tap_is "leaves nothing either" "$(left)" "$before"
+printf 'lab: x\nrouters:\n  - r san 1 san 1\nstations:\n  - {name: a}\n' >"$bad"
+tap_is "a router that the kernel refuses" "$(status pwctl lab up "$bad")" 2
+tap_is "leaves nothing either" "$(left)" "$before"
 tap_is "exec without a lab" "$(status pwctl lab exec s1 true)" 2
 
 # ring8.rst
@@ -123,6 +126,36 @@ tap_is "esp show" "$(pwctl lab exec source pwctl -j esp show pw0 | jq -c '.[0] |
 tap_ok "esp bindings" pwctl lab exec source pwctl esp bindings pw0
 tap_is "esp bindings are not for everybody" "$(status pwctl lab exec source setpriv --reuid 65534 --clear-groups pwctl esp bindings pw0)" 2
 tap_ok "nack: down" pwctl lab down
+tap_is "leaves nothing" "$(left)" "$before"
+
+# sans.rst
+tap_ok "sans: up" pwctl lab up "$labs/sans.yaml" timeout 60000
+tap_is "routers" "$(pwctl -n sans -j router show | jq -c '[.[].name] | sort')" '["ab","bc","ca"]'
+tap_is "two ways to each SAN, one of them best" \
+	"$(pwctl -n sans -j route show san 1 | jq -c 'map(select(.first == "00:03:01") | .best) | sort')" '[false,true]'
+busywait 20000 sh -c "pwctl -n sans resolve c2 san 1 >/dev/null 2>&1"
+tap_is "names" "$(pwctl -n sans -j name show san 1 | jq -r 'map(.name) | unique | join(" ")')" "a1 a2 ab b1 b2 bc c1 c2 ca"
+tap_is "resolve by name from a station" "$(pwctl lab exec a1 pwctl -j resolve c2 timeout 5000 | jq -r '.[0].addr')" 00:03:02
+tap_ok "ping across" pwctl lab exec a1 pwctl ping 00:03:02 count 2 interval 10 timeout 5000
+tap_ok "IP ping across" pwctl lab exec a1 ping -c 1 -W 10 c2
+trace() { pwctl lab exec a1 pwctl -j trace 00:03:02 timeout 5000 "$@"; }
+one=$(trace)
+tap_is "trace" "$(jq -c '.[0] | [.router, .addr, .out]' <<<"$one")" '["ca","00:01:0f","00:03:0f"]'
+tap_is "the same number again" "$(trace | jq '.[-1]."virtual-ns"')" "$(jq '.[-1]."virtual-ns"' <<<"$one")"
+tap_is "by source route" "$(trace by-route | jq -c '[.[0].router, .[-1].by]')" '["ca","route"]'
+tap_ok "by another middle switch" pwctl lab exec a1 pwctl ping 00:03:02 \
+	route 00830103020000000083000001000000 count 1 timeout 5000
+tap_ok "route add" pwctl -n sans route add 00:03:01-00:03:10 san 1 via 00:01:10
+tap_is "round by SAN 2" "$(trace | jq -c 'map(.router // empty)')" '["ab","bc"]'
+tap_ok "route del" pwctl -n sans route del 00:03:01-00:03:10 san 1 via 00:01:10
+tap_is "and back" "$(trace | jq -c 'map(.router // empty)')" '["ca"]'
+tap_ok "a router goes" pwctl -n sans router del ca
+busywait 30000 sh -c "pwctl -n sans -j route show san 1 | jq -e 'map(select(.best and .first == \"00:03:01\")) | length == 1' >/dev/null"
+busywait 30000 sh -c "pwctl -n sans -j route show san 3 | jq -e 'map(select(.best and .first == \"00:01:01\")) | length == 1' >/dev/null"
+two=$(trace)
+tap_is "another way" "$(jq -c 'map(.router // empty)' <<<"$two")" '["ab","bc"]'
+tap_ok "and a longer one" test "$(jq '.[-1]."virtual-ns"' <<<"$two")" -gt "$(jq '.[-1]."virtual-ns"' <<<"$one")"
+tap_ok "sans: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"
 rm -f "$bad"
 tap_done

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A router whose halves are on two hosts: two namespaces joined by a veth pair,
- * SAN 1 with station "a" in one, SAN 2 with "b" in the other, a trunk over UDP
- * between them. Who is refused, what is dropped, and what loss, reordering and
- * duplication on the link do to it.
+ * SAN 1 with station "a" in one, SAN 2 with "b" in the other, a trunk over UDP or
+ * over the Ethernet device between them. Who is refused, what is dropped, and what
+ * loss, reordering and duplication on the link do to it.
+ *
+ * pw-timeout: 150
  */
 #include "pwtest.h"
 #include "pwrouter.h"
@@ -31,6 +33,18 @@ FIXTURE(trunk) {
 	struct pw_genl g[2];
 	int idx[2];
 	int raw[2];
+};
+
+FIXTURE_VARIANT(trunk) {
+	bool dev;
+};
+
+FIXTURE_VARIANT_ADD(trunk, udp) {
+	.dev = false,
+};
+
+FIXTURE_VARIANT_ADD(trunk, dev) {
+	.dev = true,
 };
 
 static const char * const name[2] = { "a", "b" };
@@ -72,6 +86,9 @@ static int veth_add(struct pw_nl *nl, int peer_ns)
 
 #define IP(who) (0x0a070001u + (who))
 
+static int over_dev;	/* index of the device that trunk_add() uses, 0: UDP */
+static int dev_index[2];
+
 static int trunk_add(struct pw_genl *g, int who, const uint8_t *secret, bool insecure)
 {
 	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(PORT) }, peer = me;
@@ -88,8 +105,13 @@ static int trunk_add(struct pw_genl *g, int who, const uint8_t *secret, bool ins
 	pw_req_u32(&r, PACKETWAY_A_HALF_PORT, 9);
 	pw_req_end(&r, half);
 	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
-	pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
-	pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
+	if (over_dev) {
+		pw_req_u32(&r, PACKETWAY_A_TRUNK_DEV, dev_index[who]);
+		pw_req_u32(&r, PACKETWAY_A_TRUNK_ID, 77);
+	} else {
+		pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
+		pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
+	}
 	if (secret)
 		pw_req_put(&r, PACKETWAY_A_TRUNK_KEY, secret, 32);
 	if (insecure)
@@ -138,6 +160,9 @@ FIXTURE_SETUP(trunk)
 		ASSERT_EQ(0, pw_genl_open(&self->g[i], self->ns[i]));
 	}
 	ASSERT_EQ(0, veth_add(&self->nl[0], self->ns[1]));
+	over_dev = variant->dev;
+	dev_index[0] = pw_link_index(&self->nl[0], "v0");
+	dev_index[1] = pw_link_index(&self->nl[1], "v1");
 	for (i = 0; i < 2; i++) {
 		const char *v = i ? "v1" : "v0";
 
@@ -165,11 +190,25 @@ FIXTURE_TEARDOWN(trunk)
 
 TEST_F_TIMEOUT(trunk, refusals, 200)
 {
-	/* no key: only for peers on the link, unless told otherwise */
-	EXPECT_EQ(-EPERM, trunk_add(&self->g[0], 0, NULL, false));
 	EXPECT_EQ(-EINVAL, trunk_add(&self->g[0], 0, key, true));
-	/* an address that is not ours */
-	EXPECT_EQ(-EADDRNOTAVAIL, trunk_add(&self->g[1], 0, key, false));
+	if (variant->dev) {
+		/* not there, no Ethernet, frames too short */
+		dev_index[0] = 4711;
+		EXPECT_EQ(-ENODEV, trunk_add(&self->g[0], 0, key, false));
+		dev_index[0] = pw_link_index(&self->nl[0], "lo");
+		EXPECT_EQ(-EOPNOTSUPP, trunk_add(&self->g[0], 0, key, false));
+		dev_index[0] = self->idx[0];
+		EXPECT_EQ(-EOPNOTSUPP, trunk_add(&self->g[0], 0, key, false));
+		dev_index[0] = pw_link_index(&self->nl[0], "v0");
+		ASSERT_EQ(0, pw_link_mtu(&self->nl[0], "v0", 100));
+		EXPECT_EQ(-EMSGSIZE, trunk_add(&self->g[0], 0, key, false));
+		ASSERT_EQ(0, pw_link_mtu(&self->nl[0], "v0", 1500));
+	} else {
+		/* no key: only for peers on the link, unless told otherwise */
+		EXPECT_EQ(-EPERM, trunk_add(&self->g[0], 0, NULL, false));
+		/* an address that is not ours */
+		EXPECT_EQ(-EADDRNOTAVAIL, trunk_add(&self->g[1], 0, key, false));
+	}
 	EXPECT_EQ(0, trunk_add(&self->g[0], 0, key, false));
 	EXPECT_EQ(-EEXIST, trunk_add(&self->g[0], 0, key, false));
 
@@ -203,11 +242,34 @@ TEST_F_TIMEOUT(trunk, frames, 200)
 	ASSERT_TRUE(reaches(&self->g[1], 1, true, 10));
 
 	/* by address, of all sizes; IP fragments what the link cannot take at once */
-	for (i = 0; i <= 1500; i += 300) {
+	for (i = 0; i <= (variant->dev ? 1424 : 1500); i += variant->dev ? 178 : 300) {
 		l = pw_msg(tx, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, i / 100, data, i);
 		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
 		ASSERT_EQ(l, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
 		EXPECT_EQ(0, memcmp(tx, rx, l));
+	}
+	/* Ethernet does not: the source is told what fits, 1500 - 32 - 16 - 24 */
+	if (variant->dev) {
+		l = pw_msg(tx, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, 5, data, 1425);
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		ASSERT_LT(0, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+		pw_hdr_get(rx, &h);
+		EXPECT_EQ(PW_PT_ERR, h.pt);
+		EXPECT_EQ(PW_TE_ERR_TOOBIG, h.te);
+		EXPECT_EQ(1424 / 8, (int)pw_get(rx + 20, 4));
+		/* with an option in front of it, even less */
+		l = pw_msg(tx, ADDR(2, 0), ADDR(1, 0), PT_TEST, 0, 0, NULL, 0);
+		tx[12] |= 0x80;
+		l = 16 + pw_put_opt(tx + 16, 40, false, true, data, 30);
+		pw_put(tx + 8, 4, 1424 / 8);
+		memcpy(tx + l, data, 1424);
+		memset(tx + l + 1424, 0, 8);
+		l += 1424 + 8;
+		ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+		ASSERT_LT(0, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+		pw_hdr_get(rx, &h);
+		EXPECT_EQ(PW_TE_ERR_TOOBIG, h.te);
+		EXPECT_EQ(-1, pw_recv(self->raw[1], rx, sizeof(rx), NULL, NEVER));
 	}
 	/* by source route: port 9 is switch 2, output 1 */
 	front = pw_put_l2rh(tx, (uint8_t []) { 0, 2, 1 }, 3);
@@ -249,6 +311,13 @@ TEST_F_TIMEOUT(trunk, frames, 200)
 	/* and comes back */
 	EXPECT_EQ(0, trunk_add(&self->g[1], 1, key, false));
 	EXPECT_TRUE(reaches(&self->g[0], 0, true, 20));
+	/* a router goes with the device of its trunk */
+	if (variant->dev) {
+		EXPECT_EQ(0, pw_router_cmd(&self->g[0], PACKETWAY_CMD_ROUTER_GET, "t"));
+		ASSERT_EQ(0, pw_link_del(&self->nl[0], "v0"));
+		EXPECT_EQ(-ENOENT, pw_router_cmd(&self->g[0], PACKETWAY_CMD_ROUTER_GET, "t"));
+		EXPECT_EQ(-ENOENT, pw_router_cmd(&self->g[1], PACKETWAY_CMD_ROUTER_GET, "t"));
+	}
 }
 
 /* somebody on the link sends as if he were the peer, and plays packets back */
@@ -262,6 +331,8 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 	struct iphdr *ip;
 	int fd, tap, l, k;
 
+	if (variant->dev)
+		SKIP(return, "injection_dev does this");
 	ASSERT_EQ(0, trunk_add(&self->g[0], 0, key, false));
 	ASSERT_EQ(0, trunk_add(&self->g[1], 1, key, false));
 	ASSERT_TRUE(reaches(&self->g[0], 0, true, 10));
@@ -282,7 +353,7 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 		ip = (void *)cap;
 		u = (void *)(ip + 1);
 	} while (ip->protocol != IPPROTO_UDP || ntohs(u->dest) != PORT || cap[28 + 2] != 1 ||
-		 l != 20 + 8 + 24 + 32 + 16);
+		 l != 20 + 8 + 32 + 32 + 16);
 	auth = TSTAT(0, DROP_AUTH);
 	for (i = 0; i < n; i++) {
 		memcpy(pkt, cap, l);
@@ -323,10 +394,84 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 	u = (void *)(ip + 1);
 	u->source = htons(PORT + 1);
 	u->check = 0;
-	ASSERT_EQ(20 + 8 + 24 + 32 + 16, sendto(fd, cap, 20 + 8 + 24 + 32 + 16, 0, (void *)&to,
+	ASSERT_EQ(20 + 8 + 32 + 32 + 16, sendto(fd, cap, 20 + 8 + 32 + 32 + 16, 0, (void *)&to,
 						sizeof(to)));
 	usleep(100000);
 	EXPECT_EQ(1, (int)TSTAT(0, DROP_PEER));
+	close(fd);
+	close(tap);
+}
+
+/* the same with frames of the trunk's device; also from a station that is not the peer */
+TEST_F_TIMEOUT(trunk, injection_dev, 200)
+{
+	long n = pw_scaled(20000, 500), i, auth, replay = 0;
+	const int len = 14 + 32 + 32 + 16;
+	static uint8_t pkt[4096], cap[4096];
+	unsigned int seed = 815;
+	int fd, tap, l, k;
+
+	if (!variant->dev)
+		SKIP(return, "injection does this");
+	ASSERT_EQ(0, trunk_add(&self->g[0], 0, key, false));
+	ASSERT_EQ(0, trunk_add(&self->g[1], 1, key, false));
+	ASSERT_TRUE(reaches(&self->g[0], 0, true, 10));
+	ASSERT_TRUE(reaches(&self->g[1], 1, true, 10));
+	fd = pw_packet_open(self->ns[1], SOCK_RAW, 0, dev_index[1]);
+	tap = pw_packet_open(self->ns[0], SOCK_RAW, ETH_P_PACKETWAY, dev_index[0]);
+	ASSERT_GE(fd, 0);
+	ASSERT_GE(tap, 0);
+	l = pw_msg(tx, ADDR(1, 0), ADDR(2, 0), PT_TEST, 1, 5, "once", 4);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	ASSERT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	do {
+		l = pw_recv(tap, cap, sizeof(cap), NULL, SOON);
+		ASSERT_LT(0, l);
+	} while (l != len || cap[14 + 2] != 1);
+	auth = TSTAT(0, DROP_AUTH);
+	for (i = 0; i < n; i++) {
+		memcpy(pkt, cap, len);
+		switch (i % 5) {
+		case 0:		/* as it was */
+			replay++;
+			break;
+		case 1:		/* a bit flipped behind the fixed part */
+			k = 14 + 8 + rand_r(&seed) % (len - 22);
+			pkt[k] ^= 1 << rand_r(&seed) % 8;
+			break;
+		case 2:		/* another number */
+			pw_put(pkt + 14 + 16, 8, 1000 + i);
+			break;
+		case 3:		/* from somebody else */
+			pkt[11] ^= 1;
+			replay++;
+			break;
+		default:	/* rubbish */
+			for (k = 14 + 8; k < len; k++)
+				pkt[k] = rand_r(&seed);
+			break;
+		}
+		ASSERT_EQ(len, send(fd, pkt, len, 0));
+		if (!(i % 64))
+			usleep(1000);
+	}
+	usleep(300000);
+	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
+	EXPECT_EQ(replay, (long)TSTAT(0, DROP_REPLAY));
+	EXPECT_EQ(n - replay, (long)TSTAT(0, DROP_AUTH) - auth);
+	/* another trunk of the device, another version: not ours */
+	pw_put(cap + 14 + 6, 2, 78);
+	ASSERT_EQ(len, send(fd, cap, len, 0));
+	pw_put(cap + 14 + 6, 2, 77);
+	cap[14 + 1]++;
+	ASSERT_EQ(len, send(fd, cap, len, 0));
+	usleep(100000);
+	EXPECT_EQ(1, (int)TSTAT(0, DROP_VERSION));
+	EXPECT_EQ(0, (int)TSTAT(0, DROP_PEER));
+	TH_LOG("%ld frames injected, none delivered", n);
+	l = pw_msg(tx, ADDR(1, 0), ADDR(2, 0), PT_TEST, 1, 5, "again", 5);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	EXPECT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
 	close(fd);
 	close(tap);
 }

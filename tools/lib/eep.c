@@ -40,7 +40,7 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 		.kind = PW_EEP_L2RH, .data = m->route, .len = m->route_len,
 	};
 	static const u8 zeros[PWL_HOPS_MAX * PW_OH_HOPTRACE_SLOT];
-	struct pw_eep_opt oh[3] = {}, ot[2] = {};
+	struct pw_eep_opt oh[4] = {}, ot[2] = {};
 	struct pw_eep_msg k = {
 		.hdr = {
 			.dt = m->dst, .sa = m->src, .data_len = m->len, .te = m->te, .pt = m->pt,
@@ -51,13 +51,14 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 		.data = m->data,
 		.ei = m->ei,
 	};
-	u8 crc[2][PW_OH_CRC64_LEN];
+	u8 crc[2][PW_OH_CRC64_LEN], stamp[PW_OH_TIMESTAMP_LEN];
 	struct pw_eep_crc sum;
 	u64 types = 0;
 	int len;
 
 	if (m->prio > PW_EEP_P_MAX || m->len > PW_EEP_MAX_DATA ||
-	    m->flags & ~(PWL_EEP_CRC32 | PWL_EEP_CRC64 | PWL_EEP_HOPS) || (m->len && !m->data))
+	    m->flags & ~(PWL_EEP_CRC32 | PWL_EEP_CRC64 | PWL_EEP_HOPS | PWL_EEP_STAMP) ||
+	    (m->len && !m->data))
 		return -EINVAL;
 	if (m->route_len) {
 		k.prefix = &l2rh;
@@ -82,7 +83,13 @@ ssize_t pwl_eep_build(const struct pwl_eep *m, void *buf, size_t cap)
 	for (k.nots = 0; k.nots < k.noh; k.nots++)
 		pw_eep_crc_put(&sum, ot[k.nots].type, crc[k.nots]);
 
-	/* it announces no trailer, so it comes last */
+	/* these announce no trailer, so they come last */
+	if (m->flags & PWL_EEP_STAMP) {
+		put_unaligned_be64(m->stamp, stamp);
+		oh[k.noh].type = PW_OH_TIMESTAMP;
+		oh[k.noh].data = stamp;
+		oh[k.noh++].len = sizeof(stamp);
+	}
 	if (m->flags & PWL_EEP_HOPS) {
 		oh[k.noh].type = PW_OH_HOPTRACE;
 		oh[k.noh].data = zeros;
@@ -117,12 +124,14 @@ int pwl_eep_parse(const void *buf, size_t len, struct pwl_eep *m, const char **w
 		.prio = v.p,
 		.e = v.e,
 		.flags = (v.oh_mask & BIT_ULL(PW_OH_HOPTRACE) ? PWL_EEP_HOPS : 0) |
+			 (v.stamp_off ? PWL_EEP_STAMP : 0) |
 			 (v.oh_mask & BIT_ULL(PW_OH_CRC32) ? PWL_EEP_CRC32 : 0) |
 			 (v.oh_mask & BIT_ULL(PW_OH_CRC64) ? PWL_EEP_CRC64 : 0),
 		.ei = v.ei,
 		.data = (const u8 *)buf + v.db_off,
 		.len = v.data_len,
 		.crc_bad = pw_eep_crc_verify(buf, &v) != 0,
+		.stamp = v.stamp_off ? get_unaligned_be64((const u8 *)buf + v.stamp_off) : 0,
 	};
 	for (off = 0; off + PW_OH_HOPTRACE_SLOT <= v.hoptrace_len && m->nhops < PWL_HOPS_MAX;
 	     off += PW_OH_HOPTRACE_SLOT) {

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <endian.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,9 +19,32 @@ static int64_t now_us(void)
 	return ts.tv_sec * 1000000LL + ts.tv_nsec / 1000;
 }
 
-/* @back, if not NULL, is the answer; with @flags, PWL_EEP_* */
+/* with L2RHs in front, as they are */
+static int send_routed(struct pwl_sock *k, const struct pwl_eep *m, const uint8_t *route, size_t n)
+{
+	static uint8_t buf[MSG_MAX + 4096];
+	struct pwl_eep own = *m;
+	ssize_t len;
+
+	if (!n)
+		return pwl_send(k, m);
+	if (n > 2048)
+		return -EMSGSIZE;
+	own.src = pwl_sock_addr(k);
+	memcpy(buf, route, n);
+	len = pwl_eep_build(&own, buf + n, sizeof(buf) - n);
+	if (len < 0)
+		return len;
+	return send(pwl_sock_fd(k), buf, n + len, 0) < 0 ? -errno : 0;
+}
+
+/*
+ * @back, if not NULL, is the answer; with @flags, PWL_EEP_*; behind @n bytes of
+ * source route
+ */
 static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
-		    const char **why, uint32_t flags, struct pwl_eep *back)
+		    const char **why, uint32_t flags, const uint8_t *route, size_t n,
+		    struct pwl_eep *back)
 {
 	static uint8_t data[MSG_MAX], rx[MSG_MAX + 256];
 	struct pwl_eep m = { .dst = dst, .pt = PW_PT_ECHO, .te = PW_TE_ECHO_REQUEST,
@@ -43,7 +67,7 @@ static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, 
 	memcpy(data, id, sizeof(id));
 	m.data = data;
 	m.len = len;
-	err = pwl_send(k, &m);
+	err = send_routed(k, &m, route, n);
 	if (err)
 		return err;
 	for (;;) {
@@ -57,7 +81,8 @@ static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, 
 				*back = m;
 			return now_us() - start;
 		}
-		if (m.pt == PW_PT_ERR) {
+		/* HRDOWN and LINKDOWN are told to everybody */
+		if (m.pt == PW_PT_ERR && m.dst == pwl_sock_addr(k)) {
 			if (why)
 				*why = pwl_te_name(m.pt, m.te);
 			return -EHOSTUNREACH;
@@ -68,7 +93,7 @@ static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, 
 int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
 		 const char **why)
 {
-	return echo(k, dst, seq, len, timeout_ms, why, 0, NULL);
+	return echo(k, dst, seq, len, timeout_ms, why, 0, NULL, 0, NULL);
 }
 
 static int open_sock(const char *dev, struct pwl_sock **k, struct station *st)
@@ -80,6 +105,51 @@ static int open_sock(const char *dev, struct pwl_sock **k, struct station *st)
 		return err;
 	err = pwl_sock_open(k, st->name);
 	return err ? fail(err, "%s", st->name) : EX_OK_;
+}
+
+static int hex(const char *s, uint8_t *out, size_t cap);
+
+/* "by-route" and "route HEX" of ping and trace */
+struct route_words {
+	bool fetch;
+	struct source_route r;
+};
+
+/* 1: it was one of them, 0: it was not, -1: it was, and is wrong */
+static int route_word(int argc, char **argv, int *i, struct route_words *w)
+{
+	const char *v;
+	int n;
+
+	if (flagword(argc, argv, i, "by-route")) {
+		w->fetch = true;
+		return 1;
+	}
+	if (!keyword(argc, argv, i, "route", &v))
+		return 0;
+	n = hex(v, w->r.bytes, sizeof(w->r.bytes));
+	if (n <= 0 || n % 8) {
+		usage("route: L2RHs in hex, as `pwctl resolve` shows them");
+		return -1;
+	}
+	w->r.len = n;
+	return 1;
+}
+
+/* EX_OK_, or the exit code after a complaint */
+static int fetch_route(struct pwl_sock *k, const char *text, uint32_t dst, struct route_words *w,
+		       int timeout)
+{
+	int err;
+
+	if (!w->fetch)
+		return EX_OK_;
+	err = rrp_route(k, dst, &w->r, timeout);
+	if (!err)
+		return EX_OK_;
+	fail(0, "%s: %s", text, err == -ETIMEDOUT ? "no half-router answers" :
+	     err == -ENOENT ? "no half-router knows a source route" : strerror(-err));
+	return EX_SILENCE_;
 }
 
 static volatile sig_atomic_t stop;
@@ -95,14 +165,18 @@ int cmd_ping(int argc, char **argv)
 	int64_t us, best = INT64_MAX, worst = 0, sum = 0;
 	const char *dev = NULL, *v, *text = NULL, *why;
 	struct sigaction sa = { .sa_handler = on_signal };
+	struct route_words w = {};
 	struct pwl_sock *k;
 	struct station st;
 	int i = 0, err;
 	json_t *j;
 
 	if (argc && !strcmp(argv[0], "help")) {
-		printf("  pwctl ping ADDR [dev NAME] [count N] [size BYTES] [interval MS] [timeout MS]\n"
-		       "        EEP echo requests (packet type %d); the kernel of the station answers\n",
+		printf("  pwctl ping ADDR [by-route | route HEX] [dev NAME] [count N] [size BYTES]\n"
+		       "             [interval MS] [timeout MS]\n"
+		       "        EEP echo requests (packet type %d); the kernel of the station answers\n"
+		       "        by-route: by a source route that the half-router gives (GVL2)\n"
+		       "        pwctl ping 00:02:01 by-route count 1\n",
 		       PW_PT_ECHO);
 		return EX_OK_;
 	}
@@ -113,6 +187,11 @@ int cmd_ping(int argc, char **argv)
 			dev = v;
 			continue;
 		}
+		err = route_word(argc, argv, &i, &w);
+		if (err < 0)
+			return EX_USAGE_;
+		if (err)
+			continue;
 		if (keyword(argc, argv, &i, "count", &v))
 			to = &count;
 		else if (keyword(argc, argv, &i, "size", &v))
@@ -135,12 +214,17 @@ int cmd_ping(int argc, char **argv)
 	err = open_sock(dev, &k, &st);
 	if (err)
 		return err;
+	err = fetch_route(k, text, dst, &w, timeout);
+	if (err) {
+		pwl_sock_close(k);
+		return err;
+	}
 	sigaction(SIGINT, &sa, NULL);
 	out_begin(true);
 	while (!stop && (!count || sent < count)) {
 		if (sent)
 			usleep(interval * 1000);
-		us = eep_echo(k, dst, sent, size, timeout, &why);
+		us = echo(k, dst, sent, size, timeout, &why, 0, w.r.bytes, w.r.len, NULL);
 		sent++;
 		j = json_object();
 		json_object_set_new(j, "seq", json_integer(sent));
@@ -176,28 +260,71 @@ int cmd_ping(int argc, char **argv)
 	return got ? EX_OK_ : EX_SILENCE_;
 }
 
-/* an echo with a hop trace: it comes back with the routers of both ways */
+/* one half-router of the way there: who it is, and how far away */
+static void trace_hop(struct pwl_sock *k, const struct pwl_eep *all, uint32_t h,
+		      const struct source_route *r, int timeout)
+{
+	struct rrp_node node, twin[4];
+	struct pwl_eep back = {};
+	const char *why;
+	int64_t us;
+	json_t *j;
+	int i, n;
+
+	us = echo(k, all->hops[h], h, 8, timeout, &why, PWL_EEP_STAMP, r->bytes,
+		  route_front(r, h + 1), &back);
+	j = json_object();
+	json_object_set_new(j, "hop", json_integer(h + 1));
+	json_object_set_new(j, "addr", j_addr(all->hops[h]));
+	if (!rrp_who(k, all->hops[h], &node, timeout)) {
+		json_object_set_new(j, "router", json_string(node.name));
+		n = rrp_tell(k, all->hops[h], node.name, 0, twin, N(twin), timeout);
+		for (i = 0; i < n; i++)
+			if (twin[i].router && twin[i].addr != all->hops[h])
+				json_object_set_new(j, "out", j_addr(twin[i].addr));
+	}
+	if (us >= 0) {
+		json_object_set_new(j, "virtual-ns", j_u64(back.stamp));
+		json_object_set_new(j, "time-us", json_integer(us));
+	} else {
+		json_object_set_new(j, "error", json_string(us == -ETIMEDOUT ? "no answer" :
+							    why ? why : "refused"));
+	}
+	out_item("hop", j);
+}
+
+/*
+ * An echo with a hop trace comes back with the routers of both ways, and between
+ * them who answered. Then each half-router on the way there is asked by itself.
+ */
 int cmd_trace(int argc, char **argv)
 {
 	const char *dev = NULL, *v, *text = NULL, *why;
-	uint32_t dst = 0, timeout = 1000, h;
+	uint32_t dst = 0, timeout = 1000, h, there;
 	struct pwl_eep back = {};
+	struct route_words w = {};
 	struct pwl_sock *k;
 	struct station st;
+	json_t *j, *ways;
 	int i = 0, err;
 	int64_t us;
-	json_t *j;
 
 	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &dev))
+		err = route_word(argc, argv, &i, &w);
+		if (err < 0)
+			return EX_USAGE_;
+		if (err || keyword(argc, argv, &i, "dev", &dev))
 			continue;
 		if (keyword(argc, argv, &i, "timeout", &v)) {
 			if (parse_u32(v, &timeout))
 				return usage("timeout: \"%s\" is not a number", v);
 		} else if (flagword(argc, argv, &i, "help")) {
-			printf("  pwctl trace ADDR [dev NAME] [timeout MS]\n"
-			       "        one echo with a hop trace: half-routers on the way there and\n"
-			       "        back, in the order in which they wrote their addresses\n");
+			printf("  pwctl trace ADDR [by-route | route HEX] [dev NAME] [timeout MS]\n"
+			       "        half-routers on the way, by address or by source route: entry\n"
+			       "        (addr) and exit (out) of each router, and how long a message is\n"
+			       "        under way to it, in virtual nanoseconds of the fabrics and in\n"
+			       "        microseconds there and back\n"
+			       "        pwctl trace 00:03:02 by-route\n");
 			return EX_OK_;
 		} else if (!text && !parse_addr(argv[i], &dst)) {
 			text = argv[i++];
@@ -210,28 +337,40 @@ int cmd_trace(int argc, char **argv)
 	err = open_sock(dev, &k, &st);
 	if (err)
 		return err;
-	us = echo(k, dst, 0, 8, timeout, &why, PWL_EEP_HOPS, &back);
-	pwl_sock_close(k);
+	err = fetch_route(k, text, dst, &w, timeout);
+	if (err)
+		goto out;
+	us = echo(k, dst, 0, 8, timeout, &why, PWL_EEP_HOPS | PWL_EEP_STAMP, w.r.bytes, w.r.len,
+		  &back);
 	if (us == -EHOSTUNREACH || us == -ETIMEDOUT) {
 		fail(0, "%s: %s", text, us == -ETIMEDOUT ? "no answer" : why ? why : "refused");
-		return EX_SILENCE_;
+		err = EX_SILENCE_;
+		goto out;
 	}
-	if (us < 0)
-		return fail(us, "%s", st.name);
+	if (us < 0) {
+		err = fail(us, "%s", st.name);
+		goto out;
+	}
 	out_begin(false);
-	for (h = 0; h < back.nhops; h++) {
-		j = json_object();
-		json_object_set_new(j, "hop", json_integer(h + 1));
-		json_object_set_new(j, "addr", j_addr(back.hops[h]));
-		out_item("hop", j);
-	}
+	for (there = 0; there < back.nhops && back.hops[there] != back.src; there++)
+		trace_hop(k, &back, there, &w.r, timeout);
+	ways = json_array();
+	for (h = there + 1; h < back.nhops; h++)
+		json_array_append_new(ways, j_addr(back.hops[h]));
 	j = json_object();
 	json_object_set_new(j, "answer", j_addr(back.src));
-	json_object_set_new(j, "hops", json_integer(back.nhops));
+	json_object_set_new(j, "by", json_string(w.r.len ? "route" : "address"));
+	json_object_set_new(j, "hops", json_integer(there));
+	json_object_set_new(j, "virtual-ns", j_u64(back.stamp));
 	json_object_set_new(j, "time-us", json_integer(us));
+	if (w.r.len)
+		json_object_set_new(j, "l2rh", j_hex(w.r.bytes, w.r.len));
+	json_object_set_new(j, "back", ways);
 	out_item("", j);
 	out_end();
-	return EX_OK_;
+out:
+	pwl_sock_close(k);
+	return err;
 }
 
 static int hex(const char *s, uint8_t *out, size_t cap)

@@ -53,6 +53,8 @@ struct lab {
 	int nsan;
 	struct lab_station *st;
 	int nst;
+	char router[64][128];	/* words as for `pwctl router add` */
+	int nrouter;
 };
 
 /* YAML --------------------------------------------------------------------- */
@@ -244,6 +246,18 @@ static int read_lab(const char *file, struct lab *lab)
 		}
 		for (i = list->data.sequence.items.start;
 		     !err && i < list->data.sequence.items.top; i++) {
+			if (!strcmp(key, "routers")) {
+				v = scalar(&d, *i);
+				if (!v || strlen(v) >= sizeof(lab->router[0]) ||
+				    lab->nrouter == N(lab->router))
+					err = bad(file, &d, *i,
+						  "a router is one line of words");
+				else
+					strcpy(lab->router[lab->nrouter++], v);
+				if (err)
+					break;
+				continue;
+			}
 			e = yaml_document_get_node(&d, *i);
 			if (e->type != YAML_MAPPING_NODE)
 				err = bad(file, &d, *i, "words and values are needed here");
@@ -257,7 +271,7 @@ static int read_lab(const char *file, struct lab *lab)
 				      read_station(file, &d, e, &lab->st[lab->nst++]);
 			else
 				err = bad(file, &d, p->key,
-					  "a lab has `lab`, `sans` and `stations`");
+					  "a lab has `lab`, `sans`, `routers` and `stations`");
 		}
 	}
 	if (!err && (!lab->name[0] || !lab->nst))
@@ -387,6 +401,20 @@ static int write_hosts(const struct lab *lab)
 	return 0;
 }
 
+/* the name by which routers know it */
+static int set_alias(struct nl *nl, uint32_t ifindex, const char *name)
+{
+	char buf[256] __attribute__((aligned(8)));
+	struct ifinfomsg *ifi;
+	struct nlmsghdr *h;
+
+	h = nl_request(nl, buf, RTM_NEWLINK, 0);
+	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
+	ifi->ifi_index = ifindex;
+	mnl_attr_put_strz(h, IFLA_IFALIAS, name);
+	return nl_do(nl, h, NULL, NULL, name);
+}
+
 /* in the namespace of the station */
 static int configure_station(const struct lab *lab, struct lab_station *s)
 {
@@ -403,6 +431,8 @@ static int configure_station(const struct lab *lab, struct lab_station *s)
 		err = station_up(&nl, "pw0");
 	if (!err)
 		err = pick_station("pw0", &st);
+	if (!err)
+		err = set_alias(&nl, st.ifindex, s->name);
 	for (i = 0; !err && i < s->naddr; i++)
 		err = link_addr_add(&nl, st.ifindex, s->addr[i]);
 	nl_close(&nl);
@@ -431,7 +461,7 @@ static int64_t now_ms(void)
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
 }
 
-/* every station answers the first one of its SAN */
+/* every station answers the first one of its SAN; with routers, the first of all */
 static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 {
 	int64_t end = now_ms() + timeout_ms, us;
@@ -441,6 +471,8 @@ static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 	for (i = 0; i < lab->nst; i++) {
 		for (m = 0; m < i && lab->st[m].san != lab->st[i].san; m++)
 			;
+		if (lab->nrouter)
+			m = 0;
 		if (m == i)
 			continue;
 		err = in_ns(ns[m]);
@@ -512,6 +544,8 @@ static int build(struct lab *lab, int home, int *ns)
 			break;
 	}
 	nl_close(&nl);
+	for (i = 0; !err && i < lab->nrouter; i++)
+		err = run_words(cmd_router, lab->router[i]);
 	for (i = 0; !err && i < lab->nst; i++) {
 		err = in_ns(ns[i]);
 		err = err ? fail(err, "%s", lab->st[i].name) : configure_station(lab, &lab->st[i]);

@@ -335,8 +335,12 @@ json_t *object_event(const struct nlmsghdr *h, const char **what, const char **a
 {
 	const struct genlmsghdr *gh = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a;
+	json_t *j;
 	int i;
 
+	j = router_event(h, what, action);
+	if (j)
+		return j;
 	for (i = 0; i < N(objects); i++) {
 		const struct object *o = objects[i];
 

@@ -265,12 +265,16 @@ static const struct verb top_verbs[] = {
 	{ "san", cmd_san, "show|add|set|del ...", "system-area networks: ports, bias, engines" },
 	{ "station", cmd_station, "show|add|del ...",
 	  "stations: netdevices on the ports of a SAN" },
+	{ "router", cmd_router, "show|add|del ...", "routers between SANs, trunks to other hosts" },
+	{ "route", cmd_route, "show|add|del ...", "ways from SAN to SAN" },
+	{ "name", cmd_name, "show [san N]", "nodes that half-routers know" },
+	{ "resolve", cmd_resolve, "NAME|ADDR [dev NAME | san N]", "a node, and the ways to it" },
 	{ "aton", cmd_aton, "add|max|sort|set|show|watch ...",
 	  "commands that the ring executes, operands, standing commands" },
-	{ "ping", cmd_ping, "ADDR [dev NAME] [count N] [size BYTES] [interval MS] [timeout MS]",
-	  "EEP echo" },
-	{ "trace", cmd_trace, "ADDR [dev NAME] [timeout MS]",
-	  "half-routers on the way there and back" },
+	{ "ping", cmd_ping, "ADDR [by-route | route HEX] [dev NAME] [count N] [size BYTES] ...",
+	  "EEP echo, by address or by source route" },
+	{ "trace", cmd_trace, "ADDR [by-route | route HEX] [dev NAME] [timeout MS]",
+	  "half-routers on the way, with the virtual time to each" },
 	{ "send", cmd_send, "ADDR pt N [te N] [prio N] [dev NAME] [hex BYTES|text TEXT] ...",
 	  "send one EEP message" },
 	{ "esp", cmd_esp, "count|compare|collect|rchld|rcollect ADDR ...",
@@ -310,6 +314,8 @@ static int cmd_help(int argc, char **argv)
 	       "  pwctl aton set 42 dev pw0        operand register 0 of pw0's interface\n"
 	       "  pwctl aton add dev pw0           sum of everybody's operands, one packet\n"
 	       "  pwctl ping 00:00:02\n"
+	       "  pwctl router add ab san 1:15 san 2:15\n"
+	       "  pwctl trace 00:02:01 by-route\n"
 	       "  pwctl -j stats pw0\n"
 	       "  pwctl lab up ring8.yaml && pwctl lab exec s1 pwctl aton add\n"
 	       "\nexit status: 0 done, 1 wrong words, 2 refused, 3 nobody answered\n");

@@ -136,4 +136,35 @@ int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int
 		 const char **why);
 int cmd_trace(int argc, char **argv);
 
+/* rrp.c: what a host asks half-routers, from a station's socket */
+struct source_route {
+	uint8_t bytes[1024];	/* L2RHs, the one on the own SAN first */
+	size_t len;
+	uint32_t quality;
+	uint32_t mtu;		/* bytes, 0 = unlimited */
+};
+
+struct rrp_node {
+	uint32_t addr;
+	char name[128];
+	bool router;
+};
+
+int rrp_route(struct pwl_sock *k, uint32_t dst, struct source_route *r, int timeout_ms);
+size_t route_front(const struct source_route *r, unsigned int n);
+unsigned int route_hops(const struct source_route *r);
+int rrp_who(struct pwl_sock *k, uint32_t addr, struct rrp_node *node, int timeout_ms);
+int rrp_tell(struct pwl_sock *k, uint32_t hr, const char *name, uint32_t addr,
+	     struct rrp_node *node, int max, int timeout_ms);
+
+/* router.c */
+int cmd_router(int argc, char **argv);
+int cmd_route(int argc, char **argv);
+int cmd_name(int argc, char **argv);
+int cmd_resolve(int argc, char **argv);
+json_t *router_json(const struct nlattr *nest);
+json_t *route_json(const struct nlattr *nest);
+json_t *router_event(const struct nlmsghdr *h, const char **what, const char **action);
+json_t *j_hex(const void *data, size_t len);
+
 #endif

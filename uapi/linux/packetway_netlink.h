@@ -2,7 +2,7 @@
 /*
  * Generic netlink family "packetway": SANs, routers, routes, names, and the
  * tables of ESP and POETS. Documentation/netlink/specs/packetway.yaml is the
- * specification; scripts/check-netlink-spec holds this header to it.
+ * specification; tools/testing/netlink/run.sh holds this header to it.
  *
  * Each object has one nested attribute at the top level (PACKETWAY_A_SAN, ...)
  * with an attribute set of its own, used alike in requests, replies, dumps and
@@ -33,8 +33,10 @@ enum {
 	PACKETWAY_CMD_ROUTE_GET,	/* dump only; with a SAN or of all */
 	PACKETWAY_CMD_NODE_GET,		/* dump only: names; with a SAN or of all */
 	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the ways there */
-	PACKETWAY_CMD_ROUTE_NTF,	/* event: the routes of a SAN may have changed */
+	PACKETWAY_CMD_ROUTE_NTF,	/* event: the way that is used has come, changed or gone */
 	PACKETWAY_CMD_POETS_GET,	/* dump only; of one station or of all */
+	PACKETWAY_CMD_ROUTE_NEW,	/* a way by hand */
+	PACKETWAY_CMD_ROUTE_DEL,
 
 	__PACKETWAY_GENL_CMD_MAX
 };
@@ -199,7 +201,8 @@ enum {
 #define PACKETWAY_ROUTER_NAME_MAX 31
 
 /*
- * A trunk over UDP.
+ * A trunk: over UDP with LOCAL and REMOTE, or over an Ethernet device with DEV,
+ * where packets have the type 0x88B5 and the other end is whoever answers there.
  *
  * PACKETWAY_A_TRUNK_LOCAL	binary	struct sockaddr_in or sockaddr_in6 of this end
  * PACKETWAY_A_TRUNK_REMOTE	binary	likewise of the other end, same family
@@ -210,6 +213,11 @@ enum {
  * PACKETWAY_A_TRUNK_UP		flag	reply only: the other end answers
  * PACKETWAY_A_TRUNK_PEER	u32	reply only: address of the other half, 0: not known
  * PACKETWAY_A_TRUNK_STATS	nest	reply only, PACKETWAY_A_TRUNK_STAT_*
+ * PACKETWAY_A_TRUNK_DEV	u32	index of an Ethernet device of the namespace; the
+ *					router goes with it
+ * PACKETWAY_A_TRUNK_ID		u32	0..65535, default 0: tells the trunks of a device
+ *					apart; both ends have the same
+ * PACKETWAY_A_TRUNK_MTU	u32	reply only: bytes of data that fit, 0: any
  */
 enum {
 	PACKETWAY_A_TRUNK_UNSPEC,
@@ -221,6 +229,9 @@ enum {
 	PACKETWAY_A_TRUNK_UP,
 	PACKETWAY_A_TRUNK_PEER,
 	PACKETWAY_A_TRUNK_STATS,
+	PACKETWAY_A_TRUNK_DEV,
+	PACKETWAY_A_TRUNK_ID,
+	PACKETWAY_A_TRUNK_MTU,
 
 	__PACKETWAY_A_TRUNK_MAX
 };
@@ -314,20 +325,25 @@ enum {
 #define PACKETWAY_A_HALF_STAT_MAX (__PACKETWAY_A_HALF_STAT_MAX - 1)
 
 /*
- * A way from one SAN to the nodes of another, as a half-router's table has it.
+ * A way from one SAN to the nodes of another, as a half-router's table has it or
+ * as it was made by ROUTE_NEW, which takes SAN, FIRST, LAST, HR, QUALITY and MTU.
+ * ROUTE_DEL takes the first four of these. A notification of the way that is used
+ * from now on has BEST; GONE says that there is none any more.
  *
- * PACKETWAY_A_ROUTE_SAN	u32	SAN on which it begins; in requests: only of this one
+ * PACKETWAY_A_ROUTE_SAN	u32	SAN on which it begins; in dumps: only of this one
  * PACKETWAY_A_ROUTE_TO		u32	bias of the SAN to which it leads
  * PACKETWAY_A_ROUTE_FIRST	u32	first address there
- * PACKETWAY_A_ROUTE_LAST	u32	last address there
+ * PACKETWAY_A_ROUTE_LAST	u32	last address there; default FIRST
  * PACKETWAY_A_ROUTE_HR		u32	address of the half-router to use
- * PACKETWAY_A_ROUTE_QUALITY	u32	0 best, 65535 worst
+ * PACKETWAY_A_ROUTE_QUALITY	u32	0 best (default), 65535 worst
  * PACKETWAY_A_ROUTE_MTU	u32	bytes, 0 = unlimited
  * PACKETWAY_A_ROUTE_SERIAL	u32	of the table
  * PACKETWAY_A_ROUTE_BEST	flag	the one that is used by address
  * PACKETWAY_A_ROUTE_VIA	binary	row of u32: half-routers on the way, nearest first
  * PACKETWAY_A_ROUTE_L2RH	binary	RESOLVE: L2RHs that a station of the SAN puts in
  *					front of a message
+ * PACKETWAY_A_ROUTE_STATIC	flag	made by ROUTE_NEW
+ * PACKETWAY_A_ROUTE_GONE	flag	notifications: no way to these addresses is left
  */
 enum {
 	PACKETWAY_A_ROUTE_UNSPEC,
@@ -342,6 +358,8 @@ enum {
 	PACKETWAY_A_ROUTE_BEST,
 	PACKETWAY_A_ROUTE_VIA,
 	PACKETWAY_A_ROUTE_L2RH,
+	PACKETWAY_A_ROUTE_STATIC,
+	PACKETWAY_A_ROUTE_GONE,
 
 	__PACKETWAY_A_ROUTE_MAX
 };

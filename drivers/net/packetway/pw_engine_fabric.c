@@ -45,10 +45,12 @@ struct pw_fab_msg {
 	struct list_head entry;		/* pw_fab.pending, by cycle */
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
+	u64 sent;			/* when it was handed over */
 	u32 len;
 	u16 src;
 	u16 dst;
 	s8 route;
+	bool delivered;
 };
 
 struct pw_fab {
@@ -109,6 +111,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	struct pw_station *st;
 	struct sk_buff *skb;
 
+	m->delivered = true;
 	rcu_read_lock();
 	st = rcu_dereference(san->port[dst].station);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
@@ -128,6 +131,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 		atomic_inc(&san->port[src].inflight);
 	}
 	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(pw_fab_ns(fab, cycle));
+	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_deliver_port(san, dst, skb);
 out:
 	rcu_read_unlock();
@@ -142,9 +146,13 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 
 	if (m->skb) {
 		rcu_read_lock();
-		pw_port_release(fab->eng.san, src, 1);
+		/* whoever it was for has left while it was under way */
+		if (m->delivered || m->dst == PW_PORT_GROUP ||
+		    pw_port_takes(fab->eng.san, m->dst) || !pw_return(fab->eng.san, src, m->skb)) {
+			pw_port_release(fab->eng.san, src, 1);
+			consume_skb(m->skb);
+		}
 		rcu_read_unlock();
-		consume_skb(m->skb);
 	}
 	kmem_cache_free(pw_fab_cache, m);
 }
@@ -386,10 +394,12 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->src = src;
 	m->dst = cb->dst_port;
 	m->route = cb->route;
+	m->delivered = false;
 	m->len = pw_fab_msg_len(skb);
 
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
+	m->sent = max(m->cycle, pw_fabric_now(fab->f));
 	list_for_each_entry_reverse(after, &fab->pending, entry)
 		if (after->cycle <= m->cycle)
 			break;

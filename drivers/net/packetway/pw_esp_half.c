@@ -15,22 +15,14 @@
 /* Is it ESP that a node must execute? Cheap for everything else. */
 static bool pw_esp_wanted(struct sk_buff *skb, u32 off, struct pw_eep_view *v)
 {
+	int err, hdr = pw_half_header(skb, off);
 	u8 buf[PW_ESP_HDR_LEN];
 	const u8 *p;
-	int err;
 
-	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN))
+	/* with symbols in front the parser knows */
+	if (likely(hdr >= 0 &&
+		   get_unaligned_be16(skb->data + hdr + PW_EEP_OFF_PT) != PW_PT_ESP))
 		return false;
-	p = skb->data + off;
-	switch (pw_eep_first(p)) {
-	case PW_EEP_PHYS:
-	case PW_EEP_LOGICAL:
-		if (likely(get_unaligned_be16(p + PW_EEP_OFF_PT) != PW_PT_ESP))
-			return false;
-		break;
-	default:
-		break;	/* more prefixes: the parser knows */
-	}
 	do {
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v->need));

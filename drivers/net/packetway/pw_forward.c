@@ -145,7 +145,6 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_eep_view v;
-	u8 *hdr;
 
 	if (skb_linearize(skb)) {
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
@@ -171,15 +170,11 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		skb = skb_unshare(skb, GFP_ATOMIC);
 		if (!skb)
 			return;
-		if (skb_ensure_writable(skb, v.hdr_off + PW_EEP_HDR_LEN)) {
+		__skb_pull(skb, v.hdr_off);
+		if (pw_echo_turn(skb, &v, h->addr)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 			return;
 		}
-		__skb_pull(skb, v.hdr_off);
-		hdr = skb->data;
-		put_unaligned_be24(v.sa, hdr + PW_EEP_OFF_DT);
-		put_unaligned_be24(h->addr, hdr + PW_EEP_OFF_SA);
-		put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
 		pw_half_count(h, PW_HALF_ECHO);
 		pw_half_send_own(h, skb);
 		return;
@@ -286,20 +281,36 @@ static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
+/**
+ * pw_half_header - where the header of a frame is, without parsing
+ * @skb: the frame
+ * @off: bytes of prefixes that have been looked at
+ *
+ * Return: its offset; negative if there are symbols, or no header.
+ */
+int pw_half_header(struct sk_buff *skb, u32 off)
+{
+	while (off <= PW_EEP_MAX_PREFIX_LEN && pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
+		switch (pw_eep_first(skb->data + off)) {
+		case PW_EEP_PHYS:
+		case PW_EEP_LOGICAL:
+			return off;
+		case PW_EEP_L2RH:
+			off += round_up(2 + (skb->data[off + 1] & PW_L2RH_LEN_MASK), PW_EEP_WORD);
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	return -EINVAL;
+}
+
 /* Are there optional headers, as far as one can tell without walking? */
 static bool pw_half_has_options(struct sk_buff *skb, const struct pw_look *l)
 {
-	u32 off = l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off;
+	int off = pw_half_header(skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
 
-	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN))
-		return false;
-	switch (pw_eep_first(skb->data + off)) {
-	case PW_EEP_PHYS:
-	case PW_EEP_LOGICAL:
-		return skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
-	default:
-		return true;
-	}
+	return off < 0 || skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
 }
 
 static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
@@ -628,7 +639,10 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_half_take(h, skb);
-		if (pw_cb(skb)->flags & PW_CB_TWIN)
+		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED))
+			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN,
+				     pw_cb(skb)->flags & PW_CB_HALF ? 0 : PW_TE_ERR_UNK);
+		else if (pw_cb(skb)->flags & PW_CB_TWIN)
 			pw_half_out(h, skb);
 		else
 			pw_half_in(h, skb);
@@ -640,7 +654,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/* nothing comes in and nobody polls any more: what waits is dropped */
+/* nothing comes in and nobody polls any more: what waits is dropped, its source told */
 void pw_half_purge(struct pw_half *h)
 {
 	struct sk_buff *skb;
@@ -652,8 +666,7 @@ void pw_half_purge(struct pw_half *h)
 	spin_unlock(&h->rxq.lock);
 	while ((skb = pw_rxq_pop(&h->rxq))) {
 		pw_half_take(h, skb);
-		pw_half_count(h, PW_HALF_DROP_DOWN);
-		kfree_skb(skb);
+		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, PW_TE_ERR_UNK);
 	}
 	rcu_read_unlock();
 	local_bh_enable();

@@ -70,6 +70,16 @@ static const struct genl_small_ops pw_genl_ops[] = {
 		.dumpit = pw_genl_route_dump,
 	},
 	{
+		.cmd = PACKETWAY_CMD_ROUTE_NEW,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_route_new,
+	},
+	{
+		.cmd = PACKETWAY_CMD_ROUTE_DEL,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = pw_genl_route_del,
+	},
+	{
 		.cmd = PACKETWAY_CMD_NODE_GET,
 		.dumpit = pw_genl_node_dump,
 	},

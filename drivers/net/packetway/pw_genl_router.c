@@ -7,6 +7,12 @@
 #include "pw_router.h"
 #include "pw_trunk.h"
 
+/* not const: policies of 6.1 have a plain pointer to a range */
+static struct netlink_range_validation pw_range_u16 = { .max = U16_MAX };
+static struct netlink_range_validation pw_range_addr = {
+	.min = 1, .max = PW_ADDR_PHYS_MAX,
+};
+
 static const struct nla_policy pw_half_policy[PACKETWAY_A_HALF_MAX + 1] = {
 	[PACKETWAY_A_HALF_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
 	[PACKETWAY_A_HALF_PORT] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_PORTS_MAX - 1),
@@ -26,6 +32,8 @@ static const struct nla_policy pw_trunk_policy[PACKETWAY_A_TRUNK_MAX + 1] = {
 	[PACKETWAY_A_TRUNK_REMOTE] = NLA_POLICY_MIN_LEN(sizeof(struct sockaddr_in)),
 	[PACKETWAY_A_TRUNK_KEY] = NLA_POLICY_EXACT_LEN(PACKETWAY_TRUNK_KEY_LEN),
 	[PACKETWAY_A_TRUNK_INSECURE] = { .type = NLA_FLAG },
+	[PACKETWAY_A_TRUNK_DEV] = NLA_POLICY_MIN(NLA_U32, 1),
+	[PACKETWAY_A_TRUNK_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_u16),
 };
 
 const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1] = {
@@ -36,6 +44,11 @@ const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1] = {
 
 const struct nla_policy pw_route_policy[PACKETWAY_A_ROUTE_MAX + 1] = {
 	[PACKETWAY_A_ROUTE_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
+	[PACKETWAY_A_ROUTE_FIRST] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_addr),
+	[PACKETWAY_A_ROUTE_LAST] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_addr),
+	[PACKETWAY_A_ROUTE_HR] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_addr),
+	[PACKETWAY_A_ROUTE_QUALITY] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_u16),
+	[PACKETWAY_A_ROUTE_MTU] = { .type = NLA_U32 },
 };
 
 const struct nla_policy pw_node_policy[PACKETWAY_A_NODE_MAX + 1] = {
@@ -85,6 +98,15 @@ static int pw_end_put(struct sk_buff *msg, int type, const union pw_trunk_end *e
 	return nla_put(msg, type, e->sa.sa_family == AF_INET ? sizeof(e->in) : sizeof(e->in6), e);
 }
 
+static int pw_trunk_fill_ends(struct sk_buff *msg, const struct pw_trunk *t)
+{
+	if (t->dev)
+		return nla_put_u32(msg, PACKETWAY_A_TRUNK_DEV, t->dev->ifindex) ||
+		       nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id);
+	return pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
+	       pw_end_put(msg, PACKETWAY_A_TRUNK_REMOTE, &t->conf.remote);
+}
+
 static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
 {
 	struct nlattr *nest, *stats;
@@ -93,8 +115,8 @@ static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
 	BUILD_BUG_ON(PACKETWAY_A_TRUNK_STAT_MAX - PACKETWAY_A_TRUNK_STAT_PAD != PW_TRUNK_STAT_NUM);
 	BUILD_BUG_ON(CHACHA20POLY1305_KEY_SIZE != PACKETWAY_TRUNK_KEY_LEN);
 	nest = nla_nest_start(msg, PACKETWAY_A_ROUTER_TRUNK);
-	if (!nest || pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
-	    pw_end_put(msg, PACKETWAY_A_TRUNK_REMOTE, &t->conf.remote) ||
+	if (!nest || pw_trunk_fill_ends(msg, t) ||
+	    nla_put_u32(msg, PACKETWAY_A_TRUNK_MTU, READ_ONCE(t->half->trunk_mtu)) ||
 	    (t->conf.keyed && nla_put_flag(msg, PACKETWAY_A_TRUNK_KEYED)) ||
 	    (t->conf.insecure && nla_put_flag(msg, PACKETWAY_A_TRUNK_INSECURE)) ||
 	    (READ_ONCE(t->up) && nla_put_flag(msg, PACKETWAY_A_TRUNK_UP)) ||
@@ -271,15 +293,26 @@ static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 	int err;
 
 	nla_parse_nested(tb, PACKETWAY_A_TRUNK_MAX, attr, pw_trunk_policy, info->extack);
-	err = pw_end_parse(tb[PACKETWAY_A_TRUNK_LOCAL], &conf->local);
-	if (!err)
-		err = pw_end_parse(tb[PACKETWAY_A_TRUNK_REMOTE], &conf->remote);
-	if (!err && conf->local.sa.sa_family != conf->remote.sa.sa_family)
-		err = -EINVAL;
-	if (err) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "A trunk needs address and port of both ends, of one family");
-		return err;
+	if (tb[PACKETWAY_A_TRUNK_DEV]) {
+		conf->ifindex = nla_get_u32(tb[PACKETWAY_A_TRUNK_DEV]);
+		if (tb[PACKETWAY_A_TRUNK_ID])
+			conf->id = nla_get_u32(tb[PACKETWAY_A_TRUNK_ID]);
+		if (tb[PACKETWAY_A_TRUNK_LOCAL] || tb[PACKETWAY_A_TRUNK_REMOTE]) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "A trunk goes over a device or over UDP");
+			return -EINVAL;
+		}
+	} else {
+		err = pw_end_parse(tb[PACKETWAY_A_TRUNK_LOCAL], &conf->local);
+		if (!err)
+			err = pw_end_parse(tb[PACKETWAY_A_TRUNK_REMOTE], &conf->remote);
+		if (!err && conf->local.sa.sa_family != conf->remote.sa.sa_family)
+			err = -EINVAL;
+		if (err) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "A trunk needs address and port of both ends, of one family");
+			return err;
+		}
 	}
 	if (tb[PACKETWAY_A_TRUNK_KEY]) {
 		conf->keyed = true;
@@ -351,10 +384,18 @@ wipe:
 	return err;
 }
 
+/* delete a router and say so; under RTNL */
+void pw_genl_router_destroy(struct net *net, struct pw_router *r)
+{
+	struct sk_buff *msg = pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_DEL);
+
+	pw_router_destroy(net, r);
+	pw_genl_notify(net, msg);
+}
+
 int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
-	struct sk_buff *msg;
 	struct pw_router *r;
 	int err;
 
@@ -363,13 +404,10 @@ int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	rtnl_lock();
 	r = pw_router_of(info, tb);
-	if (IS_ERR(r)) {
+	if (IS_ERR(r))
 		err = PTR_ERR(r);
-	} else {
-		msg = pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_DEL);
-		pw_router_destroy(genl_info_net(info), r);
-		pw_genl_notify(genl_info_net(info), msg);
-	}
+	else
+		pw_genl_router_destroy(genl_info_net(info), r);
 	rtnl_unlock();
 	return err;
 }
@@ -378,12 +416,15 @@ int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 
 typedef int (*pw_table_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
 			   const struct pw_rrp_table *t);
+typedef int (*pw_san_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_san *san);
 
 /*
+ * @first, if not NULL, is called for a SAN before its tables.
  * cb->args: [0] SAN, [1] port, [2] table, [3] how far @fn is within the table,
- * [4] only this SAN + 1
+ * [4] only this SAN + 1, [5] how far @first is
  */
-static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_table_fn fn)
+static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_san_fn first,
+			 pw_table_fn fn)
 {
 	struct net *net = sock_net(msg->sk);
 	struct pw_half *h;
@@ -399,6 +440,8 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_ta
 			continue;
 		}
 		cb->args[0] = san->id;
+		if (first)
+			err = first(msg, cb, san);
 		while (!err && cb->args[1] < san->nports) {
 			h = rtnl_dereference(san->port[cb->args[1]].half);
 			if (h) {
@@ -425,6 +468,7 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_ta
 			break;
 		cb->args[0] = san->id + 1;
 		cb->args[1] = 0;
+		cb->args[5] = 0;
 	}
 	rtnl_unlock();
 	return msg->len;
@@ -448,6 +492,65 @@ static int pw_dump_san(struct netlink_callback *cb, int outer, int max,
 }
 
 /* --- routes -------------------------------------------------------------------- */
+
+/* a way as the SAN has it, without the row of half-routers */
+static int pw_route_put_entry(struct sk_buff *msg, const struct pw_san *san,
+			      const struct pw_fib_entry *e)
+{
+	if (nla_put_u32(msg, PACKETWAY_A_ROUTE_SAN, san->id) ||
+	    (!e->fixed && nla_put_u32(msg, PACKETWAY_A_ROUTE_TO, e->san)) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_FIRST, e->min) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_LAST, e->max) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_HR, pw_san_addr(san, e->port)) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_QUALITY, e->q) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_MTU, e->mtu * 8) ||
+	    (e->fixed && nla_put_flag(msg, PACKETWAY_A_ROUTE_STATIC)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* the way to this range that is in use; RCU held */
+static const struct pw_fib_entry *pw_route_in_use(const struct pw_san *san, u32 first, u32 last)
+{
+	const struct pw_fib *fib = rcu_dereference(san->fib);
+	u32 i;
+
+	for (i = 0; fib && i < fib->n; i++)
+		if (fib->e[i].min == first && fib->e[i].max == last)
+			return &fib->e[i];
+	return NULL;
+}
+
+/* ways made by hand; cb->args[5]: how far */
+static int pw_route_fill_fixed(struct sk_buff *msg, struct netlink_callback *cb,
+			       struct pw_san *san)
+{
+	const struct pw_fib_entry *e, *used;
+	struct nlattr *nest;
+	bool best;
+	void *hdr;
+
+	for (; san->routes && cb->args[5] < san->routes->n; cb->args[5]++) {
+		e = &san->routes->e[cb->args[5]];
+		rcu_read_lock();
+		used = pw_route_in_use(san, e->min, e->max);
+		best = used && used->fixed && used->port == e->port;
+		rcu_read_unlock();
+		hdr = genlmsg_put(msg, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				  &pw_genl_family, NLM_F_MULTI, PACKETWAY_CMD_ROUTE_GET);
+		if (!hdr)
+			return -EMSGSIZE;
+		nest = nla_nest_start(msg, PACKETWAY_A_ROUTE);
+		if (!nest || pw_route_put_entry(msg, san, e) ||
+		    (best && nla_put_flag(msg, PACKETWAY_A_ROUTE_BEST))) {
+			genlmsg_cancel(msg, hdr);
+			return -EMSGSIZE;
+		}
+		nla_nest_end(msg, nest);
+		genlmsg_end(msg, hdr);
+	}
+	return 0;
+}
 
 static int pw_route_put_table(struct sk_buff *msg, const struct pw_half *h,
 			      const struct pw_rrp_table *t)
@@ -480,8 +583,8 @@ static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struc
 	if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_MIN)
 		return 0;
 	rcu_read_lock();
-	e = pw_fib_find(h->san, rec.addr);
-	best = e && e->port == h->port && e->q == t->q && e->hops == t->nrcvf &&
+	e = pw_route_in_use(h->san, rec.addr, rec.addr2);
+	best = e && !e->fixed && e->port == h->port && e->q == t->q && e->hops == t->nrcvf &&
 	       e->san == t->san;
 	rcu_read_unlock();
 
@@ -509,11 +612,95 @@ int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = pw_dump_san(cb, PACKETWAY_A_ROUTE, PACKETWAY_A_ROUTE_MAX, pw_route_policy,
 			      PACKETWAY_A_ROUTE_SAN);
 
-	return err ? err : pw_table_dump(skb, cb, pw_route_fill);
+	return err ? err : pw_table_dump(skb, cb, pw_route_fill_fixed, pw_route_fill);
 }
 
-/* the routes of a SAN may have changed: listeners ask again */
-void pw_genl_route_changed(struct pw_san *san)
+/* what ROUTE_NEW and ROUTE_DEL say; under RTNL */
+static struct pw_san *pw_route_parse(struct genl_info *info, struct pw_fib_entry *e)
+{
+	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
+	struct pw_san *san;
+	int port;
+
+	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_ROUTE))
+		return ERR_PTR(-EINVAL);
+	nla_parse_nested(tb, PACKETWAY_A_ROUTE_MAX, info->attrs[PACKETWAY_A_ROUTE],
+			 pw_route_policy, info->extack);
+	if (!tb[PACKETWAY_A_ROUTE_SAN] || !tb[PACKETWAY_A_ROUTE_FIRST] ||
+	    !tb[PACKETWAY_A_ROUTE_HR]) {
+		NL_SET_ERR_MSG(info->extack,
+			       "A route needs a SAN, a first address and a half-router");
+		return ERR_PTR(-EINVAL);
+	}
+	san = pw_san_find(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_ROUTE_SAN]));
+	if (!san) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_ROUTE_SAN],
+				    "There is no SAN with this number in this namespace");
+		return ERR_PTR(-ENOENT);
+	}
+	*e = (struct pw_fib_entry) { .fixed = true };
+	e->min = nla_get_u32(tb[PACKETWAY_A_ROUTE_FIRST]);
+	e->max = tb[PACKETWAY_A_ROUTE_LAST] ? nla_get_u32(tb[PACKETWAY_A_ROUTE_LAST]) : e->min;
+	if (tb[PACKETWAY_A_ROUTE_QUALITY])
+		e->q = nla_get_u32(tb[PACKETWAY_A_ROUTE_QUALITY]);
+	if (tb[PACKETWAY_A_ROUTE_MTU])
+		e->mtu = nla_get_u32(tb[PACKETWAY_A_ROUTE_MTU]) / 8;
+	if (e->min > e->max) {
+		NL_SET_ERR_MSG(info->extack, "The last address comes before the first one");
+		return ERR_PTR(-ERANGE);
+	}
+	port = pw_san_port_of(san, nla_get_u32(tb[PACKETWAY_A_ROUTE_HR]));
+	if (port < 0) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_ROUTE_HR],
+				    "The half-router is not on this SAN");
+		return ERR_PTR(-ERANGE);
+	}
+	e->port = port;
+	return san;
+}
+
+int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pw_fib_entry e;
+	struct pw_san *san;
+	int err;
+
+	rtnl_lock();
+	san = pw_route_parse(info, &e);
+	if (IS_ERR(san)) {
+		err = PTR_ERR(san);
+	} else if (!rtnl_dereference(san->port[e.port].half)) {
+		NL_SET_ERR_MSG(info->extack, "There is no half-router at this address");
+		err = -ENOENT;
+	} else {
+		err = pw_fib_route_add(san, &e, info->extack);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pw_fib_entry e;
+	struct pw_san *san;
+	int err;
+
+	rtnl_lock();
+	san = pw_route_parse(info, &e);
+	err = IS_ERR(san) ? PTR_ERR(san) : pw_fib_route_del(san, &e);
+	if (err == -ENOENT && !IS_ERR(san))
+		NL_SET_ERR_MSG(info->extack, "There is no such route made by hand");
+	rtnl_unlock();
+	return err;
+}
+
+/**
+ * pw_genl_route_notify - the way that a SAN uses to a range is another one
+ * @san: the SAN
+ * @e: the way
+ * @gone: it was the last one, and there is none now; process context
+ */
+void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone)
 {
 	struct sk_buff *msg;
 	struct nlattr *nest;
@@ -526,7 +713,8 @@ void pw_genl_route_changed(struct pw_san *san)
 		return;
 	hdr = genlmsg_put(msg, 0, 0, &pw_genl_family, 0, PACKETWAY_CMD_ROUTE_NTF);
 	nest = hdr ? nla_nest_start(msg, PACKETWAY_A_ROUTE) : NULL;
-	if (!nest || nla_put_u32(msg, PACKETWAY_A_ROUTE_SAN, san->id)) {
+	if (!nest || pw_route_put_entry(msg, san, e) ||
+	    nla_put_flag(msg, gone ? PACKETWAY_A_ROUTE_GONE : PACKETWAY_A_ROUTE_BEST)) {
 		nlmsg_free(msg);
 		return;
 	}
@@ -621,7 +809,7 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = pw_dump_san(cb, PACKETWAY_A_NODE, PACKETWAY_A_NODE_MAX, pw_node_policy,
 			      PACKETWAY_A_NODE_SAN);
 
-	return err ? err : pw_table_dump(skb, cb, pw_node_fill);
+	return err ? err : pw_table_dump(skb, cb, NULL, pw_node_fill);
 }
 
 /* --- resolve ----------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
+#include "pw_trunk.h"
 
 static int pw_dev_init(struct net_device *dev)
 {
@@ -275,8 +276,10 @@ static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void 
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct inet6_dev *idev;
 
-	if (!pw_netdev_is(dev) && !(pw_mon_is(dev) && event == NETDEV_REGISTER))
+	if (!pw_netdev_is(dev) && !(pw_mon_is(dev) && event == NETDEV_REGISTER)) {
+		pw_trunk_dev_event(dev, event);
 		return NOTIFY_DONE;
+	}
 	switch (event) {
 	case NETDEV_REGISTER:
 		idev = __in6_dev_get(dev);

@@ -134,7 +134,9 @@ struct pw_san {
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
-	spinlock_t fib_lock;	/* fib */
+	spinlock_t fib_lock;	/* fib, routes */
+	struct pw_fib *routes;	/* ways made by hand; RTNL and fib_lock to change */
+	struct pw_fib *fib_told;	/* rrp_work: what listeners have been told */
 	spinlock_t info_lock;	/* pw_port.info */
 	struct delayed_work rrp_work;	/* nodes have changed: tell the routers */
 	struct rcu_head rcu;
@@ -186,6 +188,7 @@ struct pw_station {
  * stages behind. In skb->cb from pw_send() to the end of pw_poll().
  */
 struct pw_skb_cb {
+	u64 delay;		/* virtual time spent in fabrics so far, ns */
 	u32 dt;			/* destination as the first word has it */
 	u16 src_port;
 	u16 dst_port;		/* PW_PORT_GROUP: every other station */
@@ -199,6 +202,7 @@ struct pw_skb_cb {
 #define PW_CB_HALF	BIT(0)	/* made by a half-router: its word is trusted */
 #define PW_CB_TWIN	BIT(1)	/* came from the other half, charged to no port */
 #define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
+#define PW_CB_RETURNED	BIT(3)	/* nobody was at the port: its sender has it back */
 
 #define PW_PORT_GROUP 0xffff
 
@@ -351,10 +355,12 @@ struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body);
  */
 #define PW_OK (-1)
 void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
+bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
 int pw_rx_make_writable(struct sk_buff *skb);
 void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v);
+int pw_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr);
 void pw_rxq_init(struct pw_rxq *q);
 void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
 struct sk_buff *pw_rxq_pop(struct pw_rxq *q);

@@ -7,9 +7,11 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
+#include "pw_genl.h"
 #include "pw_router.h"
 
-#define PW_FIB_MAX 256	/* ranges that one SAN knows ways to */
+#define PW_FIB_MAX	256	/* ranges that one SAN knows ways to */
+#define PW_ROUTES_MAX	64	/* of them made by hand */
 
 /**
  * pw_fib_find - best way from a SAN to an address elsewhere
@@ -130,6 +132,9 @@ void pw_fib_update(struct pw_san *san)
 		}
 		spin_unlock(&h->lock);
 	}
+	for (i = 0; san->routes && i < san->routes->n; i++)
+		if (rcu_access_pointer(san->port[san->routes->e[i].port].half))
+			pw_fib_add(new, &san->routes->e[i]);
 	sort(new->e, new->n, sizeof(new->e[0]), pw_fib_cmp, NULL);
 	old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
 	spin_unlock_bh(&san->fib_lock);
@@ -143,6 +148,124 @@ void pw_fib_free(struct pw_san *san)
 {
 	kfree(rcu_dereference_protected(san->fib, true));
 	RCU_INIT_POINTER(san->fib, NULL);
+	kfree(san->routes);
+	kfree(san->fib_told);
+}
+
+static bool pw_fib_same_range(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
+{
+	return a->min == b->min && a->max == b->max;
+}
+
+/**
+ * pw_fib_route_add - a way made by hand
+ * @san: the SAN on which it begins
+ * @e: the way; its half-router need not be there yet
+ * @extack: where a refusal is explained
+ *
+ * Return: 0 or a negative errno. Under RTNL.
+ */
+int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
+		     struct netlink_ext_ack *extack)
+{
+	struct pw_fib *r = san->routes;
+	u32 i;
+
+	if (!r) {
+		r = kzalloc(struct_size(r, e, PW_ROUTES_MAX), GFP_KERNEL_ACCOUNT);
+		if (!r)
+			return -ENOMEM;
+	}
+	for (i = 0; i < r->n; i++) {
+		if (pw_fib_same_range(&r->e[i], e) && r->e[i].port == e->port) {
+			NL_SET_ERR_MSG(extack, "There is such a route already");
+			return -EEXIST;
+		}
+	}
+	if (r->n == PW_ROUTES_MAX) {
+		NL_SET_ERR_MSG(extack, "The SAN has as many routes by hand as it can have");
+		return -ENOSPC;
+	}
+	spin_lock_bh(&san->fib_lock);
+	r->e[r->n++] = *e;
+	san->routes = r;
+	spin_unlock_bh(&san->fib_lock);
+	pw_fib_update(san);
+	pw_rrp_routes_changed(san);
+	return 0;
+}
+
+/**
+ * pw_fib_route_del - a way made by hand goes
+ * @san: the SAN
+ * @e: range and port are compared
+ *
+ * Return: 0 or -ENOENT. Under RTNL.
+ */
+int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
+{
+	struct pw_fib *r = san->routes;
+	u32 i;
+
+	for (i = 0; r && i < r->n; i++)
+		if (pw_fib_same_range(&r->e[i], e) && r->e[i].port == e->port)
+			break;
+	if (!r || i == r->n)
+		return -ENOENT;
+	spin_lock_bh(&san->fib_lock);
+	r->e[i] = r->e[--r->n];
+	spin_unlock_bh(&san->fib_lock);
+	pw_fib_update(san);
+	pw_rrp_routes_changed(san);
+	return 0;
+}
+
+static const struct pw_fib_entry *pw_fib_of_range(const struct pw_fib *fib,
+						  const struct pw_fib_entry *e)
+{
+	u32 i;
+
+	for (i = 0; fib && i < fib->n; i++)
+		if (pw_fib_same_range(&fib->e[i], e))
+			return &fib->e[i];
+	return NULL;
+}
+
+static bool pw_fib_same_way(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
+{
+	return a->san == b->san && a->port == b->port && a->q == b->q && a->mtu == b->mtu &&
+	       a->hops == b->hops && a->fixed == b->fixed;
+}
+
+/**
+ * pw_fib_tell - notify how the ways from a SAN differ from those told before
+ * @san: the SAN; from its rrp_work only
+ */
+void pw_fib_tell(struct pw_san *san)
+{
+	const struct pw_fib_entry *e;
+	struct pw_fib *now = NULL, *was = san->fib_told;
+	const struct pw_fib *fib;
+	u32 i;
+
+	rcu_read_lock();
+	fib = rcu_dereference(san->fib);
+	if (fib)
+		now = kmemdup(fib, struct_size(fib, e, fib->n), GFP_ATOMIC | __GFP_NOWARN);
+	rcu_read_unlock();
+	/* without memory they are told the next time */
+	if (!now)
+		return;
+	for (i = 0; i < now->n; i++) {
+		e = pw_fib_of_range(was, &now->e[i]);
+		if (!e || !pw_fib_same_way(e, &now->e[i]))
+			pw_genl_route_notify(san, &now->e[i], false);
+	}
+	for (i = 0; was && i < was->n; i++)
+		if (!pw_fib_of_range(now, &was->e[i]))
+			pw_genl_route_notify(san, &was->e[i], true);
+	san->fib_told = now;
+	kfree(was);
 }
 
 /**

@@ -93,6 +93,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->rxq.open = true;
 	pw_half_limit(&h->err_limit, 1000);
 	pw_half_limit(&h->rrp_limit, 2000);
+	/* each looks at every node that is known */
+	pw_half_limit(&h->tell_limit, 200);
 	pw_half_limit(&h->echo_limit, 10000);
 	pw_half_limit(&h->group_limit, 10000);
 
@@ -113,6 +115,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->serial = ktime_get_real_seconds() << 8;
 	h->twin_addr = twin ? pw_san_addr(twin->san, twin->port) : PW_ADDR_UNDEF;
 	h->twin_mtu = PACKETWAY_MTU_MAX;
+	h->trunk_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
 	netif_napi_add(h->dummy, &h->napi, pw_half_poll);
 	return pw_esp_node_up(&h->esp, h->san->net);
@@ -259,7 +262,7 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 	/* the other halves of these SANs have lost ways as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
-		pw_rrp_san_changed(r->half[i].san);
+		pw_rrp_routes_changed(r->half[i].san);
 	}
 	for (i = 0; i < n; i++) {
 		pw_san_put(r->half[i].san);

@@ -91,6 +91,7 @@ struct pw_half_pcpu {
 /* NAME, CAPA and LADR records of a node, checked */
 struct pw_info {
 	struct rcu_head rcu;
+	bool told;		/* by the node itself, in an INFO */
 	u32 len;
 	u8 rec[];
 };
@@ -104,6 +105,7 @@ struct pw_fib_entry {
 	u16 q;
 	u32 mtu;		/* words, 0 = unlimited */
 	u16 hops;
+	bool fixed;		/* made by hand */
 };
 
 /* the best way for each range, the narrowest range first */
@@ -127,10 +129,12 @@ struct pw_half {
 	u32 mtu;		/* bytes, in force; READ_ONCE */
 	u32 twin_addr;		/* READ_ONCE; 0: not known yet, behind a trunk */
 	u32 twin_mtu;		/* of a trunk's other end; READ_ONCE */
+	u32 trunk_mtu;		/* that the trunk itself takes; READ_ONCE */
 	struct pw_half_pcpu __percpu *stats;
 	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the twin */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state rrp_limit;
+	struct ratelimit_state tell_limit;
 	struct ratelimit_state echo_limit;
 	struct ratelimit_state group_limit;
 
@@ -174,7 +178,11 @@ static inline void pw_half_count(struct pw_half *h, enum pw_half_stat id)
 /* what may pass to the other half, in bytes */
 static inline u32 pw_half_mtu(const struct pw_half *h)
 {
-	return min(READ_ONCE(h->mtu), h->twin ? READ_ONCE(h->twin->mtu) : READ_ONCE(h->twin_mtu));
+	u32 mtu = READ_ONCE(h->mtu);
+
+	if (h->twin)
+		return min(mtu, READ_ONCE(h->twin->mtu));
+	return min3(mtu, READ_ONCE(h->twin_mtu), READ_ONCE(h->trunk_mtu));
 }
 
 /* pw_router.c APIs: objects */
@@ -193,6 +201,7 @@ void pw_half_stats_fold(const struct pw_half *h, u64 *sum);
 /* pw_forward.c APIs: frames */
 void pw_half_deliver(struct pw_half *h, struct sk_buff *skb);
 int pw_half_poll(struct napi_struct *napi, int budget);
+int pw_half_header(struct sk_buff *skb, u32 off);
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
 void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
@@ -203,12 +212,17 @@ int pw_fib_lookup(const struct pw_san *san, u32 addr);
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
 void pw_fib_update(struct pw_san *san);
 void pw_fib_free(struct pw_san *san);
+int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
+		     struct netlink_ext_ack *extack);
+int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e);
+void pw_fib_tell(struct pw_san *san);
 u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8]);
 
 /* pw_rrp.c APIs: what half-routers and nodes tell each other */
 void pw_rrp_san_init(struct pw_san *san);
 void pw_rrp_san_exit(struct pw_san *san);
 void pw_rrp_san_changed(struct pw_san *san);
+void pw_rrp_routes_changed(struct pw_san *san);
 void pw_rrp_register(struct pw_station *st);
 void pw_rrp_unregister(struct pw_station *st);
 void pw_rrp_half_up(struct pw_half *h);

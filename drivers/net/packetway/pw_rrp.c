@@ -25,17 +25,23 @@
 #define PW_RRP_LATER		(HZ / 5)	/* bad news has reached everybody */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
 #define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
+#define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
 #define PW_BEYOND_MAX		256		/* logical addresses behind a twin */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
 
 /* --- descriptions of nodes ------------------------------------------------- */
 
-static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new)
+/* @new, NULL: none; what a node said of itself gives way to @force only */
+static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new, bool force)
 {
 	struct pw_info *old;
 
 	spin_lock_bh(&san->info_lock);
-	old = rcu_replace_pointer(san->port[port].info, new, lockdep_is_held(&san->info_lock));
+	old = rcu_dereference_protected(san->port[port].info, lockdep_is_held(&san->info_lock));
+	if (old && old->told && !force)
+		old = new;
+	else
+		rcu_assign_pointer(san->port[port].info, new);
 	spin_unlock_bh(&san->info_lock);
 	if (old)
 		kfree_rcu(old, rcu);
@@ -44,6 +50,8 @@ static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new)
 /**
  * pw_rrp_register - a station describes itself: name or alias, capabilities
  * @st: the station, up; under RTNL
+ *
+ * If its host has described it by INFO, that holds until the station goes down.
  */
 void pw_rrp_register(struct pw_station *st)
 {
@@ -72,14 +80,15 @@ void pw_rrp_register(struct pw_station *st)
 		return;
 	}
 	new->len = len;
-	pw_info_replace(st->san, st->port, new);
+	new->told = false;
+	pw_info_replace(st->san, st->port, new, false);
 	pw_rrp_san_changed(st->san);
 }
 
 /* the station goes down; under RTNL */
 void pw_rrp_unregister(struct pw_station *st)
 {
-	pw_info_replace(st->san, st->port, NULL);
+	pw_info_replace(st->san, st->port, NULL, true);
 	pw_rrp_san_changed(st->san);
 }
 
@@ -403,7 +412,7 @@ static void pw_rrp_work(struct work_struct *work)
 	pw_fib_update(san);
 	local_bh_enable();
 	rcu_read_unlock();
-	pw_genl_route_changed(san);
+	pw_fib_tell(san);
 }
 
 void pw_rrp_san_init(struct pw_san *san)
@@ -432,6 +441,12 @@ void pw_rrp_san_changed(struct pw_san *san)
 {
 	if (READ_ONCE(san->nhalves))
 		queue_delayed_work(system_wq, &san->rrp_work, PW_RRP_SOON);
+}
+
+/* the ways from a SAN have changed: tell the listeners; also when no router is left */
+void pw_rrp_routes_changed(struct pw_san *san)
+{
+	queue_delayed_work(system_wq, &san->rrp_work, PW_RRP_SOON);
 }
 
 /* a half-router has come; under RTNL */
@@ -516,8 +531,10 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	}
 	h->trunk_twin = twin;
 	spin_unlock(&h->lock);
-	if (lost)
+	if (lost) {
 		pw_fib_update(h->san);
+		pw_rrp_routes_changed(h->san);
+	}
 	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
 	local_bh_enable();
@@ -736,6 +753,19 @@ static bool pw_rrp_best_of_san(const struct pw_half *h, u32 i)
 	return true;
 }
 
+/* Is it a question that may be worth the time? */
+static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u32 n = 0;
+
+	pw_rrp_iter_init(&it, in->data, in->len);
+	while (n <= PW_RRP_TELL_MAX && pw_rrp_next(&it, &rec) > 0)
+		n++;
+	return n <= PW_RRP_TELL_MAX && __ratelimit(&h->tell_limit);
+}
+
 static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in,
 			     struct sk_buff_head *out)
 {
@@ -786,8 +816,9 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 	if (!new)
 		return false;
 	new->len = node.data_len;
+	new->told = true;
 	memcpy(new->rec, node.data, node.data_len);
-	pw_info_replace(h->san, in->port, new);
+	pw_info_replace(h->san, in->port, new, true);
 	pw_rrp_san_changed(h->san);
 	return true;
 }
@@ -824,6 +855,8 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		link.l2rh = l2rh;
 		link.l2rh_len = pw_san_l2rh(h->san, in->port, l2rh);
 		link.mtu = READ_ONCE(h->mtu) / 8;
+	} else if (h->trunk) {
+		link.mtu = READ_ONCE(h->trunk_mtu) / 8;
 	}
 	if (pw_rrp_db_receive(&h->db, &link, in->data, in->len, &kept) != PW_RRP_TAKEN)
 		goto ignored;
@@ -881,7 +914,10 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 		pw_rrp_wru(h, in, out);
 		return false;
 	case PW_TE_TELL:
-		pw_rrp_tell_info(h, in, out);
+		if (pw_rrp_tell_allowed(h, in))
+			pw_rrp_tell_info(h, in, out);
+		else
+			*bad = PW_HALF_RRP_LIMITED;
 		return false;
 	case PW_TE_INFO:
 		if (!in->trusted && !pw_rrp_info(h, in))

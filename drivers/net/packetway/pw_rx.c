@@ -82,6 +82,42 @@ void pw_rxq_close(struct pw_station *st)
 }
 
 /**
+ * pw_return - nobody is at the port that a frame was for
+ * @san: the SAN
+ * @src: port of its sender
+ * @skb: the frame, charged to it
+ *
+ * The sender tells whoever made it: not here, where an engine may hold its lock, but
+ * when the sender is polled. BH off, RCU held.
+ *
+ * Return: false if the sender has gone as well; then the frame is still the caller's.
+ */
+bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
+{
+	struct pw_station *st = rcu_dereference(san->port[src].station);
+	struct pw_half *h = rcu_dereference(san->port[src].half);
+	struct pw_rxq *q;
+	bool open;
+
+	if (pw_cb(skb)->dst_port == PW_PORT_GROUP || (!st && !h))
+		return false;
+	pw_cb(skb)->flags |= PW_CB_RETURNED;
+	if (h) {
+		pw_half_deliver(h, skb);
+		return true;
+	}
+	q = &st->rxq;
+	spin_lock(&q->lock);
+	open = q->open;
+	if (open)
+		pw_rxq_push(q, skb);
+	spin_unlock(&q->lock);
+	if (open)
+		napi_schedule(&st->napi);
+	return open;
+}
+
+/**
  * pw_deliver - a frame has reached the port of its destination
  * @san: the SAN
  * @st: the station there, NULL if it has gone
@@ -106,12 +142,10 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 			pw_half_deliver(h, skb);
 			return;
 		}
-		pw_port_release(san, src, 1);
-		st = rcu_dereference(san->port[src].station);
-		if (st)
-			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
-		else
+		if (!pw_return(san, src, skb)) {
+			pw_port_release(san, src, 1);
 			kfree_skb(skb);
+		}
 		return;
 	}
 
@@ -356,11 +390,38 @@ static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_
 	return PW_OK;
 }
 
-/* echo: the same message back, from us, as a reply */
-static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb)
+/**
+ * pw_echo_turn - make the reply of an echo request
+ * @skb: the request at its header, shared with nobody
+ * @v: its fields as they were parsed, prefixes included
+ * @addr: who answers
+ *
+ * A timestamp that is 0 gets the virtual time that the request has taken, and a
+ * hop trace the address of who answers: routers behind it are on the way back.
+ *
+ * Return: 0, or -ENOMEM; then nothing was written.
+ */
+int pw_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr)
 {
 	u8 *hdr;
 
+	if (skb_ensure_writable(skb, v->db_off - v->hdr_off))
+		return -ENOMEM;
+	hdr = skb->data;
+	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
+	put_unaligned_be24(addr, hdr + PW_EEP_OFF_SA);
+	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
+	hdr -= v->hdr_off;
+	if (v->stamp_off && !get_unaligned_be64(hdr + v->stamp_off))
+		put_unaligned_be64(pw_cb(skb)->delay, hdr + v->stamp_off);
+	if (v->hoptrace_off)
+		pw_eep_hoptrace_append(hdr + v->hoptrace_off, v->hoptrace_len, addr);
+	return 0;
+}
+
+/* echo: the same message back, from us, as a reply */
+static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
+{
 	pw_count(st, PW_STAT_ECHO_REQUEST);
 	if (!__ratelimit(&st->echo_limit)) {
 		pw_count(st, PW_STAT_ECHO_LIMITED);
@@ -372,14 +433,10 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb)
 		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
 		return;
 	}
-	if (skb_ensure_writable(skb, PW_EEP_HDR_LEN)) {
+	if (pw_echo_turn(skb, v, st->addr)) {
 		pw_drop(st, skb, PW_DROP_RX_NOMEM);
 		return;
 	}
-	hdr = skb->data;
-	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
-	put_unaligned_be24(st->addr, hdr + PW_EEP_OFF_SA);
-	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
 	pw_count(st, PW_STAT_ECHO_REPLY);
 	pw_send_own(st, skb);
 }
@@ -425,7 +482,7 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 		if (copy)
 			list_add_tail(&copy->list, up);
 	}
-	pw_echo_reply(st, skb);
+	pw_echo_reply(st, skb, v);
 }
 
 static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_head *up)
@@ -491,6 +548,11 @@ int pw_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED)) {
+			pw_err_answer(st, skb, PW_TE_ERR_UNK);
+			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
+			continue;
+		}
 		pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb);
 		pw_rx_one(st, skb, &up);
 	}

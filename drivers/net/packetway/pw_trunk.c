@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trunks over UDP; the format is in pw_trunk.h.
+ * Trunks over UDP and Ethernet; the format is in pw_trunk.h.
  *
- *   pw_half_to_twin -> pw_trunk_send -> seal -> udp_tunnel
- *   udp -> pw_trunk_rcv -> open, session, window -> pw_half_queue_twin
+ *   pw_half_to_twin -> pw_trunk_send -> seal -> udp_tunnel or dev_queue_xmit
+ *   udp -> pw_trunk_rcv_udp, device -> pw_trunk_rcv_dev
+ *	-> pw_trunk_open: version, key -> pw_trunk_take: session, window
+ *	-> pw_half_queue_twin
  */
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
 #include <linux/if_ether.h>
+#include <linux/if_vlan.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
@@ -16,6 +21,7 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "pw_genl.h"
 #include "pw_trunk.h"
 
 #define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* between hellos until somebody answers */
@@ -71,22 +77,68 @@ static int pw_trunk_xmit6(struct pw_trunk *t, struct sk_buff *skb)
 	return 0;
 }
 
+/* whoever is on the link until somebody has answered */
+static int pw_trunk_xmit_dev(struct pw_trunk *t, struct sk_buff *skb)
+{
+	u64 mac = READ_ONCE(t->up) ? READ_ONCE(t->peer_mac) : 0;
+	u8 to[ETH_ALEN];
+	int err;
+
+	if (mac)
+		u64_to_ether_addr(mac, to);
+	else
+		eth_broadcast_addr(to);
+	skb->dev = t->dev;
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	skb_reset_network_header(skb);
+	if (dev_hard_header(skb, t->dev, ETH_P_PACKETWAY, to, t->dev->dev_addr, skb->len) < 0)
+		return -EINVAL;
+	err = dev_queue_xmit(skb);
+	if (net_xmit_eval(err))
+		pw_trunk_count(t, PW_TRUNK_DROP_TX);
+	return 0;
+}
+
 static void pw_trunk_nonce(u8 nonce[XCHACHA20POLY1305_NONCE_SIZE], const u8 *hdr)
 {
 	memcpy(nonce, hdr + 8, 16);
 	memset(nonce + 16, 0, XCHACHA20POLY1305_NONCE_SIZE - 16);
 }
 
+/* bytes that a trunk adds to a frame */
+static u32 pw_trunk_overhead(const struct pw_trunk *t)
+{
+	return PW_TRUNK_HDR + (t->conf.keyed ? CHACHA20POLY1305_AUTHTAG_SIZE : 0);
+}
+
+/* the largest data block of a plain message that fits */
+static u32 pw_trunk_mtu(const struct pw_trunk *t)
+{
+	u32 frame = PW_TRUNK_FRAME_MAX, mtu;
+
+	if (t->dev) {
+		mtu = READ_ONCE(t->dev->mtu);
+		frame = min(frame, mtu - min(mtu, pw_trunk_overhead(t)));
+	}
+	/* a device may shrink later: what it cannot carry is refused frame by frame */
+	return max_t(u32, ALIGN_DOWN(frame - min_t(u32, frame, PW_OVERHEAD), 8),
+		     PACKETWAY_MTU_MIN);
+}
+
 /* a packet with room for @len bytes of payload behind the header */
-static struct sk_buff *pw_trunk_new(struct pw_trunk *t, u8 type, u8 flags, u8 hops, u8 prio,
+static struct sk_buff *pw_trunk_new(struct pw_trunk *t, u8 type, const struct pw_skb_cb *cb,
 				    u32 len)
 {
 	u32 room = ALIGN(sizeof(struct ipv6hdr) + sizeof(struct udphdr) + MAX_HEADER, 16);
+	u32 tail = CHACHA20POLY1305_AUTHTAG_SIZE;
 	struct sk_buff *skb;
 	u8 *hdr;
 
-	skb = alloc_skb(room + PW_TRUNK_HDR + len + CHACHA20POLY1305_AUTHTAG_SIZE,
-			GFP_ATOMIC | __GFP_NOWARN);
+	if (t->dev) {
+		room = max_t(u32, room, LL_RESERVED_SPACE(t->dev));
+		tail += t->dev->needed_tailroom;
+	}
+	skb = alloc_skb(room + PW_TRUNK_HDR + len + tail, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, room);
@@ -94,9 +146,15 @@ static struct sk_buff *pw_trunk_new(struct pw_trunk *t, u8 type, u8 flags, u8 ho
 	hdr[0] = 'P';
 	hdr[1] = PW_TRUNK_VERSION;
 	hdr[2] = type;
-	hdr[3] = flags | (t->conf.keyed ? PW_TRUNK_F_KEYED : 0);
-	hdr[4] = hops;
-	hdr[5] = prio;
+	if (cb) {
+		hdr[3] = cb->flags & PW_CB_HALF ? PW_TRUNK_F_HALF : 0;
+		hdr[4] = cb->hops;
+		hdr[5] = cb->prio;
+		put_unaligned_be64(cb->delay, hdr + 24);
+	}
+	if (t->conf.keyed)
+		hdr[3] |= PW_TRUNK_F_KEYED;
+	put_unaligned_be16(t->conf.id, hdr + 6);
 	put_unaligned_be64(t->session, hdr + 8);
 	put_unaligned_be64(atomic64_inc_return(&t->seq), hdr + 16);
 	skb_put(skb, len);
@@ -116,7 +174,9 @@ static void pw_trunk_xmit(struct pw_trunk *t, struct sk_buff *skb)
 		xchacha20poly1305_encrypt(hdr + PW_TRUNK_HDR, hdr + PW_TRUNK_HDR, len, hdr,
 					  PW_TRUNK_HDR, nonce, t->conf.key);
 	}
-	if (t->conf.local.sa.sa_family == AF_INET)
+	if (t->dev)
+		err = pw_trunk_xmit_dev(t, skb);
+	else if (t->conf.local.sa.sa_family == AF_INET)
 		err = pw_trunk_xmit4(t, skb);
 	else
 		err = pw_trunk_xmit6(t, skb);
@@ -135,13 +195,15 @@ static void pw_trunk_xmit(struct pw_trunk *t, struct sk_buff *skb)
  */
 void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
 {
-	const struct pw_skb_cb *cb = pw_cb(skb);
 	struct sk_buff *out = NULL;
 
+	/* with prefixes and options it may be longer than the MTU can tell */
+	if (t->dev && skb->len + pw_trunk_overhead(t) > READ_ONCE(t->dev->mtu)) {
+		pw_half_drop(t->half, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
+		return;
+	}
 	if (READ_ONCE(t->up) && skb->len <= PW_TRUNK_FRAME_MAX)
-		out = pw_trunk_new(t, PW_TRUNK_FRAME,
-				   cb->flags & PW_CB_HALF ? PW_TRUNK_F_HALF : 0, cb->hops, cb->prio,
-				   skb->len);
+		out = pw_trunk_new(t, PW_TRUNK_FRAME, pw_cb(skb), skb->len);
 	if (!out || skb_copy_bits(skb, 0, out->data + PW_TRUNK_HDR, skb->len)) {
 		pw_trunk_count(t, PW_TRUNK_DROP_TX);
 		kfree_skb(out);
@@ -158,7 +220,7 @@ static void pw_trunk_hello(struct pw_trunk *t)
 	struct sk_buff *skb;
 	u8 *p;
 
-	skb = pw_trunk_new(t, PW_TRUNK_TYPE_HELLO, 0, 0, 0, PW_TRUNK_HELLO);
+	skb = pw_trunk_new(t, PW_TRUNK_TYPE_HELLO, NULL, PW_TRUNK_HELLO);
 	if (!skb)
 		return;
 	p = skb->data + PW_TRUNK_HDR;
@@ -197,7 +259,7 @@ static bool pw_trunk_fresh(struct pw_trunk *t, u64 seq)
 }
 
 /* what a hello says; true: the other side is there from now on */
-static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, const u8 *p)
+static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, u64 mac, const u8 *p)
 {
 	u64 challenge = get_unaligned_be64(p), echo = get_unaligned_be64(p + 8);
 	u32 addr = get_unaligned_be32(p + 16), mtu = get_unaligned_be32(p + 20);
@@ -222,6 +284,7 @@ static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, const u8 *p)
 		WRITE_ONCE(t->half->twin_addr, addr);
 		WRITE_ONCE(t->half->twin_mtu, mtu);
 		WRITE_ONCE(t->heard, jiffies);
+		WRITE_ONCE(t->peer_mac, mac);
 		if (!t->up) {
 			WRITE_ONCE(t->up, true);
 			new = true;
@@ -231,7 +294,7 @@ static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, const u8 *p)
 	return new;
 }
 
-static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr)
+static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr, u64 mac)
 {
 	u64 session = get_unaligned_be64(hdr + 8), seq = get_unaligned_be64(hdr + 16);
 	struct pw_skb_cb *cb = pw_cb(skb);
@@ -250,13 +313,17 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 	if (hdr[2] == PW_TRUNK_TYPE_HELLO && skb->len == PW_TRUNK_HELLO) {
 		pw_trunk_count(t, PW_TRUNK_HELLO_RX);
 		/* a new session wants an answer now; the work tells the routers as well */
-		if (pw_trunk_hear(t, session, seq, skb->data) || !known)
+		if (pw_trunk_hear(t, session, seq, mac, skb->data) || !known)
 			mod_delayed_work(system_wq, &t->work, 0);
 		consume_skb(skb);
 		return;
 	}
 	if (!known || !READ_ONCE(t->up)) {
 		pw_trunk_count(t, PW_TRUNK_DROP_SESSION);
+		goto drop;
+	}
+	if (mac != READ_ONCE(t->peer_mac)) {
+		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
 		goto drop;
 	}
 	if (hdr[2] != PW_TRUNK_FRAME || skb->len < PW_EEP_MIN_LEN || hdr[4] > PW_HOPS_MAX ||
@@ -269,6 +336,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 		.route = -1,
 		.hops = hdr[4],
 		.prio = hdr[5],
+		.delay = get_unaligned_be64(hdr + 24),
 		.flags = hdr[3] & PW_TRUNK_F_HALF ? PW_CB_HALF : 0,
 	};
 	skb->protocol = htons(ETH_P_PACKETWAY);
@@ -292,29 +360,21 @@ static bool pw_trunk_is_peer(const struct pw_trunk *t, const struct sk_buff *skb
 	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &r->in6.sin6_addr);
 }
 
-/* a datagram at the trunk's socket; always consumed */
-static int pw_trunk_rcv(struct sock *sk, struct sk_buff *skb)
+/* a trunk packet, @off bytes into @skb; consumed. @mac: of its sender, 0 with UDP */
+static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 mac)
 {
 	u8 hdr[PW_TRUNK_HDR], nonce[XCHACHA20POLY1305_NONCE_SIZE];
 	struct sk_buff *frame = NULL;
-	struct pw_trunk *t;
 	const u8 *p;
 	u32 len;
 
-	t = rcu_dereference_sk_user_data(sk);
-	if (!t)
-		goto drop;
-	if (!pw_trunk_is_peer(t, skb)) {
-		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
-		goto drop;
-	}
-	if (skb_linearize(skb) || skb->len < sizeof(struct udphdr) + PW_TRUNK_HDR) {
+	if (skb_linearize(skb) || skb->len < off + PW_TRUNK_HDR) {
 		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
 		goto drop;
 	}
-	p = skb->data + sizeof(struct udphdr);
+	p = skb->data + off;
 	memcpy(hdr, p, PW_TRUNK_HDR);
-	len = skb->len - sizeof(struct udphdr) - PW_TRUNK_HDR;
+	len = skb->len - off - PW_TRUNK_HDR;
 	if (hdr[0] != 'P' || hdr[1] != PW_TRUNK_VERSION) {
 		pw_trunk_count(t, PW_TRUNK_DROP_VERSION);
 		goto drop;
@@ -340,13 +400,51 @@ static int pw_trunk_rcv(struct sock *sk, struct sk_buff *skb)
 		skb_put_data(frame, p + PW_TRUNK_HDR, len);
 	}
 	consume_skb(skb);
-	pw_trunk_take(t, frame, hdr);
-	return 0;
+	pw_trunk_take(t, frame, hdr, mac);
+	return;
 
 drop:
 	kfree_skb(frame);
 	kfree_skb(skb);
+}
+
+/* a datagram at the trunk's socket; always consumed */
+static int pw_trunk_rcv_udp(struct sock *sk, struct sk_buff *skb)
+{
+	struct pw_trunk *t = rcu_dereference_sk_user_data(sk);
+
+	if (t && pw_trunk_is_peer(t, skb)) {
+		pw_trunk_open(t, skb, sizeof(struct udphdr), 0);
+		return 0;
+	}
+	if (t)
+		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
+	kfree_skb(skb);
 	return 0;
+}
+
+/* a frame of our type at the trunk's device; always consumed */
+static int pw_trunk_rcv_dev(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
+			    struct net_device *orig_dev)
+{
+	struct pw_trunk *t = container_of(pt, struct pw_trunk, pt);
+	u8 buf[2];
+	const u8 *id;
+
+	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_BROADCAST)
+		goto drop;
+	/* other trunks of the device have their own share of the frame */
+	id = skb_header_pointer(skb, 6, sizeof(buf), buf);
+	if (skb_vlan_tag_present(skb) || (id && get_unaligned_be16(id) != t->conf.id))
+		goto drop;
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (skb)
+		pw_trunk_open(t, skb, 0, ether_addr_to_u64(eth_hdr(skb)->h_source));
+	return NET_RX_SUCCESS;
+
+drop:
+	consume_skb(skb);
+	return NET_RX_DROP;
 }
 
 /* --- life ----------------------------------------------------------------------- */
@@ -378,6 +476,75 @@ static bool pw_trunk_is_near(const union pw_trunk_end *e)
 	return ipv6_addr_type(&e->in6.sin6_addr) & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_LINKLOCAL);
 }
 
+static int pw_trunk_open_dev(struct pw_trunk *t, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev = __dev_get_by_index(t->net, t->conf.ifindex);
+	struct pw_router *r;
+
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "There is no such device in this namespace");
+		return -ENODEV;
+	}
+	if (dev->type != ARPHRD_ETHER || dev->flags & IFF_LOOPBACK) {
+		NL_SET_ERR_MSG(extack, "A trunk needs an Ethernet device");
+		return -EOPNOTSUPP;
+	}
+	list_for_each_entry(r, pw_routers(t->net), list) {
+		const struct pw_trunk *o = r->half[0].trunk;
+
+		if (o && o->dev == dev && o->conf.id == t->conf.id) {
+			NL_SET_ERR_MSG(extack, "The device has a trunk with this id already");
+			return -EBUSY;
+		}
+	}
+	if (dev->mtu < pw_trunk_overhead(t) + PW_OVERHEAD + PACKETWAY_MTU_MIN) {
+		NL_SET_ERR_MSG(extack, "The frames of this device are too short for a trunk");
+		return -EMSGSIZE;
+	}
+	netdev_hold(dev, &t->dev_tracker, GFP_KERNEL);
+	t->dev = dev;
+	t->pt.type = htons(ETH_P_PACKETWAY);
+	t->pt.dev = dev;
+	t->pt.func = pw_trunk_rcv_dev;
+	dev_add_pack(&t->pt);
+	return 0;
+}
+
+static int pw_trunk_open_udp(struct pw_trunk *t, struct netlink_ext_ack *extack)
+{
+	struct udp_tunnel_sock_cfg cfg = {
+		.encap_type = 1, .encap_rcv = pw_trunk_rcv_udp, .sk_user_data = t,
+	};
+	const struct pw_trunk_config *conf = &t->conf;
+	struct udp_port_cfg port = { .family = conf->local.sa.sa_family };
+	int err;
+
+	if (!conf->keyed && !conf->insecure && !pw_trunk_is_near(&conf->remote)) {
+		NL_SET_ERR_MSG(extack,
+			       "Without a key the peer must be on the link or this host; give a key or say insecure");
+		return -EPERM;
+	}
+	if (port.family == AF_INET) {
+		port.local_ip = conf->local.in.sin_addr;
+		port.local_udp_port = conf->local.in.sin_port;
+		port.use_udp_checksums = true;
+	} else {
+		port.local_ip6 = conf->local.in6.sin6_addr;
+		port.local_udp_port = conf->local.in6.sin6_port;
+		port.use_udp6_tx_checksums = true;
+		port.use_udp6_rx_checksums = true;
+		port.ipv6_v6only = true;
+		port.bind_ifindex = conf->local.in6.sin6_scope_id;
+	}
+	err = udp_sock_create(t->net, &port, &t->sock);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "The local address and port of the trunk cannot be used");
+		return err;
+	}
+	setup_udp_tunnel_sock(t->net, t->sock, &cfg);
+	return 0;
+}
+
 /**
  * pw_trunk_create - open a trunk; nothing is sent before pw_trunk_start()
  * @net: namespace of the router
@@ -391,16 +558,9 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 				 const struct pw_trunk_config *conf,
 				 struct netlink_ext_ack *extack)
 {
-	struct udp_tunnel_sock_cfg cfg = { .encap_type = 1, .encap_rcv = pw_trunk_rcv };
-	struct udp_port_cfg port = { .family = conf->local.sa.sa_family };
 	struct pw_trunk *t;
 	int err;
 
-	if (!conf->keyed && !conf->insecure && !pw_trunk_is_near(&conf->remote)) {
-		NL_SET_ERR_MSG(extack,
-			       "Without a key the peer must be on the link or this host; give a key or say insecure");
-		return ERR_PTR(-EPERM);
-	}
 	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
@@ -414,26 +574,12 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 	} while (!t->session);
 	get_random_bytes(&t->challenge, sizeof(t->challenge));
 
-	if (port.family == AF_INET) {
-		port.local_ip = conf->local.in.sin_addr;
-		port.local_udp_port = conf->local.in.sin_port;
-		port.use_udp_checksums = true;
-	} else {
-		port.local_ip6 = conf->local.in6.sin6_addr;
-		port.local_udp_port = conf->local.in6.sin6_port;
-		port.use_udp6_tx_checksums = true;
-		port.use_udp6_rx_checksums = true;
-		port.ipv6_v6only = true;
-		port.bind_ifindex = conf->local.in6.sin6_scope_id;
-	}
-	err = udp_sock_create(net, &port, &t->sock);
+	err = conf->ifindex ? pw_trunk_open_dev(t, extack) : pw_trunk_open_udp(t, extack);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "The local address and port of the trunk cannot be used");
-		kfree(t);
+		kfree_sensitive(t);
 		return ERR_PTR(err);
 	}
-	cfg.sk_user_data = t;
-	setup_udp_tunnel_sock(net, t->sock, &cfg);
+	WRITE_ONCE(h->trunk_mtu, pw_trunk_mtu(t));
 	return t;
 }
 
@@ -448,13 +594,41 @@ void pw_trunk_stop(struct pw_trunk *t)
 	WRITE_ONCE(t->up, false);
 	WRITE_ONCE(t->dead, true);
 	cancel_delayed_work_sync(&t->work);
-	udp_tunnel_sock_release(t->sock);
-	/* a datagram that was on its way may have queued the work again */
+	if (t->dev)
+		__dev_remove_pack(&t->pt);
+	else
+		udp_tunnel_sock_release(t->sock);
+	/* a packet that was on its way may have queued the work again */
 	synchronize_net();
 	cancel_delayed_work_sync(&t->work);
+	if (t->dev)
+		netdev_put(t->dev, &t->dev_tracker);
 }
 
 void pw_trunk_destroy(struct pw_trunk *t)
 {
 	kfree_sensitive(t);
+}
+
+/**
+ * pw_trunk_dev_event - something happened to a device that may carry trunks
+ * @dev: the device
+ * @event: NETDEV_*; under RTNL
+ */
+void pw_trunk_dev_event(struct net_device *dev, unsigned long event)
+{
+	struct pw_router *r, *next;
+	struct pw_trunk *t;
+
+	if (event != NETDEV_UNREGISTER && event != NETDEV_CHANGEMTU)
+		return;
+	list_for_each_entry_safe(r, next, pw_routers(dev_net(dev)), list) {
+		t = r->half[0].trunk;
+		if (!t || t->dev != dev)
+			continue;
+		if (event == NETDEV_UNREGISTER)
+			pw_genl_router_destroy(dev_net(dev), r);
+		else
+			WRITE_ONCE(t->half->trunk_mtu, pw_trunk_mtu(t));
+	}
 }

@@ -3,14 +3,16 @@
 /*
  * Trunks: the other half of a router is on another host.
  *
- * A trunk packet is a header of 24 bytes, a payload and, with a key, a tag of 16
+ * A trunk packet is a header of 32 bytes, a payload and, with a key, a tag of 16
  * bytes; then the payload is encrypted and the header authenticated by
- * XChaCha20-Poly1305 under the nonce (session, sequence number, 0).
+ * XChaCha20-Poly1305 under the nonce (session, sequence number, 0). It travels in
+ * a UDP datagram, or in an Ethernet frame of type 0x88B5.
  *
  *	byte 0	'P'		1  version (1)		2  type: 1 frame, 2 hello
  *	3  flags: 1 a half-router made it, 2 there is a tag
- *	4  routers passed	5  priority		6, 7  0
+ *	4  routers passed	5  priority		6, 7  which trunk of a device
  *	8  session (64 bits)	16 sequence number (64 bits)
+ *	24 virtual nanoseconds in fabrics so far (64 bits)
  *
  * A session is a random number that a half chooses when it is made. A hello
  * carries a challenge, the challenge that was heard last from the other side,
@@ -18,6 +20,9 @@
  * challenge that is out, which is then used up: neither packets nor hellos of an
  * older session can be played back. Within a session a window of sequence numbers
  * lets every packet in once.
+ *
+ * On a device hellos are broadcast until one is answered; from then on packets go
+ * to and are taken from that station only.
  */
 #ifndef PW_TRUNK_H
 #define PW_TRUNK_H
@@ -29,7 +34,7 @@
 #include "pw_router.h"
 
 #define PW_TRUNK_VERSION	1
-#define PW_TRUNK_HDR		24
+#define PW_TRUNK_HDR		32
 #define PW_TRUNK_HELLO		24	/* challenge(8) echo(8) address(4) MTU(4) */
 #define PW_TRUNK_WINDOW		1024
 #define PW_TRUNK_FRAME_MAX	65000	/* what UDP takes, and some */
@@ -47,8 +52,10 @@ union pw_trunk_end {
 
 /* what a trunk is made with */
 struct pw_trunk_config {
-	union pw_trunk_end local;
+	union pw_trunk_end local;	/* these two, or a device */
 	union pw_trunk_end remote;
+	u32 ifindex;
+	u16 id;			/* of the trunks of a device */
 	bool keyed;
 	bool insecure;		/* any peer without a key */
 	u8 key[CHACHA20POLY1305_KEY_SIZE];
@@ -83,7 +90,11 @@ struct pw_trunk {
 	struct pw_half *half;
 	struct pw_trunk_config conf;
 	struct net *net;
-	struct socket *sock;
+	struct socket *sock;		/* UDP */
+	struct net_device *dev;		/* Ethernet */
+	netdevice_tracker dev_tracker;
+	struct packet_type pt;
+	u64 peer_mac;		/* READ_ONCE; as ether_addr_to_u64() has it */
 	u64 session;
 	atomic64_t seq;
 	struct delayed_work work;	/* hellos, and has the other side gone? */
@@ -107,5 +118,6 @@ void pw_trunk_start(struct pw_trunk *t);
 void pw_trunk_stop(struct pw_trunk *t);
 void pw_trunk_destroy(struct pw_trunk *t);
 void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb);
+void pw_trunk_dev_event(struct net_device *dev, unsigned long event);
 
 #endif

@@ -31,7 +31,7 @@ for f in *.[0-9]; do
 	done
 done
 page=$(man -E UTF-8 -l pwctl.8 2>/dev/null | col -b)
-for group in '' san station aton esp experiment fault lab; do
+for group in '' san station router route name aton esp experiment fault lab; do
 	for verb in $("$build/pwctl" help $group | awk -v n=$((2 + ${#group} / (${#group} > 0 ? ${#group} : 1))) '$1 == "pwctl" { print $n }'); do
 		[ "$group$verb" != help ] || continue
 		point "$(printf '%s' "$page" | tr '\n' ' ' | grep -qw -- "$verb"; echo $?)" "pwctl(8) has $group $verb"

@@ -307,6 +307,9 @@ static int pw_eep_parse_ohs(const u8 *head, u32 headlen, struct pw_eep_view *v)
 		} else if (el.type == PW_OH_HOPTRACE && !el.mandatory && !v->hoptrace_off) {
 			v->hoptrace_off = el.data_off;
 			v->hoptrace_len = el.data_len;
+		} else if (el.type == PW_OH_TIMESTAMP && !el.mandatory && !v->stamp_off &&
+			   el.data_len == PW_OH_TIMESTAMP_LEN) {
+			v->stamp_off = el.data_off;
 		}
 		pos += el.len;
 	} while (!el.last);

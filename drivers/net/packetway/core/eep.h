@@ -135,6 +135,8 @@ enum pw_eep_kind {
  * @hoptrace_off: offset of the slots of the first hop trace that a router may
  *	fill (T = 0), 0 if there is none
  * @hoptrace_len: bytes of those slots
+ * @stamp_off: offset of the 8 bytes of the first timestamp with T = 0, 0 if there
+ *	is none
  * @dt: destination
  * @sa: source
  * @dl: words in the data block
@@ -171,6 +173,7 @@ struct pw_eep_view {
 	u32 tail_off;
 	u32 hoptrace_off;
 	u32 hoptrace_len;
+	u32 stamp_off;
 	u32 dt;
 	u32 sa;
 	u32 dl;

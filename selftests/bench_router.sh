@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What one more router costs a frame, by address and by source route, beside one more
+# veth pair and bridge: the same program, the same boot, one CPU whose nanoseconds are
+# instructions. From one router to two, so that everything that comes with the first is
+# left out. Goal: by source route at most half of veth and bridge.
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl jq ip awk
+
+frames=$(pw_scaled 20000) rounds=$(pw_scaled 2000)
+trap cleanup_all_ns EXIT
+setup_ns A B C || exit 1
+
+# A - bridge in C - B, and A - bridge - bridge - B
+quiet() { ip netns exec "$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1; }
+for ns in "$A" "$B" "$C"; do
+	quiet "$ns"
+done
+sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+for n in 1 2; do
+	ip -n "$A" link add a$n type veth peer name a$n netns "$C"
+	ip -n "$B" link add b$n type veth peer name b$n netns "$C"
+	ip -n "$A" link set a$n up
+	ip -n "$B" link set b$n up
+done
+for br in one two1 two2; do
+	ip -n "$C" link add $br type bridge forward_delay 0
+	ip -n "$C" link set $br up
+done
+ip -n "$C" link add m1 type veth peer name m2
+for p in "a1 one" "b1 one" "a2 two1" "m1 two1" "m2 two2" "b2 two2"; do
+	# shellcheck disable=SC2086
+	set -- $p
+	ip -n "$C" link set "$1" master "$2" up
+done
+
+# SAN 1 - r1 - SAN 2 - r2 - SAN 3; p in A on SAN 1, q2 and q3 in B on SANs 2 and 3
+pwctl station add p san 1 port 0
+pwctl station add q2 san 2 port 0
+pwctl station add q3 san 3 port 0
+ip link set p netns "$A"
+ip link set q2 netns "$B"
+ip link set q3 netns "$B"
+ip -n "$A" link set p up
+ip -n "$B" link set q2 up
+ip -n "$B" link set q3 up
+pwctl router add r1 san 1:15 san 2:15
+pwctl router add r2 san 2:14 san 3:15
+busywait 20000 pwctl resolve 00:03:01 san 1 >/dev/null
+busywait 20000 pwctl resolve 00:01:01 san 3 >/dev/null
+there() { ip netns exec "$A" pwctl -j resolve "$1" dev p | jq -r '.[0].l2rh'; }
+back() { ip netns exec "$B" pwctl -j resolve 00:01:01 dev "$1" | jq -r '.[0].l2rh'; }
+to2=$(there 00:02:01) to3=$(there 00:03:01) from2=$(back q2) from3=$(back q3)
+
+run() { "$PW_BUILD/selftests/eep_bench" "$1" "$A" "$2" "$B" "$3" "$frames" "$rounds" "$len" "${@:4}" | awk '{ print $5 }'; }
+status=0
+for len in 64 1448; do
+	b1=$(run eth a1 b1) b2=$(run eth a2 b2)
+	a1=$(run eep p q2) a2=$(run eep p q3)
+	l1=$(run eep p q2 "$to2" "$from2") l2=$(run eep p q3 "$to3" "$from3")
+	echo "$len $b1 $b2 $a1 $a2 $l1 $l2" | awk '{
+		bridge = $3 - $2; l3 = $5 - $4; l2 = $7 - $6
+		printf "%s bytes: one bridge %d, two %d: one more hop %d instructions\n", $1, $2, $3, bridge
+		printf "%s bytes: by address, one router %d, two %d: one more hop %d (%.2f x)\n", $1, $4, $5, l3, l3 / bridge
+		printf "%s bytes: by L2RH, one router %d, two %d: one more hop %d (%.2f x, goal <= 0.50): %s\n", $1, $6, $7, l2, l2 / bridge, l2 <= bridge / 2 ? "met" : "NOT MET"
+		exit l2 > bridge / 2 }'
+	[ $len != 64 ] || status=$?
+done
+# what of the forwarding the routers did
+pwctl router show r1 stats
+exit $status

@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Two guests joined by a trunk over a virtual Ethernet link, run on the host: ping,
+# TCP and an EEP multicast across, a link that loses, reorders and doubles, and a third
+# host on the link that has no secret. K=KERNEL, default 6.12.
+#
+# Guest 0 does the work and has guest 1 do things over a second link, so that nothing
+# but the trunk is on the first one. The third host is a namespace on guest 0's bridge.
+# pw-timeout: 600
+
+set -u
+self=$(readlink -f "$0")
+top=$(CDPATH='' cd -- "$(dirname -- "$self")/.." && pwd -P)
+
+if [ "${1:-}" = "" ]; then
+	work=$(mktemp -d "${TMPDIR:-/tmp}/pwtrunk.XXXXXX") || exit 1
+	peer=
+	cleanup() {
+		[ -z "$peer" ] || kill "$peer" 2>/dev/null
+		wait
+		rm -rf "$work"
+	}
+	trap cleanup EXIT
+	make -s -C "$top/selftests" O="${O:-$top/build}" all >/dev/null || exit 1
+	"$top/scripts/build-module" -q "${K:-6.12}" >/dev/null || exit 1
+	for id in 1 0; do
+		set -- "$top/scripts/vm" --kernel "${K:-6.12}" --timeout 560 --link "$work/wire:$id" \
+			--link "$work/control:$id" -- "$self" guest$id
+		if [ $id = 1 ]; then
+			"$@" >"$work/peer" 2>&1 </dev/null &
+			peer=$!
+		else
+			"$@" </dev/null
+			status=$?
+		fi
+	done
+	wait $peer
+	got=$?
+	peer=
+	[ $got = 0 ] || sed 's/^/# guest 1: /' "$work/peer"
+	[ "$status" = 0 ] && [ "$got" = 0 ]
+	exit
+fi
+
+key=00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
+tp=$PW_BUILD/selftests/trunk_peer
+set +u
+. "$(dirname "$self")/lib.sh"
+pw_need pwctl jq socat tc iperf3
+
+# addresses of a guest: HOST WIRE-DEVICE
+addresses() {
+	sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1
+	ip addr add "10.77.0.$1/24" dev "$2"
+	ip addr add "10.78.0.$1/24" dev eth1
+	ip link set eth1 up
+	pwctl station del pw0
+	pwctl station add s san "$1" port 0 up
+	ip addr add "10.88.0.$1/24" dev s
+}
+
+if [ "$1" = guest1 ]; then
+	ip link set eth0 up
+	addresses 2 eth0
+	iperf3 -s -D
+	socat -t 120 TCP-LISTEN:5000,bind=10.78.0.2,reuseaddr,fork EXEC:'bash -s',stderr &
+	# the other guest ends this one
+	while ! [ -e /run/over ]; do
+		sleep 0.2
+	done
+	exit 0
+fi
+
+# on_b COMMAND: in the other guest, with its output and status
+on_b() {
+	local out
+
+	out=$(printf '%s\necho "status $?"\nexit\n' "$*" | socat -t 120 - TCP:10.78.0.2:5000)
+	case $out in
+	*"status "*) ;;
+	*) echo "# guest 1 does not say what became of: $*" >&2; return 99 ;;
+	esac
+	printf '%s' "${out%status *}"
+	return "${out##*status }"
+}
+# start_b FILE COMMAND: there, in the background
+start_b() { on_b "setsid ${*:2} >$1 2>&1 </dev/null & true"; }
+count() { jq -r ".[0].trunk.stats | $1"; }
+here() { pwctl -j router show t | count "$1"; }
+there() { on_b pwctl -j router show t | count "$1"; }
+in_all='.rx + ."hello-rx" + ."drop-peer" + ."drop-version" + ."drop-auth" + ."drop-session" + ."drop-replay" + ."drop-malformed"'
+
+ip link add br0 type bridge forward_delay 0
+ip link set eth0 master br0 up
+ip link set br0 up
+addresses 1 br0
+if ! busywait 120000 sh -c "echo exit | socat -t 5 - TCP:10.78.0.2:5000,connect-timeout=2 2>/dev/null"; then
+	echo "Bail out! the other guest does not answer"
+	exit 1
+fi
+# no ARP on the wire: what is counted there is the trunk's
+ip neigh replace 10.77.0.2 lladdr "$(on_b cat /sys/class/net/eth0/address)" dev br0
+on_b ip neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)" dev eth0
+
+# a key at one end, none at the other, then another one
+pwctl router add t san 1:15 trunk udp 10.77.0.1:7777 10.77.0.2:7777 secret $key
+on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 insecure
+busywait 20000 sh -c "pwctl -j router show t | jq -e '.[0].trunk.stats.\"drop-auth\" > 0' >/dev/null"
+tap_is "a key at one end only: refused" "$(here '.rx + ."hello-rx"')" 0
+on_b pwctl router del t
+on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 secret ${key%?}0
+sleep 1
+tap_is "another key: refused" "$(here '.rx + ."hello-rx"')" 0
+on_b pwctl router del t
+on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 secret $key
+tap_ok "the same key: the SANs know each other" busywait 40000 pwctl resolve 00:02:01 san 1
+
+across() {
+	tap_ok "$1: ping" pwctl ping 00:02:01 count 3 interval 10 timeout 5000
+	tap_ok "$1: ping by source route" pwctl ping 00:02:01 by-route count 3 interval 10 timeout 5000
+	tap_ok "$1: IP ping" ping -c 2 -W 10 10.88.0.2
+	iperf3 -J -c 10.88.0.2 -t 2 >/run/speed
+	speed=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/speed)
+	tap_ok "$1: iperf3 ($speed Mbit/s, $(jq '.end.sum_sent.retransmits' /run/speed) sent again)" test "${speed:-0}" -gt 0
+	# the group is known here when its listener has registered there
+	start_b /run/group "$tp" recv s 50 8000 0xe00042
+	busywait 20000 on_b grep -q ready /run/group
+	busywait 20000 sh -c "pwctl -j name show san 1 | jq -e 'map(select(.addr == \"00:02:01\" and (.groups | index(\"e0:00:42\")))) | length == 1' >/dev/null"
+	sleep 0.3
+	"$tp" send s 0xe00042 50
+	busywait 20000 on_b grep -q got /run/group
+	tap_is "$1: a multicast" "$(on_b tail -n 1 /run/group)" "got 50 twice 0 bad 0"
+}
+across "trunk over UDP"
+
+quiet() {
+	local was
+
+	until was=$(here .tx); sleep 0.3; [ "$was" = "$(here .tx)" ]; do :; done
+}
+
+# snap N: the counters of both ends and of the link. They are read one after the other:
+# slop is what went out meanwhile, a hello or two where reading takes long
+link() { tc -s -j qdisc show dev eth0 | jq -r '.[0] | "\(.packets) \(.drops)"'; }
+snap() {
+	tx[$1]=$(here '.tx + ."hello-tx"')
+	read -r "left[$1]" "lost[$1]" <<<"$(link)"
+	read -r "in[$1]" "seen[$1]" <<<"$(there "\"\\($in_all) \\(.\"drop-replay\")\"")"
+	slop=$((slop + $(here '.tx + ."hello-tx"') - tx[$1]))
+}
+near() { test $(($1 - $2)) -le "$slop" -a $(($2 - $1)) -le "$slop"; }
+
+# bad WHAT NETEM...: numbered messages over a bad link
+n=$(pw_count 40000 2000)
+bad() {
+	start_b /run/numbers "$tp" recv s "$n" 8000
+	busywait 20000 on_b grep -q ready /run/numbers
+	quiet
+	tc qdisc replace dev eth0 root netem "${@:2}" limit 100000
+	slop=0
+	snap 0
+	"$tp" send s 0x000201 "$n"
+	busywait 60000 on_b grep -q got /run/numbers
+	read -r _ got _ twice _ damaged <<<"$(on_b tail -n 1 /run/numbers)"
+	snap 1
+	tc qdisc del dev eth0 root
+	out=$((tx[1] - tx[0])) left=$((left[1] - left[0])) lost=$((lost[1] - lost[0]))
+	in=$((in[1] - in[0])) seen=$((seen[1] - seen[0]))
+	echo "# $1: $n sent, $got arrived, $twice twice, $damaged damaged; link: $left left, $lost lost; trunk: $out out, $in in, $seen seen before (give or take $slop)"
+	tap_is "$1: nothing twice, nothing damaged" "$twice $damaged" "0 0"
+	tap_ok "$1: most arrive" test "$got" -gt $((n * 85 / 100))
+	tap_ok "$1: what leaves the link arrives at the trunk" near "$in" "$left"
+}
+bad "5 % lost, reordered" loss 5% delay 2ms reorder 25% 50%
+tap_ok "what was sent was lost or left the link" near "$out" $((left + lost))
+tap_is "none of it had been seen before" "$seen" 0
+tap_ok "some did not arrive" test "$got" -lt "$n"
+bad "5 % twice, reordered" duplicate 5% delay 2ms reorder 25% 50%
+tap_ok "what was sent left the link, some of it twice" near "$out" $((left - seen))
+tap_ok "some came twice" test "$seen" -gt 0
+tap_is "and all arrived" "$got" "$n"
+bad "all of it" loss 5% duplicate 5% delay 2ms reorder 25% 50%
+
+# a third host on the same Ethernet
+n=$(pw_count 100000 20000)
+setup_ns THIRD
+ip link add v0 type veth peer name v1 netns "$THIRD"
+ip link set v0 master br0 up
+ip -n "$THIRD" addr add 10.77.0.3/24 dev v1
+ip -n "$THIRD" link set v1 up
+ip -n "$THIRD" neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)" dev v1
+quiet
+"$tp" recv s 1 100000 >/run/victim 2>&1 &
+victim=$!
+busywait 10000 grep -q ready /run/victim
+in0=$(here "$in_all") rx0=$(here '.rx') auth0=$(here '."drop-auth"') hello0=$(here '."hello-rx"')
+tap_ok "a third host injects $n packets" ip netns exec "$THIRD" "$tp" inject 10.77.0.2 10.77.0.1 7777 "$n"
+arrived() { [ $(($(here "$in_all") - in0 - $(here '."hello-rx"') + hello0)) -ge "$n" ]; }
+tap_ok "all of them reach the trunk" busywait 20000 arrived
+tap_is "none is taken for a frame" $(($(here .rx) - rx0)) 0
+tap_is "all are refused for want of the key" $(($(here '."drop-auth"') - auth0)) "$n"
+kill $victim
+tap_is "no station has got anything" "$(cat /run/victim)" ready
+tap_ok "the trunk took no harm" pwctl ping 00:02:01 count 2 interval 10 timeout 5000
+cleanup_all_ns
+
+# the same protocol without IP
+pwctl router del t
+on_b pwctl router del t
+pwctl router add t san 1:15 trunk dev br0 secret $key
+on_b pwctl router add t san 2:15 trunk dev eth0 secret $key
+tap_ok "a trunk over Ethernet: the SANs know each other" busywait 40000 pwctl resolve 00:02:01 san 1
+across "trunk over Ethernet"
+pwctl router del t
+pwctl station del s
+on_b touch /run/over
+tap_done
