@@ -68,6 +68,24 @@ plant oops '*(volatile int *)8 = 1'
 plant warn 'WARN_ON(1)'
 plant fine 'pr_warn("FAULT_INJECTION: forcing a failure.\\n"); dump_stack()'
 
+# a race, as KCSAN reports it: between these two functions, with this line in the stack
+race() {
+	cat >"$work/race" <<-EOF
+		[  7.0] ==================================================================
+		[  7.0] BUG: KCSAN: data-race in $1 / $2
+		[  7.0] write (marked) to 0xffff000000a1b2c3 of 8 bytes by interrupt on cpu 1:
+		[  7.0]  $1+0x40/0x80
+		[  7.0]  $3
+		[  7.0] ==================================================================
+	EOF
+	"$top/scripts/klog-check" --flavour "${4-kcsan}" "$work/race"
+}
+expect 0 "a race of the core with itself is not ours" \
+	race napi_complete_done napi_schedule_prep 'pw_ring_poll+0x18/0x90 [packetway]'
+expect 1 "a race of a function of the module is" race 'pw_ring_poll [packetway]' napi_schedule_prep 'net_rx_action+0x18/0x90'
+expect 1 "so is one of a copy that the module asked for" race memcpy pwtest 'pw_ring_poll+0x18/0x90 [packetway]'
+expect 0 "but not of a copy of others" race memcpy pwtest 'net_rx_action+0x18/0x90'
+expect 1 "and on other kernels every report counts" race napi_complete_done napi_schedule_prep 'net_rx_action+0x18/0x90' debug
 expect 125 "an unknown option is refused" "$vm" --no-such-option -- true
 expect 125 "a kernel that is not there is refused" "$vm" --kernel /nonexistent/kernel -- true
 # shellcheck disable=SC2016
