@@ -159,7 +159,7 @@ static void e_none(uint8_t *m) { }
 
 static const struct bad bad[] = {
 	{ "destination 0", 0, "drop_bad_dst", PW_TE_ERR_UNK, 0, e_dt0 },
-	{ "reserved destination", 0, "drop_bad_dst", 0, 0, e_dtrsvd },
+	{ "reserved destination", 0, "drop_bad_dst", PW_TE_ERR_UNK, 0, e_dtrsvd },
 	{ "no such station", 0, "drop_unknown_dst", PW_TE_ERR_UNK, 0, e_nostation },
 	{ "no route to another SAN", 0, "drop_no_route", PW_TE_ERR_UNK, 0, e_othersan },
 	{ "version 1", 1, "drop_bad_version", PW_TE_ERR_GENERAL, 0, e_version },

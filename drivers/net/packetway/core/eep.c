@@ -262,10 +262,10 @@ static int pw_eep_parse_prefixes(const u8 *head, u32 headlen, struct pw_eep_view
 		if (headlen < pos + PW_EEP_WORD)
 			return pw_eep_more(v, pos + PW_EEP_WORD);
 		kind = pw_eep_kind_of(head[pos + 1]);
-		if (likely(kind == PW_EEP_PHYS || kind == PW_EEP_LOGICAL))
+		/* with a reserved destination, too: its source is to be told */
+		if (likely(kind == PW_EEP_PHYS || kind == PW_EEP_LOGICAL ||
+			   kind == PW_EEP_RESERVED))
 			break;
-		if (kind == PW_EEP_RESERVED)
-			return PW_EEP_E_DT_RESERVED;
 		err = pw_eep_prefix_at(head, pos, v->len, kind, &el);
 		if (err)
 			return err;
@@ -371,6 +371,8 @@ int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw
 		return PW_EEP_E_VERSION;
 	if (v->dt == PW_ADDR_UNDEF)
 		return PW_EEP_E_DT_UNDEF;
+	if (pw_eep_kind_of(p[PW_EEP_OFF_DT]) == PW_EEP_RESERVED)
+		return PW_EEP_E_DT_RESERVED;
 	if ((v->e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX)
 		return PW_EEP_E_ESIZE;
 	if (v->sa & ~PW_ADDR_PHYS_MASK)
