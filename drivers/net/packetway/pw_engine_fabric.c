@@ -304,14 +304,14 @@ static u64 pw_fab_run(struct pw_fab *fab, u64 limit, u32 work)
 	pw_fab_hooks(fab);
 	do {
 		pw_fab_offer_due(fab);
+		m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
+		until = m ? min(m->cycle, limit) : limit;
+		pw_fabric_lone(fab->f, until);
 		next = pw_fab_next(fab);
 		if (next == PW_FABRIC_NEVER || next > limit)
 			return next;
-		until = min(max(next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW, limit);
-		m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
-		if (m)
-			until = min(until, m->cycle);
-		pw_fabric_run(fab->f, until, work);
+		next = max(next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
+		pw_fabric_run(fab->f, min(next, until), work);
 	} while (work > PW_FAB_WINDOW && (work -= PW_FAB_WINDOW));
 	return pw_fab_next(fab);
 }

@@ -3,7 +3,8 @@
  * The whole fabric (adaptation units, network, processes) by events against the one
  * stepped register by register, side by side under the same random traffic: every
  * delivery, every time of every message, every refusal of a send; at random cycles the
- * size of every queue, the buffers of every unit and every counter.
+ * size of every queue, the buffers of every unit and every counter. Messages that are
+ * alone go through the one at once wherever it knows what comes of them.
  */
 #include <string.h>
 
@@ -30,7 +31,7 @@ struct side {
 
 static struct {
 	u64 cycles, delivered, busy, refused, dropped, corrupted, resent, ahead, duplicate, stray;
-	u64 overrun, lost, refused_in, nomem, compared, events;
+	u64 overrun, lost, refused_in, nomem, compared, events, lone;
 } sum;
 
 static void mix(struct side *s, u64 v)
@@ -135,6 +136,7 @@ static void open_side(struct side *s, const struct scene *sc, u32 flags)
 
 static void run_to(struct side *s, u64 at)
 {
+	pw_fabric_lone(s->f, at);
 	while (pw_fabric_now(s->f) < at)
 		pw_fabric_run(s->f, at, U32_MAX);
 }
@@ -214,6 +216,8 @@ static void add_up(struct side *a, struct side *b)
 	sum.lost += st.lost;
 	sum.cycles += st.events;
 	sum.events += stepped(b);
+	pw_fabric_stats(b->f, &st);
+	sum.lone += st.lone;
 	sum.delivered += a->delivered;
 	for (i = 0; i < ports; i++) {
 		pw_fabric_port_stats(a->f, i, &s);
@@ -317,6 +321,18 @@ int main(int argc, char **argv)
 		{ .name = "published, full, lossy", .t.maxlen = 400, .keep = 2000, .ic_blocks = 40,
 		  .og_blocks = 40, .t.hot = 50, .drop = 10, .corrupt = 10, .resend = 9000 },
 	};
+	/* few hosts, few lengths, little traffic: what is alone has been so before */
+	static const struct scene alone[] = {
+		{ .name = "alone", .t = { 60, 4, 16, 150, .hosts = 3, .lens = 2 }, .flags = DEV },
+		{ .name = "alone", .t = { 90, 4, 16, 99, .hosts = 2, .lens = 3 }, .flags = DEV },
+		{ .name = "alone", .t = { 30, 2, 4, 1000, .hosts = 2, .lens = 1 }, .flags = DEV },
+		{ .name = "alone or not", .t = { 50, 2, 4, 60, .hosts = 4, .lens = 1 }, .flags = DEV },
+		{ .name = "alone or not", .t = { 60, 2, 4, 16, .hosts = 4, .lens = 2 }, .flags = DEV },
+		{ .name = "alone or not, one-cell queues",
+		  .t = { 60, 3, 9, 60, .hosts = 3, .lens = 1 }, .depth = 1, .flags = DEV },
+		{ .name = "alone or not, impatient",
+		  .t = { 90, 2, 4, 300, .hosts = 4, .lens = 1 }, .resend = 400, .flags = DEV },
+	};
 	/*
 	 * -O2: 10^8 cycles stepped in all, in about a minute; less where every access is
 	 * checked or the machine emulated
@@ -350,6 +366,8 @@ int main(int argc, char **argv)
 	s.t.ports = 9;
 	s.depth = 3;
 	scene(&s, big, 77);
+	for (i = 0; i < ARRAY_SIZE(alone); i++)
+		scene(&alone[i], 5 * big, 30000 + i);
 	for (i = 0; !only && sum.cycles < want; i++) {
 		s = scenes[i % ARRAY_SIZE(scenes)];
 		s.t.load = loads[i % ARRAY_SIZE(loads)];
@@ -359,6 +377,7 @@ int main(int argc, char **argv)
 	}
 	diag("%llu cycles stepped, %llu deliveries, %llu events, state compared %llu times",
 	     (ull)sum.cycles, (ull)sum.delivered, (ull)sum.events, (ull)sum.compared);
+	diag("%llu messages alone, done at once", (ull)sum.lone);
 	diag("suspensions %llu in the network, %llu by full ports; cells lost %llu, corrupted %llu, sent again %llu",
 	     (ull)sum.refused, (ull)sum.refused_in, (ull)sum.dropped, (ull)sum.corrupted,
 	     (ull)sum.resent);
@@ -366,8 +385,8 @@ int main(int argc, char **argv)
 	     (ull)sum.ahead, (ull)sum.duplicate, (ull)sum.stray, (ull)sum.overrun, (ull)sum.nomem,
 	     (ull)sum.busy, (ull)sum.lost);
 	ok(only || (sum.refused && sum.dropped && sum.corrupted && sum.resent && sum.ahead &&
-		    sum.duplicate && sum.stray),
-	   "suspensions, lost and corrupted cells were among it");
+		    sum.duplicate && sum.stray && sum.lone),
+	   "suspensions, lost and corrupted cells, messages done at once were among it");
 	if (sum.cycles >= 10000000)
 		ok(sum.refused_in && sum.overrun && sum.nomem && sum.busy && sum.lost,
 		   "and full ports, buffers and queues, and messages nobody read");

@@ -16,6 +16,8 @@ struct ft_cfg {
 	u32 load;		/* per mille */
 	u32 k, ports, maxlen;
 	u32 bcast, hot;		/* per cent of the messages */
+	u32 hosts;		/* ports that send to each other, any route; 0: all */
+	u32 lens;		/* different lengths, 0: any */
 };
 
 struct ft_msg {
@@ -31,6 +33,12 @@ struct ft_gen {
 	u64 next[FT_PORTS];
 };
 
+/* three apart: with k = 4 some of one switch, some not */
+static inline u32 ft_host(const struct ft_cfg *c, u32 i)
+{
+	return 3 * i % c->ports;
+}
+
 static inline void ft_init(struct ft_gen *g, const struct ft_cfg *c, u64 seed)
 {
 	u32 i;
@@ -38,7 +46,9 @@ static inline void ft_init(struct ft_gen *g, const struct ft_cfg *c, u64 seed)
 	g->c = *c;
 	g->rnd = seed * 2654435761u + 1;
 	for (i = 0; i < c->ports; i++)
-		g->next[i] = tap_rand(&g->rnd) % 5000;
+		g->next[i] = c->hosts ? U64_MAX : tap_rand(&g->rnd) % 5000;
+	for (i = 0; i < c->hosts; i++)
+		g->next[ft_host(c, i)] = tap_rand(&g->rnd) % 5000;
 }
 
 /* cycles that the processes at both ends are at work on a message */
@@ -60,7 +70,15 @@ static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
 	m->at = g->next[src];
 	m->dst = tap_rand(&g->rnd) % c->ports;
 	m->len = tap_rand(&g->rnd) % (tap_rand(&g->rnd) % 4 ? c->maxlen + 1 : 40);
+	if (c->lens)
+		m->len = (1 + m->len % c->lens) * c->maxlen / c->lens;
 	m->route = tap_rand(&g->rnd) % 8 ? PW_FABRIC_AUTO : (int)(tap_rand(&g->rnd) % c->k);
+	if (c->hosts) {
+		m->route = PW_FABRIC_AUTO;
+		do
+			m->dst = ft_host(c, tap_rand(&g->rnd) % c->hosts);
+		while (m->dst == src);
+	}
 	gap = ft_work(m->len);
 	if (tap_rand(&g->rnd) % 100 < c->bcast) {
 		m->dst = PW_FABRIC_ALL;
@@ -69,6 +87,10 @@ static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
 		m->dst = 0;
 	}
 	g->next[src] += 1 + div_u64(gap * (500 + tap_rand(&g->rnd) % 1001), c->load);
+	/* now and then all hosts together */
+	if (c->hosts && !(tap_rand(&g->rnd) % 6))
+		for (i = 0; i < c->hosts; i++)
+			g->next[ft_host(c, i)] = g->next[src];
 }
 
 #endif /* PW_FABRIC_TRAFFIC_H */

@@ -59,9 +59,15 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 	return 0;
 }
 
+/*
+ * A message takes a receive block at least. With a window, its owner lets in either a
+ * single message or as many cells as the window has.
+ */
 static u32 msg_pool(const struct pw_aal_cfg *c)
 {
-	return min_t(u64, (u64)c->ports * c->descs, c->ic_blocks);
+	u32 n = min_t(u64, (u64)c->ports * c->descs, c->ic_blocks);
+
+	return c->window ? min(n, c->window + 1) : n;
 }
 
 static struct pw_aal *layout(struct arena *a, const struct pw_aal_cfg *cfg)

@@ -397,6 +397,8 @@ void pw_aal_fast_read_done(struct pw_aal *u);
 void pw_aal_fast_discard(struct pw_aal *u, u16 desc);
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t);
 bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad);
+bool pw_aal_fast_idle(const struct pw_aal *u);
+u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read);
 
 /* cycle in which something happens next, PW_AAL_NEVER if nothing does by itself */
 static inline u64 pw_aal_fast_next(const struct pw_aal *u)

@@ -1482,6 +1482,57 @@ void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
 }
 
 /**
+ * pw_aal_fast_idle() - is there nothing stored and nothing to do?
+ * @u: unit
+ *
+ * Return: true if there is not. Two units for which that holds differ in their
+ * sequence numbers, their route counters and the place of controller 10 only.
+ */
+bool pw_aal_fast_idle(const struct pw_aal *u)
+{
+	return !u->ogbblknum && !u->icbblknum && !u->nmsgs && !u->dev.wlcked && !u->dev.rlcked &&
+	       pw_aal_fast_next(u) == NEVER;
+}
+
+/**
+ * pw_aal_fast_passed() - a message has come and was read, none of it by events
+ * @u: idle unit of a device (PW_AAL_F_KEEP_UNREAD and PW_AAL_F_RELEASE_READ)
+ * @src: its sender
+ * @complete: cycle in which it was complete
+ * @read: cycle of the last get
+ *
+ * Controller 10 passes it between the two, and drops it then.
+ *
+ * Return: the cycle in which it does.
+ */
+u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
+{
+	struct pw_aal_msg *p = &u->msg[u->msg_free];
+
+	c10_sync(u, complete);
+	u->msg_head[src] = u->msg_free;
+	u->msg_tail[src] = u->msg_free;
+	u->msg_free = p->next;
+	p->next = PW_AAL_NONE;
+	p->src = src;
+	p->first = PW_AAL_NONE;
+	p->nserved = 1;
+	p->complete = true;
+	p->due = NEVER;
+	u->msg_num[src]++;
+	u->msgnumfrm[src]++;
+	u->srcmap[src / 64] |= BIT_ULL(src % 64);
+	u->nmsgs++;
+	c10_sync(u, read);
+	p->due = read;
+	c10_predict(u);
+	u->now = u->wake[10];
+	u->wake[10] = NEVER;
+	c10_sync(u, u->now);
+	return u->now;
+}
+
+/**
  * pw_aal_fast_init() - no event is due
  * @u: unit after reset
  */

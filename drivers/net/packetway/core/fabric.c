@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whole BMX fabric: units, network, processes and the messages between them. */
 #include "fabric.h"
+#include "fabric_lone.h"
 
 #define NONE PW_AAL_NONE
 #define NEVER PW_FABRIC_NEVER
@@ -68,6 +69,16 @@ struct fport {
 
 enum { NOT_NOTED, IN_WHEEL, FAR_AWAY };
 
+/* fast engine: messages that were alone, and one that is */
+struct flone {
+	struct pw_lone known[PW_LONE_ENTRIES];
+	struct pw_lone_watch watch;
+	struct pw_fabric_times t;	/* of the one watched, once it has ended */
+	u64 begin;
+	u16 msg;			/* the one watched, or NONE */
+	bool ended;
+};
+
 struct pw_fabric {
 	struct pw_fabric_params p;
 	const struct pw_fabric_ops *ops;
@@ -95,6 +106,9 @@ struct pw_fabric {
 	bool tracing;
 	bool faults;
 	u32 nwaiting;		/* ports whose message may not be let in yet */
+	u32 nmsgs;		/* messages from pw_fabric_send() to ops->done() */
+	u16 last_src;		/* sender of the last one */
+	struct flone *lone;
 	/*
 	 * Fast engine: units by the cycle of their next event. Those of the next
 	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
@@ -258,6 +272,7 @@ static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
 	m = take(a, q.flags & PW_FABRIC_F_FAST ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
 	v->cell = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->cell) * cell_pool(&q) : 0);
 	v->tap = take(a, q.flags & PW_FABRIC_F_FAST ? 0 : 4 * v->ports * sizeof(*v->tap));
+	v->lone = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->lone) : 0);
 	v->words = DIV_ROUND_UP(v->ports, 64);
 	v->slot = take(a, sizeof(*v->slot) * SLOTS * v->words);
 	if (f && q.flags & PW_FABRIC_F_FAST)
@@ -492,6 +507,11 @@ static void end_message(struct pw_fabric *f, struct fmsg *m)
 	else
 		f->msg[m->next].prev = m->prev;
 	p->q_num--;
+	f->nmsgs--;
+	if (fast(f) && f->lone->msg == i) {
+		f->lone->t = m->t;
+		f->lone->ended = true;
+	}
 	if (f->ops->done)
 		f->ops->done(f->ctx, m->src, m->cookie, f->now, &m->t);
 	m->used = false;
@@ -1415,6 +1435,144 @@ u64 pw_fabric_next(struct pw_fabric *f)
 	return rtl_idle(f) ? NEVER : f->now + 1;
 }
 
+/* ---- a message alone in the fabric (fast engine) ---- */
+
+/* nobody is told of single cells, and none is lost on purpose */
+static bool unwatched(const struct pw_fabric *f)
+{
+	return !f->tracing && !f->faults && !f->tapped;
+}
+
+static void lone_forget(struct pw_fabric *f)
+{
+	if (fast(f))
+		f->lone->msg = NONE;
+}
+
+static void lone_way(struct pw_fabric *f, u16 src, u16 dst, struct pw_lone_way *way)
+{
+	way->net = f->fnet;
+	way->u[0] = f->port[src].u;
+	way->u[1] = f->port[dst].u;
+}
+
+static bool lone_idle(struct pw_fabric *f, const struct pw_lone_way *way)
+{
+	return fast_next(f) == NEVER && pw_aal_fast_idle(way->u[0]) && pw_aal_fast_idle(way->u[1]);
+}
+
+/* another message comes: if the one watched was alone to its end, it is known now */
+static void lone_learn(struct pw_fabric *f)
+{
+	struct flone *l = f->lone;
+	struct pw_lone_times t;
+	struct pw_lone_way way;
+
+	if (!fast(f) || l->msg == NONE)
+		return;
+	l->msg = NONE;
+	lone_way(f, l->watch.key.src, l->watch.key.dst, &way);
+	if (!l->ended || !lone_idle(f, &way))
+		return;
+	t.start = l->t.start - l->begin;
+	t.segmented = l->t.segmented - l->begin;
+	t.first_out = l->t.first_out - l->begin;
+	t.first_in = l->t.first_in - l->begin;
+	t.reassembled = l->t.reassembled - l->begin;
+	t.delivered = l->t.delivered - l->begin;
+	t.acked = l->t.acked - l->begin;
+	t.quiet = way.u[0]->now - l->begin;
+	pw_lone_learn(l->known, &l->watch, &way, &t);
+}
+
+/* the one message there is, not yet begun, if it can be done at once; or NULL */
+static struct fmsg *lone_message(struct pw_fabric *f)
+{
+	struct fport *p = &f->port[f->last_src];
+	struct fmsg *m;
+
+	if (f->nmsgs != 1 || p->q_wait == NONE || !fast(f) || !device(f) || !unwatched(f))
+		return NULL;
+	m = &f->msg[p->q_wait];
+	if (m->dst == PW_FABRIC_ALL || m->dst == m->src || !f->port[m->dst].attached)
+		return NULL;
+	return m;
+}
+
+/* all that comes of message @m, which is alone, from its start to the idle fabric */
+static void lone_play(struct pw_fabric *f, struct fmsg *m, const struct pw_lone *e,
+		      const struct pw_lone_way *way)
+{
+	struct fport *p = &f->port[m->src], *q = &f->port[m->dst];
+	u64 begin = f->now, gone, acked = begin + e->t.acked;
+	u32 cells = m->cells;
+
+	p->q_wait = NONE;
+	p->sent_last = true;
+	q->sent_last = false;
+	m->t.start = begin + e->t.start;
+	m->t.segmented = begin + e->t.segmented;
+	m->t.first_out = begin + e->t.first_out;
+	m->t.first_in = begin + e->t.first_in;
+	m->t.reassembled = begin + e->t.reassembled;
+	m->t.acked = acked;
+	pw_lone_apply(e, way);
+	f->now = begin + e->t.delivered;
+	gone = pw_aal_fast_passed(way->u[1], m->src, m->t.reassembled, f->now);
+	m->acked = acked <= f->now;
+	arrived(f, m, m->dst, true);
+	if (acked > f->now) {
+		f->now = acked;
+		m->acked = true;
+		end_message(f, m);
+	}
+	/* controller 7 releases a block in each cycle */
+	f->now = max(begin + e->t.quiet, gone + cells - 1);
+	f->stats.lone++;
+}
+
+/**
+ * pw_fabric_lone() - do all of a message that is alone in the fabric at once
+ * @f: fabric
+ * @until: nothing else happens up to and with this cycle
+ *
+ * If the fabric is idle but for one message that has just been handed over, and one
+ * like it was alone before, everything that comes of it is known: it is delivered, and
+ * the fabric is as pw_fabric_run() leaves it in the cycle in which it is idle again.
+ * ops->deliver, ops->done and ops->room must not send meanwhile.
+ *
+ * Return: true if that was so and has been done.
+ */
+bool pw_fabric_lone(struct pw_fabric *f, u64 until)
+{
+	struct fmsg *m = lone_message(f);
+	const struct pw_lone *e;
+	struct pw_lone_way way;
+	struct pw_lone_key key;
+	u64 last;
+
+	if (!m)
+		return false;
+	lone_way(f, m->src, m->dst, &way);
+	if (!lone_idle(f, &way))
+		return false;
+	pw_lone_key(&key, &way, m->len, m->route);
+	e = pw_lone_find(f->lone->known, &key);
+	if (!e) {
+		f->lone->msg = m - f->msg;
+		f->lone->begin = f->now;
+		f->lone->ended = false;
+		pw_lone_begin(&f->lone->watch, &way, &key);
+		return false;
+	}
+	/* controller 10 comes by within one turn, one message longer than an idle one */
+	last = f->now + e->t.delivered + 4 * f->ports + 8 + m->cells;
+	if (max(last, f->now + e->t.quiet) > until)
+		return false;
+	lone_play(f, m, e, &way);
+	return true;
+}
+
 /**
  * pw_fabric_send() - hand over a message
  * @f: fabric
@@ -1459,6 +1617,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 		f->stats.busy++;
 		return -EBUSY;
 	}
+	lone_learn(f);
 	i = f->msg_free;
 	m = &f->msg[i];
 	f->msg_free = m->next;
@@ -1481,6 +1640,8 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 	if (p->q_wait == NONE)
 		p->q_wait = i;
 	p->q_num++;
+	f->nmsgs++;
+	f->last_src = src;
 	f->stats.sent++;
 	want_look(f, src);
 	return 0;
@@ -1518,6 +1679,8 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 		n = cell_pool(&f->p);
 		for (i = 0; i < n; i++)
 			f->cell[i].next = i + 1;
+		memset(f->lone, 0, sizeof(*f->lone));
+		f->lone->msg = NONE;
 	} else {
 		f->net = pw_bmx_net_init(f->net, &nc);
 	}
@@ -1576,6 +1739,8 @@ void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
 {
 	f->tracing = trace && f->ops->trace;
 	f->faults = fault && f->ops->fault;
+	if (!unwatched(f))
+		lone_forget(f);
 	set_hooks(f);
 }
 
@@ -1594,6 +1759,7 @@ void pw_fabric_tap(struct pw_fabric *f, bool on)
 	on = on && f->ops->cell;
 	if (on == f->tapped)
 		return;
+	lone_forget(f);
 	f->tapped = on;
 	for (i = 0; !fast(f) && i < 4 * f->ports; i++)
 		f->tap[i].n = TAP_WAIT;
@@ -1614,6 +1780,7 @@ int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on)
 		return -EINVAL;
 	f->port[port].attached = on;
 	want_look(f, port);
+	lone_forget(f);
 	return 0;
 }
 

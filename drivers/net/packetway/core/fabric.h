@@ -178,6 +178,7 @@ struct pw_fabric_stats {
 	u64 mismatch;		/* rtl: bytes that arrived changed */
 	u64 busy;		/* refusals of pw_fabric_send() */
 	u64 events;		/* fast: unit events; rtl: cycles stepped, none skipped */
+	u64 lone;		/* fast: messages done at once, see pw_fabric_lone() */
 };
 
 struct pw_fabric;
@@ -195,6 +196,7 @@ bool pw_fabric_tapped(const struct pw_fabric *f);
 u64 pw_fabric_now(const struct pw_fabric *f);
 u64 pw_fabric_next(struct pw_fabric *f);
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
+bool pw_fabric_lone(struct pw_fabric *f, u64 until);
 u32 pw_fabric_ports(const struct pw_fabric *f);
 u32 pw_fabric_room(const struct pw_fabric *f, u16 port);
 struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);

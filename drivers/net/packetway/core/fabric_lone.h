@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What comes of a message that is alone in the fabric.
+ *
+ * From an idle fabric on, everything that happens to a lone message follows from its
+ * length, its way and a few registers: the route counters of the two units and, in some
+ * output units on its way, the queue served last. The second message with the same
+ * ones takes the same cycles; they need not be worked out again, cell by cell.
+ *
+ * Controller 10 of the receiver alone is in another place each time. It acts on the
+ * message when that has been read, see pw_aal_fast_passed().
+ */
+#ifndef PW_CORE_FABRIC_LONE_H
+#define PW_CORE_FABRIC_LONE_H
+
+#include "aal.h"
+#include "bmx_fast.h"
+
+#define PW_LONE_ENTRIES	128	/* a power of two */
+/* input ports, output units of the three stages: there and back */
+#define PW_LONE_SOURCES	(4 * PW_BMX_KMAX + 4)
+/* those that may have cells in more than one queue */
+#define PW_LONE_CHOOSERS (PW_BMX_KMAX + 4)
+#define PW_LONE_STATS	(sizeof(struct pw_aal_stats) / sizeof(u64))
+
+/**
+ * struct pw_lone_key - what it depends on; no padding, compared as bytes
+ * @len: data bytes, 0: none
+ * @src: sending port
+ * @dst: receiving port
+ * @route: route asked for
+ * @rcount: route counters of the two
+ * @rr: queue served last, of sources that may have a choice
+ * @pad: zero
+ */
+struct pw_lone_key {
+	u32 len;
+	u16 src, dst;
+	s16 route;
+	u16 rcount[2];
+	u8 rr[PW_LONE_CHOOSERS];
+	u8 pad[2];
+};
+
+/**
+ * struct pw_lone_times - when, in cycles from the beginning
+ * @start: init-send
+ * @segmented: all cells ready
+ * @first_out: first cell on its way
+ * @first_in: first cell taken in
+ * @reassembled: message complete
+ * @delivered: last get done
+ * @acked: every cell acknowledged and released
+ * @quiet: last event at the sender
+ */
+struct pw_lone_times {
+	u32 start, segmented, first_out, first_in, reassembled, delivered, acked, quiet;
+};
+
+/**
+ * struct pw_lone - a message and what came of it
+ * @key: the message
+ * @t: when
+ * @rcount: route counters afterwards
+ * @rr: queue served last afterwards
+ * @sent: cells that each source has sent
+ * @stats: what the counters of the two units have grown by
+ */
+struct pw_lone {
+	struct pw_lone_key key;
+	struct pw_lone_times t;
+	u16 rcount[2];
+	u8 rr[PW_LONE_SOURCES];
+	u16 sent[PW_LONE_SOURCES];
+	u32 stats[2][PW_LONE_STATS];
+};
+
+/**
+ * struct pw_lone_way - the units a message meets
+ * @net: network
+ * @u: AAL units of sender and receiver
+ */
+struct pw_lone_way {
+	struct pw_bmx_fast *net;
+	struct pw_aal *u[2];
+};
+
+/**
+ * struct pw_lone_watch - a lone message is watched, to know it the next time
+ * @key: the message
+ * @sent: counters of the sources before
+ * @refused: likewise
+ * @stats: counters of the units before
+ */
+struct pw_lone_watch {
+	struct pw_lone_key key;
+	u64 sent[PW_LONE_SOURCES];
+	u64 refused[PW_LONE_SOURCES];
+	struct pw_aal_stats stats[2];
+};
+
+void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_way *way, u32 len, int route);
+const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_lone_key *key);
+void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_way *way,
+		   const struct pw_lone_key *key);
+void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
+		   const struct pw_lone_way *way, const struct pw_lone_times *t);
+void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_way *way);
+
+#endif /* PW_CORE_FABRIC_LONE_H */
