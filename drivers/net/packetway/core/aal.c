@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ATM adaptation unit: storage, and its controllers register by register. */
 #include "aal.h"
-
-/* hands out pieces of the caller's memory; with base NULL it only counts */
-struct arena {
-	u8 *base;
-	size_t used;
-};
-
-static void *take(struct arena *a, size_t size)
-{
-	void *p = a->base ? a->base + a->used : NULL;
-
-	a->used += round_up(size, 8);
-	if (p)
-		memset(p, 0, size);
-	return p;
-}
+#include "bmx_arena.h"
 
 static void cfg_defaults(struct pw_aal_cfg *c)
 {
@@ -70,40 +55,40 @@ static u32 msg_pool(const struct pw_aal_cfg *c)
 	return c->window ? min(n, c->window + 1) : n;
 }
 
-static struct pw_aal *layout(struct arena *a, const struct pw_aal_cfg *cfg)
+static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 {
-	struct pw_aal *u = take(a, sizeof(*u)), tmp;
+	struct pw_aal *u = pw_arena_take(a, sizeof(*u)), tmp;
 	struct pw_aal *v = u ? u : &tmp;
 
 	v->cfg = *cfg;
 	cfg_defaults(&v->cfg);
 	cfg = &v->cfg;
 	v->ackw = DIV_ROUND_UP(cfg->ports, 32);
-	v->og = take(a, sizeof(*v->og) * cfg->og_blocks);
-	v->ackdesc = take(a, sizeof(u32) * v->ackw * cfg->og_blocks);
-	v->txm = take(a, sizeof(*v->txm) * cfg->og_blocks);
-	v->ic = take(a, sizeof(*v->ic) * cfg->ic_blocks);
+	v->og = pw_arena_take(a, sizeof(*v->og) * cfg->og_blocks);
+	v->ackdesc = pw_arena_take(a, sizeof(u32) * v->ackw * cfg->og_blocks);
+	v->txm = pw_arena_take(a, sizeof(*v->txm) * cfg->og_blocks);
+	v->ic = pw_arena_take(a, sizeof(*v->ic) * cfg->ic_blocks);
 	v->og_cell = NULL;
 	v->ic_cell = NULL;
 	if (cfg->fast) {
 		v->seats = max_t(u32, 64, 1U << fls(2 * cfg->og_blocks - 1));
-		v->busy = take(a, v->seats / 8);
-		v->hot = take(a, v->seats / 8);
-		v->seat_blk = take(a, sizeof(u16) * v->seats);
+		v->busy = pw_arena_take(a, v->seats / 8);
+		v->hot = pw_arena_take(a, v->seats / 8);
+		v->seat_blk = pw_arena_take(a, sizeof(u16) * v->seats);
 		v->hashes = max_t(u32, 64, v->seats / 8);
-		v->hash = take(a, sizeof(u16) * v->hashes);
+		v->hash = pw_arena_take(a, sizeof(u16) * v->hashes);
 	} else {
-		v->og_cell = take(a, (size_t)PW_BMX_CELL * cfg->og_blocks);
-		v->ic_cell = take(a, (size_t)PW_BMX_CELL * cfg->ic_blocks);
+		v->og_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * cfg->og_blocks);
+		v->ic_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * cfg->ic_blocks);
 	}
-	v->lastotosqnto = take(a, sizeof(u16) * cfg->ports);
-	v->msgnumfrm = take(a, sizeof(u16) * cfg->ports);
-	v->lastotosqnfrm = take(a, sizeof(u16) * cfg->ports);
-	v->lastotasqnfrm = take(a, sizeof(u16) * cfg->ports);
-	v->msg_head = take(a, sizeof(u16) * cfg->ports);
-	v->msg_tail = take(a, sizeof(u16) * cfg->ports);
-	v->msg_num = take(a, sizeof(u16) * cfg->ports);
-	v->msg = take(a, sizeof(*v->msg) * msg_pool(cfg));
+	v->lastotosqnto = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->msgnumfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->lastotosqnfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->lastotasqnfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->msg_head = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->msg_tail = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->msg_num = pw_arena_take(a, sizeof(u16) * cfg->ports);
+	v->msg = pw_arena_take(a, sizeof(*v->msg) * msg_pool(cfg));
 	return u;
 }
 
@@ -115,7 +100,7 @@ static struct pw_aal *layout(struct arena *a, const struct pw_aal_cfg *cfg)
  */
 size_t pw_aal_size(const struct pw_aal_cfg *cfg)
 {
-	struct arena a = {};
+	struct pw_arena a = {};
 
 	layout(&a, cfg);
 	return a.used;
@@ -133,10 +118,12 @@ size_t pw_aal_size(const struct pw_aal_cfg *cfg)
 struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct pw_aal_ops *ops,
 			   void *ctx)
 {
-	struct arena a = { .base = mem };
-	struct pw_aal *u = layout(&a, cfg);
+	struct pw_arena a = { .base = mem };
+	struct pw_aal *u;
 	u32 i, n;
 
+	memset(mem, 0, pw_aal_size(cfg));
+	u = layout(&a, cfg);
 	u->ops = ops;
 	u->ctx = ctx;
 	u->dev.route = -1;

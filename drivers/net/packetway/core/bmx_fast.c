@@ -26,6 +26,7 @@
  * PPD frees or a cell reaches one of its empty queues. The source of a port that
  * answered PW_BMX_RX_BLOCK sleeps likewise.
  */
+#include "bmx_arena.h"
 #include "bmx_fast.h"
 
 enum { IDLE, PENDING, ASLEEP };
@@ -35,38 +36,25 @@ enum { IDLE, PENDING, ASLEEP };
 #define SEL_TO_TRY	5	/* from selection to attempt */
 #define ALL_STAGES	(PW_BMX_STAGES + 1)
 
-struct arena {
-	u8 *base;
-	size_t used;
-};
-
-static void *take(struct arena *a, size_t size)
-{
-	void *p = a->base ? a->base + a->used : NULL;
-
-	a->used += round_up(size, 8);
-	return p;
-}
-
-static struct pw_bmx_fast *layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
 	u32 k = pw_bmx_cfg_k(cfg), n = k * k, depth = pw_bmx_cfg_depth(cfg);
 	struct pw_bmx_fast head = {}, *f;
 
-	f = take(a, sizeof(*f));
+	f = pw_arena_take(a, sizeof(*f));
 	head.k = k;
 	head.ports = n;
 	head.depth = depth;
 	head.words = DIV_ROUND_UP(n, 64);
-	head.wheel = take(a, sizeof(*head.wheel) * SLOTS * ALL_STAGES * head.words);
-	head.src = take(a, sizeof(*head.src) * ALL_STAGES * n);
-	head.queue = take(a, sizeof(*head.queue) * PW_BMX_STAGES * n * k);
-	head.cell = take(a, sizeof(*head.cell) * PW_BMX_STAGES * n * k * depth);
-	head.offer = take(a, sizeof(*head.offer) * n);
-	head.full = take(a, sizeof(*head.full) * PW_BMX_STAGES * n);
-	head.wire = take(a, sizeof(*head.wire) * n);
-	head.base = take(a, sizeof(*head.base) * n);
-	head.lane = take(a, sizeof(*head.lane) * n);
+	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * SLOTS * ALL_STAGES * head.words);
+	head.src = pw_arena_take(a, sizeof(*head.src) * ALL_STAGES * n);
+	head.queue = pw_arena_take(a, sizeof(*head.queue) * PW_BMX_STAGES * n * k);
+	head.cell = pw_arena_take(a, sizeof(*head.cell) * PW_BMX_STAGES * n * k * depth);
+	head.offer = pw_arena_take(a, sizeof(*head.offer) * n);
+	head.full = pw_arena_take(a, sizeof(*head.full) * PW_BMX_STAGES * n);
+	head.wire = pw_arena_take(a, sizeof(*head.wire) * n);
+	head.base = pw_arena_take(a, sizeof(*head.base) * n);
+	head.lane = pw_arena_take(a, sizeof(*head.lane) * n);
 	if (f) {
 		memset(f, 0, a->used);
 		*f = head;
@@ -82,7 +70,7 @@ static struct pw_bmx_fast *layout(struct arena *a, const struct pw_bmx_cfg *cfg)
  */
 size_t pw_bmx_fast_size(const struct pw_bmx_cfg *cfg)
 {
-	struct arena a = {};
+	struct pw_arena a = {};
 
 	layout(&a, cfg);
 	return a.used;
@@ -100,7 +88,7 @@ size_t pw_bmx_fast_size(const struct pw_bmx_cfg *cfg)
 struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 				     const struct pw_bmx_fast_ops *ops, void *ctx)
 {
-	struct arena a = { .base = mem };
+	struct pw_arena a = { .base = mem };
 	struct pw_bmx_fast *f;
 	u32 i;
 

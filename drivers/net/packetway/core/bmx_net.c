@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* BMX switch and three-stage network, register by register. */
+#include "bmx_arena.h"
 #include "bmx_net.h"
-
-/* hands out pieces of the caller's memory; with base NULL it only counts */
-struct arena {
-	u8 *base;
-	size_t used;
-};
-
-static void *take(struct arena *a, size_t size)
-{
-	void *p = a->base ? a->base + a->used : NULL;
-
-	a->used += round_up(size, 8);
-	return p;
-}
 
 /**
  * pw_bmx_entries_needed() - table entries the routes of a network take
@@ -63,18 +50,18 @@ struct units {
 	struct pw_bmx_xpm *xpm;
 };
 
-static void take_units(struct arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
+static void take_units(struct pw_arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
 		       u32 stride, struct units *u)
 {
 	u32 k = pw_bmx_cfg_k(cfg), depth = pw_bmx_cfg_depth(cfg), i;
 	u16 *row;
 	u8 *mem;
 
-	u->ppd = take(a, sizeof(*u->ppd) * n);
-	u->spd = take(a, sizeof(*u->spd) * n);
-	u->xpm = take(a, sizeof(*u->xpm) * n * k);
-	row = take(a, sizeof(*row) * n * entries * stride);
-	mem = take(a, (size_t)n * k * depth * PW_BMX_CELL);
+	u->ppd = pw_arena_take(a, sizeof(*u->ppd) * n);
+	u->spd = pw_arena_take(a, sizeof(*u->spd) * n);
+	u->xpm = pw_arena_take(a, sizeof(*u->xpm) * n * k);
+	row = pw_arena_take(a, sizeof(*row) * n * entries * stride);
+	mem = pw_arena_take(a, (size_t)n * k * depth * PW_BMX_CELL);
 	if (!a->base)
 		return;
 	for (i = 0; i < n; i++) {
@@ -87,24 +74,24 @@ static void take_units(struct arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32
 		pw_bmx_xpm_init(&u->xpm[i], mem + (size_t)i * depth * PW_BMX_CELL, depth);
 }
 
-static struct pw_bmx_net *net_layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
 	u32 k = pw_bmx_cfg_k(cfg), ports = k * k;
 	struct pw_bmx_net head = {}, *net;
 	struct units u;
 
-	net = take(a, sizeof(*net));
+	net = pw_arena_take(a, sizeof(*net));
 	head.k = k;
 	head.ports = ports;
 	head.depth = pw_bmx_cfg_depth(cfg);
 	head.shift = pw_bmx_vpi_shift(k);
-	head.in_byte = take(a, ports);
-	head.in_byteind = take(a, ports);
-	head.in_suspend = take(a, ports);
-	head.out_byte = take(a, ports);
-	head.out_byteind = take(a, ports);
-	head.out_suspend = take(a, ports);
-	head.peer = take(a, sizeof(*head.peer) * 2 * ports);
+	head.in_byte = pw_arena_take(a, ports);
+	head.in_byteind = pw_arena_take(a, ports);
+	head.in_suspend = pw_arena_take(a, ports);
+	head.out_byte = pw_arena_take(a, ports);
+	head.out_byteind = pw_arena_take(a, ports);
+	head.out_suspend = pw_arena_take(a, ports);
+	head.peer = pw_arena_take(a, sizeof(*head.peer) * 2 * ports);
 	take_units(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), cfg->wide ? 1 + k : 2, &u);
 	head.ppd = u.ppd;
 	head.spd = u.spd;
@@ -122,7 +109,7 @@ static struct pw_bmx_net *net_layout(struct arena *a, const struct pw_bmx_cfg *c
  */
 size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg)
 {
-	struct arena a = {};
+	struct pw_arena a = {};
 
 	net_layout(&a, cfg);
 	return a.used;
@@ -187,7 +174,7 @@ static void fill_tables(struct pw_bmx_net *net)
  */
 struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
 {
-	struct arena a = { .base = mem };
+	struct pw_arena a = { .base = mem };
 	struct pw_bmx_net *net;
 	u32 i;
 
@@ -339,9 +326,9 @@ int pw_bmx_outputs_parse(u32 k, const u8 *out, u32 len, u32 *d, u32 *r)
 	return 0;
 }
 
-static struct pw_bmx_switch *switch_layout(struct arena *a, const struct pw_bmx_cfg *cfg)
+static struct pw_bmx_switch *switch_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
-	struct pw_bmx_switch *sw = take(a, sizeof(*sw));
+	struct pw_bmx_switch *sw = pw_arena_take(a, sizeof(*sw));
 	u32 k = pw_bmx_cfg_k(cfg);
 	struct units u;
 
@@ -364,7 +351,7 @@ static struct pw_bmx_switch *switch_layout(struct arena *a, const struct pw_bmx_
  */
 size_t pw_bmx_switch_size(const struct pw_bmx_cfg *cfg)
 {
-	struct arena a = {};
+	struct pw_arena a = {};
 
 	switch_layout(&a, cfg);
 	return a.used;
@@ -379,7 +366,7 @@ size_t pw_bmx_switch_size(const struct pw_bmx_cfg *cfg)
  */
 struct pw_bmx_switch *pw_bmx_switch_init(void *mem, const struct pw_bmx_cfg *cfg)
 {
-	struct arena a = { .base = mem };
+	struct pw_arena a = { .base = mem };
 
 	return switch_layout(&a, cfg);
 }

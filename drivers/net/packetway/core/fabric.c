@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whole BMX fabric: units, network, processes and the messages between them. */
+#include "bmx_arena.h"
 #include "fabric.h"
 #include "fabric_lone.h"
 
@@ -122,19 +123,6 @@ struct pw_fabric {
 	struct pw_fabric_stats stats;
 };
 
-struct arena {
-	u8 *base;
-	size_t used;
-};
-
-static void *take(struct arena *a, size_t size)
-{
-	void *p = a->base ? a->base + a->used : NULL;
-
-	a->used += round_up(size, 8);
-	return p;
-}
-
 static bool fast(const struct pw_fabric *f)
 {
 	return f->p.flags & PW_FABRIC_F_FAST;
@@ -250,14 +238,15 @@ static u32 cell_pool(const struct pw_fabric_params *p)
 	return p->k * p->k * (PW_BMX_STAGES * p->k * p->depth + 4);
 }
 
-static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
+static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 				const struct pw_fabric_params *p)
 {
-	struct pw_fabric *f = take(a, sizeof(*f));
+	struct pw_fabric *f = pw_arena_take(a, sizeof(*f));
 	struct pw_fabric *v = f ? f : tmp;
 	struct pw_fabric_params q = *p;
 	struct pw_bmx_cfg nc;
 	struct pw_aal_cfg ac;
+	bool by_events;
 	u32 i;
 	u8 *m;
 
@@ -267,24 +256,25 @@ static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
 	v->p = q;
 	v->ports = q.k * q.k;
 	net_cfg(&q, &nc);
-	v->port = take(a, sizeof(*v->port) * v->ports);
-	v->msg = take(a, sizeof(*v->msg) * q.queue * v->ports);
-	m = take(a, q.flags & PW_FABRIC_F_FAST ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
-	v->cell = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->cell) * cell_pool(&q) : 0);
-	v->tap = take(a, q.flags & PW_FABRIC_F_FAST ? 0 : 4 * v->ports * sizeof(*v->tap));
-	v->lone = take(a, q.flags & PW_FABRIC_F_FAST ? sizeof(*v->lone) : 0);
+	v->port = pw_arena_take(a, sizeof(*v->port) * v->ports);
+	v->msg = pw_arena_take(a, sizeof(*v->msg) * q.queue * v->ports);
+	by_events = q.flags & PW_FABRIC_F_FAST;
+	m = pw_arena_take(a, by_events ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
+	v->cell = pw_arena_take(a, by_events ? sizeof(*v->cell) * cell_pool(&q) : 0);
+	v->tap = pw_arena_take(a, by_events ? 0 : 4 * v->ports * sizeof(*v->tap));
+	v->lone = pw_arena_take(a, by_events ? sizeof(*v->lone) : 0);
 	v->words = DIV_ROUND_UP(v->ports, 64);
-	v->slot = take(a, sizeof(*v->slot) * SLOTS * v->words);
-	if (f && q.flags & PW_FABRIC_F_FAST)
+	v->slot = pw_arena_take(a, sizeof(*v->slot) * SLOTS * v->words);
+	if (f && by_events)
 		f->fnet = (void *)m;
 	else
 		v->net = (void *)m;
 	for (i = 0; i < v->ports; i++) {
 		u32 cap = min_t(u32, v->ports * q.descs, q.ic_blocks);
-		u16 *ready = take(a, sizeof(u16) * cap);
+		u16 *ready = pw_arena_take(a, sizeof(u16) * cap);
 
 		unit_cfg(&q, i, &ac);
-		m = take(a, pw_aal_size(&ac));
+		m = pw_arena_take(a, pw_aal_size(&ac));
 		if (!f)
 			continue;
 		memset(&f->port[i], 0, sizeof(f->port[i]));
@@ -304,7 +294,7 @@ static struct pw_fabric *layout(struct arena *a, struct pw_fabric *tmp,
 size_t pw_fabric_size(const struct pw_fabric_params *p)
 {
 	struct pw_fabric tmp = {};
-	struct arena a = {};
+	struct pw_arena a = {};
 
 	layout(&a, &tmp, p);
 	return a.used;
@@ -1659,7 +1649,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 				 const struct pw_fabric_ops *ops, void *ctx)
 {
-	struct arena a = { .base = mem };
+	struct pw_arena a = { .base = mem };
 	struct pw_fabric *f = layout(&a, NULL, p);
 	struct pw_bmx_cfg nc;
 	struct pw_aal_cfg ac;
