@@ -50,27 +50,17 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pwdeb.XXXXXX") || exit 1
 as_root=
 [ "$(id -u)" = 0 ] || as_root='sudo -n'
 trap '$as_root rm -rf "$work"' EXIT
-n=0 bad=0
-point() {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		bad=1
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || tail -n 40 "$3" | sed 's/^/# /'
-	fi
-}
+. "$top/scripts/lib-tap"
 
 # --- first act: the packages
 make -s -C "$top" O="$build" deb >"$work/deb.log" 2>&1
-point $? "make deb" "$work/deb.log"
+tap_result $? "make deb" "$work/deb.log"
 make -s -C "$top" O="$build" DESTDIR="$work/dest" KDIR=6.12 install >"$work/install.log" 2>&1
-point $? "make install DESTDIR=" "$work/install.log"
+tap_result $? "make install DESTDIR=" "$work/install.log"
 for f in lib/modules/*/updates/packetway.ko usr/local/sbin/pwctl usr/local/lib/libpacketway.so.0 \
 	usr/local/include/linux/packetway.h usr/local/share/man/man8/pwctl.8; do
 	compgen -G "$work/dest/$f" >/dev/null
-	point $? "installs ${f##*/}"
+	tap_result $? "installs ${f##*/}"
 done
 
 # --- second act: a root of its own
@@ -115,38 +105,36 @@ cp "$build"/deb/*.deb "$work/debs/"
 if [ -z "${PW_SOAK:-}${PW_DEB:-}" ]; then
 	for d in "$work"/debs/*.deb; do
 		dpkg-deb -c "$d" >"$work/list" && dpkg-deb -f "$d" Depends | grep -q . && grep -q ' root/root ' "$work/list"
-		point $? "${d##*/} is a package, its files are root's" "$work/list"
+		tap_result $? "${d##*/} is a package, its files are root's" "$work/list"
 	done
 	dpkg-deb -x "$work"/debs/packetway-dkms_*.deb "$work/src"
 	(cd "$work"/src/usr/src/packetway-*/ && find . -name '*.[ch]' -o -name Kbuild) | sort >"$work/packed"
 	(cd "$top" && find ./Kbuild ./drivers ./include ./uapi -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild) | sort |
 		diff - "$work/packed" >"$work/diff"
-	point $? "the module's whole source is in it" "$work/diff"
+	tap_result $? "the module's whole source is in it" "$work/diff"
 elif $as_root unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2086
 	$as_root env PW_SOAK="${PW_SOAK:-}" unshare -m bash "$work/inside" "$work" "$top" >"$work/install.log" 2>&1
-	point $? "the packages install, and DKMS builds the module" "$work/install.log"
+	tap_result $? "the packages install, and DKMS builds the module" "$work/install.log"
 	grep -q '^packetway/.*6\.12.*: installed' "$work/install.log"
-	point $? "for the kernel that has headers" "$work/install.log"
+	tap_result $? "for the kernel that has headers" "$work/install.log"
 	[ "$(wc -l <"$work/files")" -gt 100 ]
-	point $? "the packages have many files"
+	tap_result $? "the packages have many files"
 	[ ! -s "$work/left" ]
-	point $? "removal leaves nothing" "$work/left"
+	tap_result $? "removal leaves nothing" "$work/left"
 	"$top/scripts/vm" --kernel 6.12 --no-module --timeout 600 -- bash "$top/selftests/host_deb.sh" --guest "$work/root.tar" \
 		>"$work/guest" 2>&1
 	status=$?
 	sed -n 's/^\(not ok\|ok\) [0-9]* - \(.*\)/\1 \2/p' "$work/guest" >"$work/points"
 	while read -r verdict what; do
 		case $verdict in
-		ok) point 0 "guest: $what" ;;
-		not) point 1 "guest: ${what#ok }" ;;
+		ok) tap_result 0 "guest: $what" ;;
+		not) tap_result 1 "guest: ${what#ok }" ;;
 		esac
 	done <"$work/points"
 	grep '^#' "$work/guest"
-	point $status "the guest ends well" "$work/guest"
+	tap_result $status "the guest ends well" "$work/guest"
 else
-	n=$((n + 1))
-	echo "ok $n - install in a root of its own # SKIP no mount namespace here"
+	tap_skip "install in a root of its own" "no mount namespace here"
 fi
-echo "1..$n"
-exit $bad
+tap_done

@@ -63,58 +63,6 @@ pw_count() {
 	fi
 }
 
-# TAP for scripts that like it better than log_test:
-#	tap_plan N (or none), tap_ok WHAT COMMAND..., tap_not WHAT COMMAND...,
-#	tap_is WHAT GOT WANT, tap_done (at the end: plan line and exit status)
-tap_n=0 tap_bad=0
-tap_result() {
-	tap_n=$((tap_n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $tap_n - $2"
-	else
-		tap_bad=$((tap_bad + 1))
-		echo "not ok $tap_n - $2"
-	fi
-	return "$1"
-}
-tap_ok() {
-	local what=$1 out status
-
-	shift
-	out=$("$@" 2>&1)
-	status=$?
-	tap_result $((status != 0)) "$what" || {
-		echo "# command: $* (status $status)"
-		[ -z "$out" ] || printf '%s\n' "$out" | sed 's/^/# /'
-		return 1
-	}
-}
-tap_not() {
-	local what=$1 out status
-
-	shift
-	out=$("$@" 2>&1)
-	status=$?
-	tap_result $((status == 0)) "$what" || {
-		echo "# command: $* (status 0, but it had to be refused)"
-		[ -z "$out" ] || printf '%s\n' "$out" | sed 's/^/# /'
-		return 1
-	}
-}
-tap_is() {
-	[ "$2" = "$3" ]
-	tap_result $? "$1" || {
-		echo "#      got: $2"
-		echo "# expected: $3"
-		return 1
-	}
-}
-tap_skip() {
-	tap_n=$((tap_n + 1))
-	echo "ok $tap_n - $1 # SKIP ${2:-}"
-}
-tap_done() {
-	echo "1..$tap_n"
-	[ $tap_bad = 0 ] && [ $tap_n -gt 0 ]
-	exit $?
-}
+# tap_ok, tap_not, tap_is, ..., for scripts that like them better than log_test
+# shellcheck source=SCRIPTDIR/../scripts/lib-tap
+. "$PW_SELFTESTS/../scripts/lib-tap"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # TAP test of link_packetway.so with the stock `ip`: no module, no root, no change
 # to the machine. What `ip` would send is caught, what it would receive is made up.
@@ -11,23 +11,11 @@ IP_LIB_DIR=$build/iproute2
 export IP_LIB_DIR
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-ok() {		# status, text
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-	fi
-}
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$here/../../../scripts/lib-tap"
 
 same() {	# got, wanted, text
-	[ "$1" = "$2" ]
-	ok $? "$3"
-	[ "$1" = "$2" ] || printf '#      got: %s\n# expected: %s\n' "$1" "$2"
+	tap_is "$3" "$1" "$2"
 }
 
 if [ ! -f "$IP_LIB_DIR/link_packetway.so" ]; then
@@ -48,7 +36,7 @@ request() {	# options -> kind and attributes
 refused() {	# options, sentence
 	request "$1" >"$tmp/req.txt"
 	[ ! -s "$tmp/req.txt" ] && [ "$(head -n 1 "$tmp/out")" = "$2" ]
-	ok $? "'$1' is refused: $2"
+	tap_result $? "'$1' is refused: $2"
 	[ "$(head -n 1 "$tmp/out")" = "$2" ] || sed 's/^/# /' "$tmp/out" "$tmp/req.txt"
 }
 
@@ -76,10 +64,10 @@ same "$(request 'order little san 1')" "packetway 4:4:2 1:4:1" "order little san
 # help
 ip link help packetway >"$tmp/help"
 grep -q '^Usage: ip link add .* type packetway .*san SAN' "$tmp/help"
-ok $? "ip link help packetway"
+tap_result $? "ip link help packetway"
 ip link add pwtest type packetway help >"$tmp/help2" 2>&1
 cmp -s "$tmp/help" "$tmp/help2"
-ok $? "ip link add ... type packetway help says the same"
+tap_result $? "ip link add ... type packetway help says the same"
 
 # what comes from the kernel
 show() {	# ip options, attributes...
@@ -107,5 +95,4 @@ same "$(text 4:9)" "order 9" "an order of a later kernel is printed as a number"
 same "$(json 1:0 2:5 3:6 4:1)" \
 	'{"info_kind": "packetway", "info_data": {"san": 0, "port": 5, "pwaddr": "00:00:06", "order": "big"}}' "JSON"
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+tap_done

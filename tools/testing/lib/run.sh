@@ -9,6 +9,8 @@ build=${1:-$top/build}
 core=$top/drivers/net/packetway/core
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$top/scripts/lib-tap"
 
 gcc -std=gnu11 -g -O1 -D_GNU_SOURCE -DPWL_VERSION='"test"' -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-I"$top/tools/testing/shim" -I"$core" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/testing/user" \
@@ -17,34 +19,24 @@ gcc -std=gnu11 -g -O1 -D_GNU_SOURCE -DPWL_VERSION='"test"' -fsanitize=address,un
 "$tmp/lib_test" >"$tmp/out"
 status=$?
 grep -v '^1\.\.' "$tmp/out"
-n=$(grep -cE '^(not )?ok ' "$tmp/out")
-bad=$((status != 0))
-point() {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		bad=1
-		echo "not ok $n - $2"
-	fi
-}
+tap_n=$(grep -cE '^(not )?ok ' "$tmp/out")
+tap_bad=$((status != 0))
 
 so=$build/libpacketway.so.0
 exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | grep -v '^PACKETWAY_' | sed 's/@.*//' | sort)
 declared=$(grep -o 'pwl_[a-z0-9_]*(' "$top/tools/lib/packetway.h" | tr -d '(' | sort -u)
 # names in comments are declared as well
-point "$([ "$exports" = "$declared" ]; echo $?)" "exported is what the header declares"
+tap_result "$([ "$exports" = "$declared" ]; echo $?)" "exported is what the header declares"
 [ "$exports" = "$declared" ] || diff <(echo "$exports") <(echo "$declared") | sed 's/^/# /'
-point "$(readelf -d "$so" | grep -q 'soname: \[libpacketway.so.0\]'; echo $?)" "soname"
+tap_result "$(readelf -d "$so" | grep -q 'soname: \[libpacketway.so.0\]'; echo $?)" "soname"
 make -s -C "$top/tools" O="$build" DESTDIR="$tmp/root" PREFIX=/usr lib-install >"$tmp/log" 2>&1
-point $? "make lib-install"
+tap_result $? "make lib-install"
 sed 's/^/# /' "$tmp/log"
 sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$top/tools/man/libpacketway.3" | grep -v '^\.' | sed 's/\\en/\\n/' >"$tmp/example.c"
 export PKG_CONFIG_PATH=$tmp/root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
 # shellcheck disable=SC2046
 gcc -Wall -Werror -o "$tmp/example" "$tmp/example.c" $(pkg-config --cflags --libs packetway) 2>"$tmp/log"
-point $? "the example of libpacketway(3) builds with pkg-config"
+tap_result $? "the example of libpacketway(3) builds with pkg-config"
 sed 's/^/# /' "$tmp/log"
-point "$(LD_LIBRARY_PATH=$tmp/root/usr/lib ldd "$tmp/example" | grep -q 'libpacketway.so.0 => /'; echo $?)" "and runs with the shared library"
-echo "1..$n"
-exit $bad
+tap_result "$(LD_LIBRARY_PATH=$tmp/root/usr/lib ldd "$tmp/example" | grep -q 'libpacketway.so.0 => /'; echo $?)" "and runs with the shared library"
+tap_done

@@ -6,27 +6,19 @@
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 build=${1:-$top/build}
-n=0 bad=0
-point() {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		bad=1
-		echo "not ok $n - $2"
-	fi
-}
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$top/scripts/lib-tap"
 
 cd "$top/tools/man" || exit 1
 export LC_ALL=C.UTF-8 MANWIDTH=100 MANROFFOPT=''
 for f in *.[0-9]; do
 	out=$(man --warnings -E UTF-8 -l "$f" 2>&1 >/dev/null)
-	point "$([ -z "$out" ]; echo $?)" "man -l $f is clean"
+	tap_result "$([ -z "$out" ]; echo $?)" "man -l $f is clean"
 	[ -z "$out" ] || printf '%s\n' "$out" | sed 's/^/# /'
 	# shellcheck disable=SC2013
 	for ref in $(sed -n 's/^\.BR \([a-z]*\)\\\{0,1\}[a-z-]* (\([0-9]\)).*/\1.\2/p' "$f"); do
 		case $ref in
-		pwctl.*|packetway.*|libpacketway.*) point "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
+		pwctl.*|packetway.*|libpacketway.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
 		esac
 	done
 done
@@ -34,13 +26,12 @@ page=$(man -E UTF-8 -l pwctl.8 2>/dev/null | col -b)
 for group in '' san station router route name aton esp experiment fault lab; do
 	for verb in $("$build/pwctl" help $group | awk -v n=$((2 + ${#group} / (${#group} > 0 ? ${#group} : 1))) '$1 == "pwctl" { print $n }'); do
 		[ "$group$verb" != help ] || continue
-		point "$(printf '%s' "$page" | tr '\n' ' ' | grep -qw -- "$verb"; echo $?)" "pwctl(8) has $group $verb"
+		tap_result "$(printf '%s' "$page" | tr '\n' ' ' | grep -qw -- "$verb"; echo $?)" "pwctl(8) has $group $verb"
 	done
 done
 # shellcheck disable=SC2013
 for f in $(sed -n 's/.*\(pwl_[a-z_]*\)(.*/\1/p' "$top/tools/man/libpacketway.3" | sort -u); do
-	grep -qw "$f" "$top/tools/lib/packetway.h" || point 1 "$f of libpacketway(3) is in the header"
+	grep -qw "$f" "$top/tools/lib/packetway.h" || tap_result 1 "$f of libpacketway(3) is in the header"
 done
-point 0 "functions of libpacketway(3) are in the header"
-echo "1..$n"
-exit $bad
+tap_result 0 "functions of libpacketway(3) are in the header"
+tap_done

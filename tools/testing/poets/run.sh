@@ -6,21 +6,17 @@ build=$1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cp "$build"/poets/ring.* "$dir"
-n=0 bad=0
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$(dirname -- "$0")/../../../scripts/lib-tap"
 
 # refused NAME FILTER WORDS: ring.json with something changed is refused with these words
 refused() {
 	local got
 
-	n=$((n + 1))
 	jq "$2" "$dir/ring.json" >"$dir/x.json"
-	got=$("$build/pwctl" poets run "$dir/x.json" 2>&1 >/dev/null)
-	if [ $? = 2 ] && [ "$got" = "pwctl: $dir/x.json: $3" ]; then
-		echo "ok $n - $1"
-		return
-	fi
-	bad=1
-	printf 'not ok %d - %s\n#      got: %s\n# expected: pwctl: %s: %s\n' $n "$1" "$got" "$dir/x.json" "$3"
+	got=$("$build/pwctl" poets run "$dir/x.json" 2>&1 >/dev/null; echo "status $?")
+	tap_is "$1" "$got" "pwctl: $dir/x.json: $3
+status 2"
 }
 
 refused "a member that is none" '.colour = 1' 'application: there is no member "colour"'
@@ -52,14 +48,6 @@ refused "an array of nothing" '.devices[0].shape = [0]' \
 refused "a weight that is none" '.edges[0].weight = 1.5' \
 	'edges[0]: needs "from", "to", and "weight" is a whole number'
 for what in "$dir/none.json" /dev/null "$dir"; do
-	n=$((n + 1))
-	"$build/pwctl" poets run "$what" >/dev/null 2>&1
-	if [ $? = 2 ]; then
-		echo "ok $n - refused: $what"
-	else
-		bad=1
-		echo "not ok $n - refused: $what"
-	fi
+	tap_is "refused: $what" "$("$build/pwctl" poets run "$what" >/dev/null 2>&1; echo $?)" 2
 done
-echo "1..$n"
-exit $bad
+tap_done

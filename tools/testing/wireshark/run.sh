@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # TAP test of the dissector with the real tshark: what it prints for every message in
 # cases/ is compared with golden/, where a person has checked it.
@@ -11,23 +11,13 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 HOME=$tmp XDG_CONFIG_HOME=$tmp TZ=UTC LC_ALL=C.UTF-8
 export HOME XDG_CONFIG_HOME TZ LC_ALL
-count=0
-failed=0
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$here/../../../scripts/lib-tap"
 
 if ! command -v tshark >/dev/null; then
 	echo "1..0 # SKIP tshark is not installed"
 	exit 4
 fi
-
-ok() {		# status, text
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - $2"
-	fi
-}
 
 run() {		# tshark options
 	tshark -n -X "lua_script:$script" "$@" 2>"$tmp/stderr"
@@ -44,13 +34,13 @@ tshark -G fields -X "lua_script:$script" 2>/dev/null | cut -f 3 | sort >"$tmp/al
 for p in pw pweep pwrrp pwesp pwpoets pwaton pwbmx; do
 	grep -q "^$p$" "$tmp/stock"
 	[ $? -eq 1 ] && grep -qx "$p" "$tmp/all" && grep -q "^$p\\." "$tmp/all"
-	ok $? "protocol $p is there and was free"
+	tap_result $? "protocol $p is there and was free"
 done
 # a name that somebody else has is shared silently: look at the script itself
 sed -n 's/.*Proto\(Field\|Expert\)\.[a-z0-9]*("\(pw[a-z0-9_.]*[a-z0-9]\)".*/\2/p' "$script" | sort >"$tmp/ours"
 { uniq -d "$tmp/ours"; sort -u "$tmp/ours" | comm -12 "$tmp/stock" -; } >"$tmp/taken"
 [ -s "$tmp/ours" ] && [ ! -s "$tmp/taken" ]
-ok $? "no field name is taken"
+tap_result $? "no field name is taken"
 sed 's/^/# /' "$tmp/taken"
 
 # ---- what is printed
@@ -74,14 +64,14 @@ for cases in "$here"/cases/*.hex; do
 		cp "$tmp/$name.txt" "$golden"
 	fi
 	[ "$(grep -c '^== ' "$tmp/$name.txt")" -eq "$(wc -l <"$tmp/titles")" ]
-	ok $? "$name: every message is shown"
+	tap_result $? "$name: every message is shown"
 	n=0
 	while read -r title; do
 		n=$((n + 1))
 		section $n "$golden" >"$tmp/want"
 		section $n "$tmp/$name.txt" >"$tmp/got"
 		[ -s "$tmp/want" ] && diff -u "$tmp/want" "$tmp/got" >"$tmp/diff"
-		ok $? "$name: $title"
+		tap_result $? "$name: $title"
 		[ -s "$tmp/want" ] || echo "# there is no golden text for it"
 		[ -s "$tmp/diff" ] && sed 1,2d "$tmp/diff" | sed 's/^/# /'
 	done <"$tmp/titles"
@@ -91,7 +81,7 @@ done
 while read -r name want filter; do
 	got=$(run -r "$tmp/$name.pcap" -Y "$filter" -T fields -e frame.number | tr '\n' ',')
 	[ "$got" = "$want," ]
-	ok $? "$name: $filter"
+	tap_result $? "$name: $filter"
 	[ "$got" = "$want," ] || { echo "# got $got"; sed 's/^/# /' "$tmp/stderr"; }
 done <"$here/filters"
 
@@ -105,9 +95,8 @@ while read -r link; do
 	seen=$(grep -c '^Frame [0-9]*: ' "$tmp/bad.txt")
 	! grep -q 'Lua Error\|Dissector bug' "$tmp/bad.txt" "$tmp/stderr" &&
 		[ "$status" -eq 0 ] && [ "$seen" -eq "$n" ]
-	ok $? "link type $link: $n cut and changed messages"
+	tap_result $? "link type $link: $n cut and changed messages"
 	grep -h 'Lua Error\|Dissector bug' "$tmp/bad.txt" "$tmp/stderr" | sort | uniq -c | sed 's/^/# /' | head -n 20
 done <"$tmp/links"
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+tap_done
