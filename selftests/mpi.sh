@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Open MPI on the stations of a lab: collectives on the ring give what they give
-# without it, and say how many there were.
+# without it, and say how many there were (tools/testing/mpi does 200 of them on 2, 4, 8
+# and 16 ranks, without a guest). PVM on the same stations.
 # pw-timeout: 600
 # pw-checking: no (minutes of process starts; its commands run in pwctl and aton_test)
 
@@ -31,6 +32,19 @@ for np in $ranks; do
 done
 out=$(PW_COLL=off pwrun -np 2 mpi_check 10 2>&1)
 tap_ok "PW_COLL=off" grep -qxE 'pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)' <(printf '%s\n' "$out")
+if command -v pvmd >/dev/null && command -v pvm_check >/dev/null; then
+	hosts=${ranks##* }
+	tap_is "PVM: a program that is none" "$(pwrun --pvm no_such_program 2>/dev/null; echo $?)" 2
+	out=$(pwrun --pvm -np "$hosts" pvm_check 2>&1)
+	tap_is "PVM: ends well" $? 0
+	tap_ok "PVM: a worker at each station, and their sum" \
+		grep -qx "$hosts workers on $hosts hosts: sum \([0-9]*\), wanted \1" <(printf '%s\n' "$out")
+	tap_ok "PVM: from worker to worker" grep -qx "a counter went from worker to worker: $hosts of $hosts" <(printf '%s\n' "$out") ||
+		printf '%s\n' "$out" | sed 's/^/# /'
+	tap_is "PVM: no daemon is left" "$(pgrep -cx pvmd)" 0
+else
+	tap_skip "PVM" "it is not installed"
+fi
 tap_is "registers are left as they were" "$(pwctl lab exec m1 pwctl -j aton show | jq -c '.[0] | [.group, (.operands | add)]')" '[0,0]'
 tap_ok "lab down" pwctl lab down
 rm -f "$lab"

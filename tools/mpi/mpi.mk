@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# MPI on the ring; included by tools/Makefile. Built where Open MPI is installed.
+# MPI on the ring, PVM on the stations; included by tools/Makefile. Built where Open MPI
+# is installed.
 
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 
@@ -11,9 +12,14 @@ $(O)/pwrun: $(tools)/mpi/pwrun
 $(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
+# an ordinary PVM program, where PVM is installed
+PVM_H := $(wildcard /usr/include/pvm3.h)
+$(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
+	$(CC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $< -lpvm3
+
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check
+mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
 	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun

@@ -36,10 +36,11 @@
 
 #define SLOTS	6		/* registers 0..5 and 6..11 */
 #define INSIDE	13		/* the collective that this rank is in, 0: none */
-#define NONCE	14		/* while a group bit is looked for */
+#define CLAIM	14		/* while a group bit is looked for */
 #define ARRIVED	15
 #define BITS	20
 #define ROUNDS	40		/* bits of a round number */
+#define CLAIM_MAGIC	0x70776d70692d0000ULL	/* and a bit's number */
 
 enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WHYS };
 
@@ -83,18 +84,24 @@ static void give_up(const char *what, int err)
 }
 
 /* a command; lost and damaged packets are sent again */
-static void command(const struct pwl_aton *c, struct pwl_result *r)
+static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 {
 	int tries, err = 0;
 
 	for (tries = 0; tries < 1000; tries++) {
 		err = pwl_aton(pw.s, c, r);
-		if (!err)
-			return;
 		if (err != -EBADMSG && err != -EIO && err != -EINTR)
 			break;
 	}
-	give_up("ring", err);
+	return err;
+}
+
+static void command(const struct pwl_aton *c, struct pwl_result *r)
+{
+	int err = try_command(c, r);
+
+	if (err)
+		give_up("ring", err);
 }
 
 static uint64_t count(uint32_t op, uint32_t reg, uint32_t region, uint64_t comparand)
@@ -124,21 +131,28 @@ static void pause_a_little(int spins)
 		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+/* how many of a communicator's ranks are in @round */
+static uint64_t standing_at(const struct ring *g, uint64_t round)
+{
+	return count(PW_ATON_OP_COUNT_EQ, ARRIVED, g->region,
+		     (uint64_t)(g->bit + 1) << ROUNDS | round);
+}
+
 /*
- * How many of a communicator have come to this round. Those who are in a collective
- * of one with a higher bit look as if they had: they are asked for first, so that
- * whoever comes from there in between is missed and not taken for another. The world
- * has the highest bit.
+ * How many of a communicator have come to this round. They are in it or, while we are
+ * not through, in the next one; what they did elsewhere before looks like neither. The
+ * next round is asked for first, so that who goes on in between is missed, not counted
+ * twice. The world has the highest bit, and whoever is beyond its round has been there.
  */
 static uint64_t arrived(const struct ring *g)
 {
-	uint64_t beyond = 0;
+	uint64_t ahead;
 
-	if (g != &pw.world)
-		beyond = count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
-			       (uint64_t)(g->bit + 2) << ROUNDS);
-	return count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
-		     (uint64_t)(g->bit + 1) << ROUNDS | g->round) - beyond;
+	if (g == &pw.world)
+		return count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
+			     (uint64_t)(g->bit + 1) << ROUNDS | g->round);
+	ahead = standing_at(g, g->round + 1);
+	return ahead + standing_at(g, g->round);
 }
 
 /* wait for everybody */
@@ -254,60 +268,77 @@ static void learn_types(void)
 	pw.ntypes = i;
 }
 
-/* does a group bit belong to this communicator alone, and is everybody on the ring? */
-static bool try_group(struct ring *g, MPI_Comm comm, int bit, uint64_t nonce)
+/*
+ * Is a group bit nobody's? All of @g have their claim in a register by now. Whoever
+ * claims the bit later sees ours; whoever claimed it before and no longer does has
+ * it in its group: so claims are counted first. Nobody who only tries is in
+ * the region, or its registers would be in the results of those who own it.
+ */
+static bool bit_is_free(const struct ring *g, int bit)
 {
-	struct pwl_aton c = {
-		.op = PW_ATON_OP_COUNT_EQ, .reg = NONCE, .mods = PACKETWAY_ATON_COMPARAND,
-		.comparand = nonce, .dst = PW_ADDR_LOGICAL_MIN | 1U << bit,
+	struct pwl_aton claims = {
+		.op = PW_ATON_OP_COUNT_EQ, .reg = CLAIM, .mods = PACKETWAY_ATON_COMPARAND,
+		.comparand = CLAIM_MAGIC | bit, .dst = PACKETWAY_ATON_RING_ALL,
 	};
-	uint64_t round = pw.next_round[bit];
-	struct pwl_result r = {};
-	int ok;
+	struct pwl_aton owners = claims;
+	struct pwl_result r;
 
-	ok = !(pw.group & 1U << bit) && !pwl_set_group(pw.s, pw.group | 1U << bit) &&
-	     !pwl_set(pw.s, NONCE, nonce);
+	owners.dst = PW_ADDR_LOGICAL_MIN | 1U << bit;
+	if (try_command(&claims, &r) || r.v2 != (uint64_t)g->n)
+		return false;
+	return !try_command(&owners, &r) && !r.counter;
+}
+
+/* take a group bit for a communicator if nobody else has it or is about to */
+static bool try_group(struct ring *g, MPI_Comm comm, int bit)
+{
+	uint64_t round = pw.next_round[bit];
+	int ok, rank;
+
+	PMPI_Comm_rank(comm, &rank);
+	ok = !pwl_set(pw.s, CLAIM, CLAIM_MAGIC | bit);
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
+	if (ok && !rank)
+		ok = bit_is_free(g, bit);
+	PMPI_Bcast(&ok, 1, MPI_INT, 0, comm);
 	if (ok)
-		ok = !pwl_aton(pw.s, &c, &r) && r.counter == (uint64_t)g->n &&
-		     r.v2 == (uint64_t)g->n;
+		ok = !pwl_set_group(pw.s, pw.group | 1U << bit);
+	/* all have the bit, or none keeps it; later than anything stored with it before */
 	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
 	if (!ok) {
 		pwl_set_group(pw.s, pw.group);
-		/* nobody goes on to another bit while somebody may still count this one */
-		PMPI_Barrier(comm);
+		pwl_set(pw.s, CLAIM, 0);
 		return false;
 	}
-	/* later than anything that was stored with this bit before */
+	pwl_set(pw.s, CLAIM, 0);
 	PMPI_Allreduce(MPI_IN_PLACE, &round, 1, MPI_UINT64_T, MPI_MAX, comm);
 	g->round = round;
 	g->bit = bit;
-	g->region = c.dst;
+	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
 	pw.group |= 1U << bit;
 	return true;
 }
 
 /*
  * A bit for a communicator. Two that look for one at the same time may meet and both
- * go on: each in an order of its own.
+ * go on: each in an order of its own. The world has the highest there is.
  */
 static bool find_group(struct ring *g, MPI_Comm comm)
 {
-	uint64_t nonce;
 	int i, from, to = BITS;
 
 	g->bit = -1;
 	PMPI_Comm_size(comm, &g->n);
-	nonce = ((uint64_t)(MPI_Wtime() * 1e6) ^ (uint64_t)pw.rank << 48) << 8 | 1ULL << 63;
-	PMPI_Bcast(&nonce, 1, MPI_UINT64_T, 0, comm);
-	from = (nonce >> 8) % BITS + (nonce >> 56 & 0x7f);
-	/* the world has the highest there is: it comes first */
-	if (g == &pw.world)
-		from = 0;
-	else
-		to = pw.world.bit;
+	if (g == &pw.world) {
+		for (i = to - 1; i >= 0 && g->bit < 0; i--)
+			try_group(g, comm, i);
+		return g->bit >= 0;
+	}
+	to = pw.world.bit;
+	from = (int)((uint64_t)(MPI_Wtime() * 1e6) & 0xffff) + pw.rank;
+	PMPI_Bcast(&from, 1, MPI_INT, 0, comm);
 	for (i = 0; i < to && g->bit < 0; i++)
-		try_group(g, comm, g == &pw.world ? to - 1 - i : (from + i) % to, nonce + i);
+		try_group(g, comm, (from + i) % to);
 	return g->bit >= 0;
 }
 
