@@ -3,7 +3,7 @@
  * trunk_peer: numbered messages from host to host, and somebody who injects.
  *
  *	trunk_peer send DEV ADDR COUNT		numbered messages, not too fast
- *	trunk_peer recv DEV COUNT MS [GROUP]	until COUNT have come or none for MS:
+ *	trunk_peer recv DEV COUNT [GROUP]	until COUNT have come or SIGTERM:
  *						"got N twice N bad N"
  *	trunk_peer inject FROM TO PORT COUNT	trunk packets without the secret, as if
  *						they came from IPv4 address FROM
@@ -13,11 +13,13 @@
 #include <arpa/inet.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <signal.h>
 
 #define PT_TEST 1500
 #define DATA 40
 
 static uint8_t buf[4096];
+static volatile sig_atomic_t over;
 
 static int station(const char *dev, uint32_t *addr)
 {
@@ -55,7 +57,12 @@ static int do_send(const char *dev, uint32_t to, long n)
 	return fd < 0;
 }
 
-static int do_recv(const char *dev, long n, int ms, uint32_t group)
+static void stop(int sig)
+{
+	over = sig;
+}
+
+static int do_recv(const char *dev, long n, uint32_t group)
 {
 	long got = 0, twice = 0, bad = 0, seq;
 	uint8_t *seen = calloc(1, n);
@@ -68,10 +75,16 @@ static int do_recv(const char *dev, long n, int ms, uint32_t group)
 		return 1;
 	if (group && pw_packet_join(fd, pw_link_index(&nl, dev), PACKET_MR_MULTICAST, group, false))
 		return 1;
+	signal(SIGTERM, stop);
 	printf("ready\n");
 	fflush(stdout);
-	/* whoever sends may need long to get ready */
-	while (got < n && (l = pw_recv(fd, buf, sizeof(buf), NULL, got ? ms : 90000)) >= 0) {
+	while (got < n && !over) {
+		errno = 0;
+		l = pw_recv(fd, buf, sizeof(buf), NULL, 100);
+		if (l < 0 && errno && errno != EINTR)
+			perror("# recv");
+		if (l < 0)
+			continue;
 		pw_hdr_get(buf, &h);
 		if (l < 24 || h.pt != PT_TEST)
 			continue;
@@ -139,9 +152,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "send"))
 		return do_send(argv[2], strtoul(argv[3], NULL, 0), atol(argv[4]));
-	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "recv"))
-		return do_recv(argv[2], atol(argv[3]), atoi(argv[4]),
-			       argc == 6 ? strtoul(argv[5], NULL, 0) : 0);
+	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "recv"))
+		return do_recv(argv[2], atol(argv[3]), argc == 5 ? strtoul(argv[4], NULL, 0) : 0);
 	if (argc == 6 && !strcmp(argv[1], "inject"))
 		return do_inject(argv[2], argv[3], atoi(argv[4]), atol(argv[5]));
 	fprintf(stderr, "usage: trunk_peer send|recv|inject ...\n");
