@@ -30,7 +30,7 @@
 
 #include "fabric.h"
 #include "pw_mon.h"
-#include "pw_priv.h"
+#include "pw_router.h"
 #include "pw_trace.h"
 
 /* events (fast) or cycles (rtl) of one poll */
@@ -146,9 +146,9 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 
 	if (m->skb) {
 		rcu_read_lock();
-		/* whoever it was for has left while it was under way */
+		/* nobody was there when it arrived: its sender has it back */
 		if (m->delivered || m->dst == PW_PORT_GROUP ||
-		    pw_port_takes(fab->eng.san, m->dst) || !pw_return(fab->eng.san, src, m->skb)) {
+		    !pw_return(fab->eng.san, src, m->skb)) {
 			pw_port_release(fab->eng.san, src, 1);
 			consume_skb(m->skb);
 		}
@@ -214,18 +214,26 @@ static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 			      (uintptr_t)m, NULL);
 }
 
+/* a frame that the fabric does not take; counted by who sent it. RCU held */
+static void pw_fab_refuse(struct pw_san *san, u16 src, struct sk_buff *skb, enum pw_drop why)
+{
+	struct pw_station *st = rcu_dereference(san->port[src].station);
+	struct pw_half *h = rcu_dereference(san->port[src].half);
+
+	pw_port_release(san, src, 1);
+	if (st)
+		pw_drop(st, skb, why);
+	else if (h)
+		pw_half_drop(h, skb, why == PW_DROP_TX_NOMEM ? PW_HALF_DROP_NOMEM :
+							       PW_HALF_DROP_TOOBIG, 0);
+	else
+		kfree_skb(skb);
+}
+
 static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop why)
 {
-	struct pw_san *san = fab->eng.san;
-	struct pw_station *st;
-
 	rcu_read_lock();
-	pw_port_release(san, m->src, 1);
-	st = rcu_dereference(san->port[m->src].station);
-	if (st)
-		pw_drop(st, m->skb, why);
-	else
-		kfree_skb(m->skb);
+	pw_fab_refuse(fab->eng.san, m->src, m->skb, why);
 	rcu_read_unlock();
 	kmem_cache_free(pw_fab_cache, m);
 }
@@ -381,13 +389,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 
 	m = kmem_cache_alloc(pw_fab_cache, GFP_ATOMIC);
 	if (unlikely(!m)) {
-		struct pw_station *st = rcu_dereference(eng->san->port[src].station);
-
-		pw_port_release(eng->san, src, 1);
-		if (st)
-			pw_drop(st, skb, PW_DROP_TX_NOMEM);
-		else
-			kfree_skb(skb);
+		pw_fab_refuse(eng->san, src, skb, PW_DROP_TX_NOMEM);
 		return;
 	}
 	m->skb = skb;

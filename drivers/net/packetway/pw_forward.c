@@ -22,13 +22,31 @@
 #include "pw_trace.h"
 #include "pw_trunk.h"
 
-/* what the front of a frame says */
+/* what the front of a frame says; both halves go by it */
 struct pw_look {
 	enum { PW_LOOK_L2, PW_LOOK_ADDR, PW_LOOK_GROUP, PW_LOOK_BAD, PW_LOOK_NOMEM } kind;
 	u32 hdr_off;		/* not L2: where the header is */
 	u32 dt;			/* not L2 */
 	struct pw_eep_hop hop;	/* L2 */
 };
+
+/*
+ * Frames that reach a half-router while another one is at work on this CPU: the
+ * next hop of the same frame, most of the time. They are taken as soon as that
+ * one has finished with its frame, without a queue and a softirq for each hop.
+ */
+#define PW_HOPS_AHEAD 4
+
+struct pw_hops {
+	bool running;
+	unsigned int n;
+	struct {
+		struct pw_half *half;
+		struct sk_buff *skb;
+	} next[PW_HOPS_AHEAD];
+};
+
+static DEFINE_PER_CPU(struct pw_hops, pw_hops);	/* BH off */
 
 /**
  * pw_half_drop - count why a frame ends at a half-router, tell its source, free it
@@ -191,38 +209,36 @@ static bool pw_half_reverse_path(const struct pw_half *h, const struct sk_buff *
 }
 
 /* a frame from the other half: where on this half's SAN does it go? */
-static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
+static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
-	struct pw_look l;
 	int port;
 
-	pw_half_look(skb, &l);
-	switch (l.kind) {
+	switch (l->kind) {
 	case PW_LOOK_L2:
-		if (pw_san_native_route(h->san, skb->data + l.hop.route_off, l.hop.route_len, cb) ||
+		if (pw_san_native_route(h->san, skb->data + l->hop.route_off, l->hop.route_len, cb) ||
 		    !pw_port_takes(h->san, cb->dst_port)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_BADL2RH, PW_TE_ERR_BADL2RH);
 			return;
 		}
-		if (l.hop.prio >= 0)
-			cb->prio = l.hop.prio;
-		if (!pw_esp_pass(h, skb, l.hop.consumed))
+		if (l->hop.prio >= 0)
+			cb->prio = l->hop.prio;
+		if (!pw_esp_pass(h, skb, l->hop.consumed))
 			return;
-		__skb_pull(skb, l.hop.consumed);
+		__skb_pull(skb, l->hop.consumed);
 		pw_half_count(h, PW_HALF_FORWARD_L2);
 		pw_half_emit(h, skb, cb->dst_port);
 		return;
 	case PW_LOOK_ADDR:
-		if (l.dt == h->addr) {
+		if (l->dt == h->addr) {
 			pw_half_local(h, skb);
 			return;
 		}
 		cb->route = -1;
-		cb->dt = l.dt;
-		port = pw_san_port_of(h->san, l.dt);
+		cb->dt = l->dt;
+		port = pw_san_port_of(h->san, l->dt);
 		if (port < 0) {
-			port = pw_fib_lookup(h->san, l.dt);
+			port = pw_fib_lookup(h->san, l->dt);
 			/* back where it came from is no way */
 			if (port == (int)h->port)
 				port = -1;
@@ -231,21 +247,21 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb)
 			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
 			return;
 		}
-		if (!pw_esp_pass(h, skb, l.hdr_off))
+		if (!pw_esp_pass(h, skb, l->hdr_off))
 			return;
 		pw_half_count(h, PW_HALF_FORWARD_L3);
 		pw_half_emit(h, skb, port);
 		return;
 	case PW_LOOK_GROUP:
-		if (!pw_half_reverse_path(h, skb, l.hdr_off)) {
+		if (!pw_half_reverse_path(h, skb, l->hdr_off)) {
 			pw_half_count(h, PW_HALF_DROP_GROUP);
 			consume_skb(skb);
 			return;
 		}
-		if (!pw_esp_pass(h, skb, l.hdr_off))
+		if (!pw_esp_pass(h, skb, l->hdr_off))
 			return;
 		cb->route = -1;
-		cb->dt = l.dt;
+		cb->dt = l->dt;
 		pw_half_count(h, PW_HALF_FORWARD_GROUP);
 		pw_half_emit(h, skb, PW_PORT_GROUP);
 		return;
@@ -346,15 +362,6 @@ static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
 	return v.hdr_seen && v.data_len > mtu;
 }
 
-/* the frame leaves this half for the other one */
-static void pw_half_to_twin(struct pw_half *h, struct sk_buff *skb)
-{
-	if (h->twin)
-		pw_half_out(h->twin, skb);
-	else
-		pw_trunk_send(h->trunk, skb);
-}
-
 /* one more router is passed; true: go on at the other half */
 static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -378,6 +385,17 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 	return pw_esp_pass(h, skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
 }
 
+/* one more router is passed, and the frame goes on at the other half */
+static void pw_half_to_twin(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	if (!pw_half_cross(h, skb, l))
+		return;
+	if (h->twin)
+		pw_half_out(h->twin, skb, l);
+	else
+		pw_trunk_send(h->trunk, skb);
+}
+
 /* by address, from this half's own SAN */
 static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -392,8 +410,7 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 	if (port < 0)
 		port = pw_fib_lookup(h->san, l->dt);
 	if (port == (int)h->port) {
-		if (pw_half_cross(h, skb, l))
-			pw_half_to_twin(h, skb);
+		pw_half_to_twin(h, skb, l);
 		return;
 	}
 	if (port < 0 || !pw_port_takes(h->san, port)) {
@@ -461,15 +478,13 @@ static void pw_half_in_group(struct pw_half *h, struct sk_buff *skb, const struc
 		consume_skb(skb);
 		return;
 	}
-	if (pw_half_cross(h, skb, l))
-		pw_half_to_twin(h, skb);
+	pw_half_to_twin(h, skb, l);
 }
 
 /* a frame from this half's own SAN */
-static void pw_half_in(struct pw_half *h, struct sk_buff *skb)
+static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
-	struct pw_look l;
 
 	pw_half_count(h, PW_HALF_RX);
 	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb);
@@ -479,17 +494,15 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb)
 	skb->dev = NULL;
 	cb->net = NULL;
 
-	pw_half_look(skb, &l);
-	switch (l.kind) {
+	switch (l->kind) {
 	case PW_LOOK_L2:
-		if (pw_half_cross(h, skb, &l))
-			pw_half_to_twin(h, skb);
+		pw_half_to_twin(h, skb, l);
 		break;
 	case PW_LOOK_ADDR:
-		pw_half_in_addr(h, skb, &l);
+		pw_half_in_addr(h, skb, l);
 		break;
 	case PW_LOOK_GROUP:
-		pw_half_in_group(h, skb, &l);
+		pw_half_in_group(h, skb, l);
 		break;
 	case PW_LOOK_NOMEM:
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
@@ -578,6 +591,22 @@ static bool pw_half_enqueue(struct pw_half *h, struct sk_buff *skb)
 	return open;
 }
 
+/*
+ * May a frame be the next one that this CPU takes, though it has just come? Not if
+ * others wait at @h, or its poll has them in hand: they were first.
+ */
+static bool pw_half_ahead(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
+
+	if (!hops->running || hops->n == PW_HOPS_AHEAD ||
+	    test_bit(NAPI_STATE_SCHED, &h->napi.state) || READ_ONCE(h->rxq.nonempty))
+		return false;
+	hops->next[hops->n].half = h;
+	hops->next[hops->n++].skb = skb;
+	return true;
+}
+
 /**
  * pw_half_deliver - a frame has reached the port of a half-router
  * @h: the half-router
@@ -587,7 +616,7 @@ static bool pw_half_enqueue(struct pw_half *h, struct sk_buff *skb)
  */
 void pw_half_deliver(struct pw_half *h, struct sk_buff *skb)
 {
-	if (likely(pw_half_enqueue(h, skb)))
+	if (pw_half_ahead(h, skb) || likely(pw_half_enqueue(h, skb)))
 		return;
 	pw_port_release(h->san, pw_cb(skb)->src_port, 1);
 	pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
@@ -621,6 +650,46 @@ static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
 		pw_port_release(h->san, pw_cb(skb)->src_port, 1);
 }
 
+static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)
+{
+	u8 flags = pw_cb(skb)->flags;
+	struct pw_look l;
+
+	pw_half_take(h, skb);
+	if (unlikely(flags & PW_CB_RETURNED)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, flags & PW_CB_HALF ? 0 : PW_TE_ERR_UNK);
+		return;
+	}
+	pw_half_look(skb, &l);
+	if (flags & PW_CB_TWIN)
+		pw_half_out(h, skb, &l);
+	else
+		pw_half_in(h, skb, &l);
+}
+
+/*
+ * A frame at @h, and where it gets from there at once. A frame passes PW_HOPS_MAX
+ * routers at most, so this ends. BH off, RCU held.
+ */
+static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
+{
+	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
+	unsigned int i, n;
+
+	hops->running = true;
+	pw_half_handle(h, skb);
+	while (unlikely(hops->n)) {
+		/* the oldest first; what it leads to goes behind the others */
+		h = hops->next[0].half;
+		skb = hops->next[0].skb;
+		n = --hops->n;
+		for (i = 0; i < n; i++)
+			hops->next[i] = hops->next[i + 1];
+		pw_half_handle(h, skb);
+	}
+	hops->running = false;
+}
+
 int pw_half_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_half *h = container_of(napi, struct pw_half, napi);
@@ -637,16 +706,8 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	spin_unlock(&h->rxq.lock);
 
 	rcu_read_lock();
-	while ((skb = __skb_dequeue(&batch))) {
-		pw_half_take(h, skb);
-		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED))
-			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN,
-				     pw_cb(skb)->flags & PW_CB_HALF ? 0 : PW_TE_ERR_UNK);
-		else if (pw_cb(skb)->flags & PW_CB_TWIN)
-			pw_half_out(h, skb);
-		else
-			pw_half_in(h, skb);
-	}
+	while ((skb = __skb_dequeue(&batch)))
+		pw_half_run(h, skb);
 	rcu_read_unlock();
 
 	if (work < budget)
@@ -654,20 +715,26 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/* nothing comes in and nobody polls any more: what waits is dropped, its source told */
-void pw_half_purge(struct pw_half *h)
+/**
+ * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
+ * @h: the half-router; nothing comes in from its SAN and nobody polls it any more
+ * @last: nothing comes from its twin either
+ */
+void pw_half_drain(struct pw_half *h, bool last)
 {
 	struct sk_buff *skb;
 
 	local_bh_disable();
 	rcu_read_lock();
-	spin_lock(&h->rxq.lock);
-	h->rxq.open = false;
-	spin_unlock(&h->rxq.lock);
-	while ((skb = pw_rxq_pop(&h->rxq))) {
-		pw_half_take(h, skb);
-		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, PW_TE_ERR_UNK);
-	}
+	do {
+		spin_lock(&h->rxq.lock);
+		skb = pw_rxq_pop(&h->rxq);
+		if (!skb && last)
+			h->rxq.open = false;
+		spin_unlock(&h->rxq.lock);
+		if (skb)
+			pw_half_run(h, skb);
+	} while (skb);
 	rcu_read_unlock();
 	local_bh_enable();
 }

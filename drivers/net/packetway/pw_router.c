@@ -203,10 +203,11 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 		napi_enable(&h->napi);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
 	}
-	for (i = 0; i < n; i++)
-		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
+	/* a fabric throws away what is sent to a port that is not up */
 	for (i = 0; i < n; i++)
 		pw_san_port_up(conf[i].san, conf[i].port, true);
+	for (i = 0; i < n; i++)
+		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
 	list_add_tail(&r->list, pw_routers(net));
 	pn->nrouters++;
 	for (i = 0; i < n; i++)
@@ -251,14 +252,15 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 	synchronize_net();
 	for (i = 0; i < n; i++)
 		napi_disable(&r->half[i].napi);
+	/* what waits may cross to the other half, or the trunk that is still open */
+	for (i = 0; i < n; i++)
+		pw_half_drain(&r->half[i], false);
 	if (r->half[0].trunk)
 		pw_trunk_stop(r->half[0].trunk);
-	for (i = 0; i < n; i++) {
-		struct pw_half *h = &r->half[i];
-
-		pw_half_purge(h);
-		netif_napi_del(&h->napi);
-	}
+	for (i = 0; i < n; i++)
+		pw_half_drain(&r->half[i], true);
+	for (i = 0; i < n; i++)
+		netif_napi_del(&r->half[i].napi);
 	/* the other halves of these SANs have lost ways as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);

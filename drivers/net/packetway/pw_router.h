@@ -9,6 +9,9 @@
  *	-> pw_half_out  half B consumes the leading L2RH or looks the address up
  *	-> pw_half_emit  charged to half B's port -> engine of SAN B
  *
+ * Where an engine delivers at once, the half-router of a next hop takes the frame
+ * straight after: its queue and softirq are for frames that come from elsewhere.
+ *
  * A frame is charged to its sender until half A takes it from the queue, then to
  * half B's port until it is taken there. A port of a half-router that has
  * PW_HALF_INFLIGHT_MAX frames under way drops further ones: stopping instead would
@@ -16,7 +19,9 @@
  *
  * Lifetime: a router is made and deleted under RTNL. Its halves are published in
  * pw_port.half; deleting withdraws them, waits for a grace period and for NAPI,
- * then frees both. Inside the data path a half and its twin are valid together.
+ * forwards what still waits, then frees both. Inside the data path a half and its
+ * twin are valid together. Frames on their way to a port whose half-router has gone
+ * are returned to who sent them, and their source gets an ERR.
  *
  * Locks: pw_half.lock guards the tables (db) and the scratch buffer of a half. It
  * is never held while a message is sent: answers are collected and go out after.
@@ -143,6 +148,7 @@ struct pw_half {
 	u32 serial;
 	u32 trunk_twin;		/* other end that was told everything, 0: none */
 	bool resync;		/* ask the neighbours again, a little later */
+	bool leaving;		/* has said so: no longer listens to anybody */
 	u8 *scratch;
 
 	void *mem;		/* tables, nodes and scratch */
@@ -205,7 +211,7 @@ int pw_half_header(struct sk_buff *skb, u32 off);
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
 void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
-void pw_half_purge(struct pw_half *h);
+void pw_half_drain(struct pw_half *h, bool last);
 
 /* pw_route.c APIs: ways from a SAN */
 int pw_fib_lookup(const struct pw_san *san, u32 addr);

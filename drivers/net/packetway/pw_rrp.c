@@ -487,6 +487,7 @@ void pw_rrp_half_down(struct pw_half *h)
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&h->lock);
+	h->leaving = true;
 	pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN, PW_ADDR_BROADCAST, h->addr,
 						READ_ONCE(h->twin_addr)));
 	if (h->trunk && READ_ONCE(h->twin_addr))
@@ -987,7 +988,10 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 
 	__skb_queue_head_init(&out);
 	spin_lock(&h->lock);
-	if (v->pt == PW_PT_RRP)
+	/* what it would pass on now would outlive the news that it has gone */
+	if (h->leaving)
+		bad = PW_HALF_RRP_REFUSED;
+	else if (v->pt == PW_PT_RRP)
 		changed = pw_rrp_dispatch(h, &in, &out, &bad);
 	else if (in.trusted)
 		changed = pw_rrp_down(h, &in, &out);
