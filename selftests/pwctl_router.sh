@@ -75,7 +75,7 @@ tap_is "route show" \
 	'[["00:02:01","00:02:10","00:01:10",false],["00:03:01","00:03:10","00:01:10",false]]'
 tap_is "name show" "$(pwctl -j name show 1 | jq -c 'map(select(.local | not) | [.addr, .name]) | sort')" \
 	'[["00:02:01","b"],["00:02:02","bc"],["00:02:10","ab"],["00:03:01","c"],["00:03:02","bc"]]'
-tap_is "what a node can do" "$(pwctl -j name show 1 | jq -c 'map(select(.name == "c"))[0].can')" '["compute","aton"]'
+tap_is "what a node can do" "$(pwctl -j name show 1 | jq -c 'map(select(.name == "c"))[0].can')" '["compute","aton","esp"]'
 tap_is "resolve in a SAN" "$(pwctl -j resolve c san 1 | jq -r '.[0].addr')" 00:03:01
 tap_is "resolve from a station" "$(pwctl -j resolve c dev a | jq -c '.[0] | [.addr, .name, .hops]')" '["00:03:01","c",2]'
 tap_is "resolve by address" "$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].name')" c

@@ -464,7 +464,7 @@ TEST_F(pair, rrp_nodes)
 	EXPECT_EQ(self->addr[1], pw_get(rx + 21, 3));
 	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, PW_CAPA_ATON << 24);
 	RRP(0, self->hr[0], PW_TE_TELL, l);
-	ASSERT_EQ(64, recv_rrp(self->raw[0], &h, PW_TE_INFO));
+	ASSERT_EQ(96, recv_rrp(self->raw[0], &h, PW_TE_INFO));
 	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, PW_CAPA_PRINTER << 24);
 	RRP(0, self->hr[0], PW_TE_TELL, l);
 	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
@@ -529,6 +529,77 @@ TEST_F(pair, rrp_nodes)
 	ASSERT_EQ(0, pw_link_up(&self->nl, "b"));
 	EXPECT_EQ(0, wait_for(&self->g, 1, self->addr[1]));
 	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
+}
+
+/* the parameter of capability @code that SAN 1's half-router tells of @addr; -1: none */
+static long told_capa(int fd, uint32_t me, uint32_t hr, uint32_t addr, int code)
+{
+	struct pw_hdr h;
+	int l, len, k;
+
+	l = put_rec(tx + 16, PW_RRP_CAPA, 3, 0, (uint32_t)code << 24);
+	l = pw_msg(tx, hr, me, PW_PT_RRP, PW_TE_TELL, 0, tx + 16, l);
+	if (send(fd, tx, l, 0) != l)
+		return -1;
+	len = recv_rrp(fd, &h, PW_TE_INFO);
+	for (k = 16, l = 0; k < 16 + len; k += 8) {
+		if (rx[k] == PW_RRP_ADDR) {
+			l = pw_get(rx + k + 5, 3) == addr;
+			continue;
+		}
+		if (l && rx[k] == PW_RRP_CAPA && rx[k + 4] == code)
+			return pw_get(rx + k + 5, 4);
+		k += 8 * pw_get(rx + k + 2, 2);
+	}
+	return -1;
+}
+
+/* until the far station's capability is told as @want */
+static long wait_capa(int fd, uint32_t me, uint32_t hr, uint32_t addr, int code, long want)
+{
+	double end = pw_now() + (pw_slow_kernel() ? 40 : 10);
+	long got;
+
+	while ((got = told_capa(fd, me, hr, addr, code)) != want && pw_now() < end)
+		usleep(20000);
+	return got;
+}
+
+TEST_F(pair, features)
+{
+	struct packetway_poets_open o = { .size = sizeof(o), .devices = 7, .pins = 1 };
+	struct packetway_bind b = { .size = sizeof(b), .ifindex = self->idx[1] };
+	struct rtattr *nest;
+	struct pw_req r;
+	int ctl, sw;
+
+	/* a station that is up has a store for ESP, and its size is told */
+	EXPECT_LT(0, told_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
+			       PW_CAPA_ESP));
+	pw_genl_init(&r, self->g.family, PACKETWAY_CMD_ESP_SET, NLM_F_ACK);
+	nest = pw_genl_nest(&r, PACKETWAY_A_ESP);
+	pw_req_u32(&r, PACKETWAY_A_ESP_IFINDEX, self->idx[1]);
+	pw_req_u32(&r, PACKETWAY_A_ESP_CAPACITY, 100);
+	pw_req_end(&r, nest);
+	ASSERT_EQ(0, pw_nl_talk(&self->g.nl, &r));
+	EXPECT_EQ(100, wait_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
+				 PW_CAPA_ESP, 100));
+
+	/* a softswitch as long as somebody has it open */
+	EXPECT_EQ(-1, told_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
+				PW_CAPA_POETS));
+	ASSERT_EQ(0, setns(self->ns, CLONE_NEWNET));
+	ctl = open("/dev/" PACKETWAY_DEVICE, O_RDWR);
+	ASSERT_LE(0, ctl);
+	ASSERT_EQ(0, ioctl(ctl, PACKETWAY_IOC_BIND, &b));
+	sw = ioctl(ctl, PACKETWAY_IOC_POETS_OPEN, &o);
+	ASSERT_LE(0, sw);
+	EXPECT_EQ(7, wait_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
+			       PW_CAPA_POETS, 7));
+	close(sw);
+	EXPECT_EQ(-1, wait_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
+				PW_CAPA_POETS, -1));
+	close(ctl);
 }
 
 TEST_F(pair, groups)

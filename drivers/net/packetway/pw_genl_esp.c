@@ -299,6 +299,8 @@ int pw_genl_esp_set(struct sk_buff *skb, struct genl_info *info)
 	if (!err)
 		err = who.esp ? pw_esp_set_node(net, who.esp, tb, info->extack) :
 				pw_esp_set_net(net, tb, info->extack);
+	if (!err && who.st)
+		pw_rrp_station_changed(who.st);
 	if (!err)
 		pw_genl_notify(net, pw_esp_message(net, &who, 0, 0, PACKETWAY_CMD_ESP_SET));
 	rtnl_unlock();

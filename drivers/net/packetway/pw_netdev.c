@@ -289,8 +289,7 @@ static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void 
 	case NETDEV_CHANGE:	/* the alias too */
 	case NETDEV_CHANGENAME:
 	case NETDEV_CHANGEMTU:
-		if (netif_running(dev))
-			pw_rrp_register(netdev_priv(dev));
+		pw_rrp_station_changed(netdev_priv(dev));
 		break;
 	}
 	return NOTIFY_DONE;

@@ -19,7 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "pw_cdev.h"
-#include "pw_priv.h"
+#include "pw_router.h"
 
 static_assert(PACKETWAY_POETS_PAYLOAD == PW_POETS_MAX_PAYLOAD);
 static_assert(PACKETWAY_POETS_DEVICES_MAX == PW_POETS_DEVICES_MAX);
@@ -632,6 +632,7 @@ static int pw_poets_release(struct inode *inode, struct file *file)
 	if (st) {
 		RCU_INIT_POINTER(st->poets[po->role], NULL);
 		RCU_INIT_POINTER(po->station, NULL);
+		pw_rrp_station_changed(st);
 	}
 	rtnl_unlock();
 	/* the receive side is done with it after this, then the timer */
@@ -669,6 +670,7 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 		po->sw.hw_addr = st->addr;
 		rcu_assign_pointer(po->station, st);
 		rcu_assign_pointer(st->poets[po->role], po);
+		pw_rrp_station_changed(st);
 	}
 	rtnl_unlock();
 	return err;

@@ -230,6 +230,7 @@ void pw_rrp_san_exit(struct pw_san *san);
 void pw_rrp_san_changed(struct pw_san *san);
 void pw_rrp_routes_changed(struct pw_san *san);
 void pw_rrp_register(struct pw_station *st);
+void pw_rrp_station_changed(struct pw_station *st);
 void pw_rrp_unregister(struct pw_station *st);
 void pw_rrp_half_up(struct pw_half *h);
 void pw_rrp_half_down(struct pw_half *h);

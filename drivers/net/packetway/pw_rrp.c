@@ -15,6 +15,7 @@
  * else are refused. A node may describe itself by INFO and nobody else.
  */
 #include <linux/bsearch.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
@@ -47,6 +48,28 @@ static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new, b
 		kfree_rcu(old, rcu);
 }
 
+static void pw_rrp_put_capa32(struct pw_rrp_buf *b, u8 code, u32 param)
+{
+	u8 bytes[4];
+
+	put_unaligned_be32(param, bytes);
+	pw_rrp_put_capa(b, code, bytes, sizeof(bytes));
+}
+
+/* what a station can do for others; under RTNL */
+static void pw_rrp_put_features(struct pw_rrp_buf *b, const struct pw_station *st)
+{
+	const struct pw_poets *po = rtnl_dereference(st->poets[PW_POETS_R_SWITCH]);
+	const u8 registers = PACKETWAY_ATON_REGS;
+
+	pw_rrp_put_capa(b, PW_CAPA_COMPUTE, NULL, 0);
+	pw_rrp_put_capa(b, PW_CAPA_ATON, &registers, 1);
+	/* a station that is up has a store */
+	pw_rrp_put_capa32(b, PW_CAPA_ESP, st->esp.store.capacity);
+	if (po)
+		pw_rrp_put_capa32(b, PW_CAPA_POETS, po->sw.max_devices);
+}
+
 /**
  * pw_rrp_register - a station describes itself: name or alias, capabilities
  * @st: the station, up; under RTNL
@@ -55,7 +78,6 @@ static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new, b
  */
 void pw_rrp_register(struct pw_station *st)
 {
-	const u8 registers = PACKETWAY_ATON_REGS;
 	const struct dev_ifalias *alias;
 	struct pw_rrp_buf b;
 	struct pw_info *new;
@@ -72,8 +94,7 @@ void pw_rrp_register(struct pw_station *st)
 	else
 		pw_rrp_put_name(&b, st->dev->name, strlen(st->dev->name));
 	rcu_read_unlock();
-	pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0);
-	pw_rrp_put_capa(&b, PW_CAPA_ATON, &registers, 1);
+	pw_rrp_put_features(&b, st);
 	len = pw_rrp_buf_done(&b);
 	if (len < 0) {
 		kfree(new);
@@ -83,6 +104,13 @@ void pw_rrp_register(struct pw_station *st)
 	new->told = false;
 	pw_info_replace(st->san, st->port, new, false);
 	pw_rrp_san_changed(st->san);
+}
+
+/* a station can do more, or less, than it said; under RTNL */
+void pw_rrp_station_changed(struct pw_station *st)
+{
+	if (netif_running(st->dev))
+		pw_rrp_register(st);
 }
 
 /* the station goes down; under RTNL */
