@@ -659,7 +659,10 @@ static struct pw_san *pw_route_parse(struct genl_info *info, struct pw_fib_entry
 	return san;
 }
 
-int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info)
+typedef int (*pw_route_fn)(struct pw_san *san, const struct pw_fib_entry *e,
+			   struct netlink_ext_ack *extack);
+
+static int pw_route_change(struct genl_info *info, pw_route_fn change)
 {
 	struct pw_fib_entry e;
 	struct pw_san *san;
@@ -667,31 +670,39 @@ int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info)
 
 	rtnl_lock();
 	san = pw_route_parse(info, &e);
-	if (IS_ERR(san)) {
-		err = PTR_ERR(san);
-	} else if (!rtnl_dereference(san->port[e.port].half)) {
-		NL_SET_ERR_MSG(info->extack, "There is no half-router at this address");
-		err = -ENOENT;
-	} else {
-		err = pw_fib_route_add(san, &e, info->extack);
-	}
+	err = IS_ERR(san) ? PTR_ERR(san) : change(san, &e, info->extack);
 	rtnl_unlock();
 	return err;
 }
 
+static int pw_route_add(struct pw_san *san, const struct pw_fib_entry *e,
+			struct netlink_ext_ack *extack)
+{
+	if (!rtnl_dereference(san->port[e->port].half)) {
+		NL_SET_ERR_MSG(extack, "There is no half-router at this address");
+		return -ENOENT;
+	}
+	return pw_fib_route_add(san, e, extack);
+}
+
+static int pw_route_del(struct pw_san *san, const struct pw_fib_entry *e,
+			struct netlink_ext_ack *extack)
+{
+	int err = pw_fib_route_del(san, e);
+
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG(extack, "There is no such route made by hand");
+	return err;
+}
+
+int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info)
+{
+	return pw_route_change(info, pw_route_add);
+}
+
 int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct pw_fib_entry e;
-	struct pw_san *san;
-	int err;
-
-	rtnl_lock();
-	san = pw_route_parse(info, &e);
-	err = IS_ERR(san) ? PTR_ERR(san) : pw_fib_route_del(san, &e);
-	if (err == -ENOENT && !IS_ERR(san))
-		NL_SET_ERR_MSG(info->extack, "There is no such route made by hand");
-	rtnl_unlock();
-	return err;
+	return pw_route_change(info, pw_route_del);
 }
 
 /**
