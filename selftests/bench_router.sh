@@ -52,10 +52,10 @@ busywait 20000 pwctl resolve 00:03:01 san 1 >/dev/null
 busywait 20000 pwctl resolve 00:01:01 san 3 >/dev/null
 # routes are known where the SANs are at home
 route() { pwctl -j resolve "$1" san "$2" | jq -er '.[0].l2rh'; }
-to2=$(route 00:02:01 1) && to3=$(route 00:03:01 1) && from2=$(route 00:01:01 2) && from3=$(route 00:01:01 3) || {
+if ! { to2=$(route 00:02:01 1) && to3=$(route 00:03:01 1) && from2=$(route 00:01:01 2) && from3=$(route 00:01:01 3); }; then
 	echo "no source routes: nothing to measure"
 	exit 1
-}
+fi
 
 run() { "$PW_BUILD/selftests/eep_bench" "$1" "$A" "$2" "$B" "$3" "$frames" "$rounds" "$len" "${@:4}" | awk '{ print $5 }'; }
 # by_route: frames that r2 has forwarded by L2RH to SAN 3

@@ -216,7 +216,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 
 	switch (l->kind) {
 	case PW_LOOK_L2:
-		if (pw_san_native_route(h->san, skb->data + l->hop.route_off, l->hop.route_len, cb) ||
+		if (pw_san_native_route(h->san, skb->data + l->hop.route_off,
+					l->hop.route_len, cb) ||
 		    !pw_port_takes(h->san, cb->dst_port)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_BADL2RH, PW_TE_ERR_BADL2RH);
 			return;

@@ -769,19 +769,12 @@ static int pw_node_put(struct sk_buff *msg, const struct pw_half *h, const struc
 /* every SAN is shown by one table: the first half-router's best one */
 static bool pw_node_table(const struct pw_half *h, const struct pw_rrp_table *t)
 {
-	const struct pw_rrp_table *o;
 	u32 i;
 
 	for (i = 0; i < h->port; i++)
 		if (rtnl_dereference(h->san->port[i].half))
 			return false;
-	for (i = 0; i < h->db.ntables; i++) {
-		o = &h->db.table[i];
-		if (o != t && o->used && o->san == t->san &&
-		    (o->q < t->q || (o->q == t->q && o < t)))
-			return false;
-	}
-	return true;
+	return pw_rrp_db_shows(&h->db, t);
 }
 
 static int pw_node_fill(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,

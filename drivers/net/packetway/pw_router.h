@@ -32,7 +32,7 @@
 #define PW_ROUTER_H
 
 #include "pw_priv.h"
-#include "rrp_table.h"
+#include "rrp_answer.h"
 
 #define PW_ROUTERS_MAX		256	/* in a namespace */
 #define PW_ROUTER_NAME_MAX	31

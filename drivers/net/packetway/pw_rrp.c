@@ -17,7 +17,6 @@
 #include <linux/bsearch.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
 #include "pw_genl.h"
 #include "pw_router.h"
@@ -202,18 +201,12 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 	pw_rrp_san_changed(h->san);
 }
 
-/* records of a table as an RTBL takes them */
-static u32 pw_rrp_table_len(const struct pw_rrp_table *t)
-{
-	return 16 + 8 + t->csr_len + 8 + 8 + 8 * DIV_ROUND_UP(4 * t->nrcvf - 4, 8) + t->nodes_len;
-}
-
 static void pw_rrp_send_table(struct pw_half *h, const struct pw_rrp_table *t, u32 dt,
 			      struct sk_buff_head *out)
 {
 	struct pw_eep_hdr hdr = {
 		.pt = PW_PT_RRP, .te = PW_TE_RTBL, .dt = dt, .sa = h->addr, .p = PW_RRP_PRIO,
-		.data_len = pw_rrp_table_len(t),
+		.data_len = pw_rrp_export_len(t),
 	};
 	struct pw_rrp_buf b;
 	struct sk_buff *skb;
@@ -287,51 +280,15 @@ bool pw_half_beyond(const struct pw_half *h, u32 addr)
 	return g && bsearch(&addr, g->addr, g->n, sizeof(addr), pw_beyond_cmp);
 }
 
-static void pw_beyond_add_node(struct pw_groups *g, const struct pw_rrp_rec *node)
-{
-	struct pw_rrp_entry e;
-	struct pw_rrp_rec rec;
-	struct pw_rrp_iter it;
-	u32 i, k;
-
-	pw_rrp_iter_nested(&it, node);
-	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != PW_RRP_LADR)
-			continue;
-		for (i = 0; pw_rrp_entry_at(&rec, i, &e); i++) {
-			if (e.at != PW_RRP_AT_SINGLE)
-				continue;
-			for (k = 0; k < g->n && g->addr[k] != e.addr; k++)
-				;
-			if (k == g->n && g->n < PW_BEYOND_MAX)
-				g->addr[g->n++] = e.addr;
-		}
-	}
-}
-
 static void pw_beyond_update(struct pw_half *h)
 {
 	struct pw_groups *new, *old;
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-	u32 i;
 
 	lockdep_assert_held(&h->lock);
 	new = kmalloc(struct_size(new, addr, PW_BEYOND_MAX), GFP_ATOMIC | __GFP_NOWARN);
 	if (!new)
 		return;
-	new->n = 0;
-	for (i = 0; i < h->db.ntables; i++) {
-		const struct pw_rrp_table *t = &h->db.table[i];
-
-		if (!t->used || t->own || !t->from_twin || t->san == h->san->bias)
-			continue;
-		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-		while (pw_rrp_next(&it, &rec) > 0)
-			if (rec.type == PW_RRP_ADDR)
-				pw_beyond_add_node(new, &rec);
-	}
-	sort(new->addr, new->n, sizeof(new->addr[0]), pw_beyond_cmp, NULL);
+	new->n = pw_rrp_db_groups(&h->db, h->san->bias, new->addr, PW_BEYOND_MAX);
 	old = rcu_replace_pointer(h->beyond, new, lockdep_is_held(&h->lock));
 	if (old)
 		kfree_rcu(old, rcu);
@@ -368,16 +325,6 @@ static int pw_rrp_build_own(struct pw_half *h, bool detail)
 	return pw_rrp_buf_done(&b);
 }
 
-static const struct pw_rrp_table *pw_rrp_own_table(const struct pw_half *h)
-{
-	u32 i;
-
-	for (i = 0; i < h->db.ntables; i++)
-		if (h->db.table[i].used && h->db.table[i].own)
-			return &h->db.table[i];
-	return NULL;
-}
-
 /* what every station of a SAN takes; RCU held */
 static u32 pw_rrp_san_mtu(const struct pw_san *san)
 {
@@ -408,11 +355,11 @@ static void pw_rrp_own_update(struct pw_half *h)
 	len = pw_rrp_build_own(h, true);
 	if (len == -ENOSPC)
 		len = pw_rrp_build_own(h, false);
-	t = pw_rrp_own_table(h);
+	t = pw_rrp_db_own_table(&h->db);
 	if (len >= 0 && (!t || t->nodes_len != len || t->mtu != mtu / 8 ||
 			 memcmp(t->nodes, h->scratch, len))) {
 		if (!pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len)) {
-			t = pw_rrp_own_table(h);
+			t = pw_rrp_db_own_table(&h->db);
 			pw_rrp_send_table(h, t, READ_ONCE(h->twin_addr), &out);
 		}
 	}
@@ -501,8 +448,7 @@ static struct sk_buff *pw_rrp_down_msg(const struct pw_half *h, u16 te, u32 dt, 
 	u8 rec[16];
 
 	pw_rrp_buf_init(&b, rec, sizeof(rec));
-	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, a, 0);
-	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, c, 0);
+	pw_rrp_put_pair(&b, a, c);
 	return pw_rrp_msg(h, PW_PT_ERR, te, dt, PW_RRP_PRIO, rec, sizeof(rec));
 }
 
@@ -553,7 +499,7 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	}
 	if (twin && h->trunk_twin != twin) {
 		h->db.twin = twin;
-		t = pw_rrp_own_table(h);
+		t = pw_rrp_db_own_table(&h->db);
 		if (t)
 			pw_rrp_send_table(h, t, twin, &out);
 		pw_rrp_ask_all(h, &out);
@@ -593,16 +539,12 @@ static void pw_rrp_answer(struct pw_half *h, const struct pw_rrp_in *in, u16 pt,
 /* nothing is known about the first record of the message */
 static void pw_rrp_unknown(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
 	struct pw_rrp_buf b;
 
-	pw_rrp_iter_init(&it, in->data, in->len);
-	if (pw_rrp_next(&it, &rec) <= 0)
-		return;
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	pw_rrp_put_raw(&b, rec.raw, rec.size);
-	pw_rrp_answer(h, in, PW_PT_ERR, PW_TE_ERR_UNK, pw_rrp_buf_done(&b), out);
+	pw_rrp_put_unknown(&b, in->data, in->len);
+	if (b.len)
+		pw_rrp_answer(h, in, PW_PT_ERR, PW_TE_ERR_UNK, pw_rrp_buf_done(&b), out);
 }
 
 static void pw_rrp_redirect(struct pw_half *h, const struct pw_rrp_in *in, u32 addr, u32 hr,
@@ -611,26 +553,13 @@ static void pw_rrp_redirect(struct pw_half *h, const struct pw_rrp_in *in, u32 a
 	struct pw_rrp_buf b;
 
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, addr, 0);
-	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, hr, 0);
+	pw_rrp_put_pair(&b, addr, hr);
 	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_RDRC, pw_rrp_buf_done(&b), out);
-}
-
-static u32 pw_rrp_first_addr(const struct pw_rrp_in *in)
-{
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-
-	pw_rrp_iter_init(&it, in->data, in->len);
-	if (pw_rrp_next(&it, &rec) <= 0 || rec.type != PW_RRP_ADDR ||
-	    rec.at != PW_RRP_AT_SINGLE)
-		return PW_ADDR_UNDEF;
-	return rec.addr;
 }
 
 static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
-	u32 addr = pw_rrp_first_addr(in);
+	u32 addr = pw_rrp_first_addr(in->data, in->len);
 	int port = -1;
 
 	if (pw_addr_kind(addr) == PW_ADDR_KIND_PHYS) {
@@ -645,60 +574,31 @@ static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		pw_rrp_redirect(h, in, addr, pw_san_addr(h->san, port), out);
 }
 
-/* one way with everything that a node of this SAN has to put in front */
-static void pw_rrp_put_way(struct pw_rrp_buf *b, const struct pw_half *h,
-			   const struct pw_rrp_route *r)
-{
-	u8 front[8 + PW_RRP_MAX_CSR];
-	u32 len = 0;
-
-	if (!r->table->own) {
-		len = pw_san_l2rh(h->san, h->port, front);
-		memcpy(front + len, r->table->csr, r->table->csr_len);
-		len += r->table->csr_len;
-	}
-	pw_rrp_put_srqr2(b, r->q, front, len, r->own, r->own_len);
-	pw_rrp_put_mtur(b, pw_rrp_mtu_min(r->mtu, READ_ONCE(h->mtu) / 8));
-}
-
 static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
-	u32 addr = pw_rrp_first_addr(in);
-	struct pw_rrp_route best, r;
-	struct pw_rrp_buf b, save;
-	u32 i, n = 1;
+	u32 addr = pw_rrp_first_addr(in->data, in->len), buddy;
+	struct pw_rrp_access access = { .mtu = READ_ONCE(h->mtu) / 8 };
+	enum pw_rrp_ways ways = PW_RRP_NO_WAY;
+	struct pw_rrp_buf b;
+	u8 l2rh[8];
 
-	/* routes begin on this SAN: they are of no use elsewhere */
-	if (!in->from || !pw_rrp_db_lookup(&h->db, addr, &best) || !best.own_len) {
-		pw_rrp_unknown(h, in, out);
-		return;
-	}
-	if (!best.table->own && !best.table->from_twin) {
-		pw_rrp_redirect(h, in, addr, best.table->via, out);
-		return;
-	}
+	access.l2rh = l2rh;
+	access.l2rh_len = pw_san_l2rh(h->san, h->port, l2rh);
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, addr, 0);
-	pw_rrp_put_way(&b, h, &best);
-	for (i = 0; i < h->db.ntables && n < PW_HALF_PER_SAN; i++) {
-		const struct pw_rrp_table *t = &h->db.table[i];
-
-		if (!t->used || t == best.table || t->own || !t->from_twin ||
-		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
-			continue;
-		save = b;
-		pw_rrp_put_way(&b, h, &r);
-		if (b.err) {
-			/* the ADDR counts what is inside: take the length back too */
-			u32 words = (save.len - PW_RRP_HDR_LEN) / PW_EEP_WORD;
-
-			b = save;
-			put_unaligned_be16(words, h->scratch + PW_RRP_OFF_RL);
-			break;
-		}
-		n++;
+	/* routes begin on this SAN: they are of no use elsewhere */
+	if (in->from)
+		ways = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_PER_SAN, &b, &buddy);
+	switch (ways) {
+	case PW_RRP_WAYS:
+		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_L2SR, pw_rrp_buf_done(&b), out);
+		break;
+	case PW_RRP_ASK_BUDDY:
+		pw_rrp_redirect(h, in, addr, buddy, out);
+		break;
+	case PW_RRP_NO_WAY:
+		pw_rrp_unknown(h, in, out);
+		break;
 	}
-	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_L2SR, pw_rrp_buf_done(&b), out);
 }
 
 static void pw_rrp_wru(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
@@ -711,113 +611,20 @@ static void pw_rrp_wru(struct pw_half *h, const struct pw_rrp_in *in, struct sk_
 	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
 }
 
-/* one criterion of a TELL against one record of a node */
-static bool pw_rrp_fits_node(const struct pw_rrp_rec *want, const struct pw_rrp_rec *node)
-{
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-
-	if (want->type == PW_RRP_ADDR)
-		return pw_rrp_addr_match(want, node->addr);
-	pw_rrp_iter_nested(&it, node);
-	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != want->type)
-			continue;
-		if (rec.type == PW_RRP_NAME && rec.data_len == want->data_len &&
-		    !memcmp(rec.data, want->data, rec.data_len))
-			return true;
-		/* parameters that are given must be there */
-		if (rec.type == PW_RRP_CAPA && rec.code == want->code &&
-		    rec.data_len >= want->data_len &&
-		    !memcmp(rec.data, want->data, want->data_len))
-			return true;
-	}
-	return false;
-}
-
-static bool pw_rrp_wanted(const struct pw_rrp_in *in, const struct pw_rrp_rec *node)
-{
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec want;
-
-	pw_rrp_iter_init(&it, in->data, in->len);
-	while (pw_rrp_next(&it, &want) > 0)
-		if (pw_rrp_fits_node(&want, node))
-			return true;
-	return false;
-}
-
-/* a node without its route; false if it does not fit any more */
-static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *node)
-{
-	struct pw_rrp_buf save = *b;
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-
-	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, node->addr, 0);
-	pw_rrp_iter_nested(&it, node);
-	while (pw_rrp_next(&it, &rec) > 0)
-		if (rec.type != PW_RRP_SRQR)
-			pw_rrp_put_copy(b, &rec);
-	pw_rrp_end_addr(b);
-	if (!b->err)
-		return true;
-	*b = save;
-	return false;
-}
-
-/* the table by which a SAN is best known */
-static bool pw_rrp_best_of_san(const struct pw_half *h, u32 i)
-{
-	const struct pw_rrp_table *t = &h->db.table[i];
-	u32 k;
-
-	for (k = 0; k < h->db.ntables; k++) {
-		const struct pw_rrp_table *o = &h->db.table[k];
-
-		if (k != i && o->used && o->san == t->san &&
-		    (o->q < t->q || (o->q == t->q && k < i)))
-			return false;
-	}
-	return true;
-}
-
 /* Is it a question that may be worth the time? */
 static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in)
 {
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-	u32 n = 0;
-
-	pw_rrp_iter_init(&it, in->data, in->len);
-	while (n <= PW_RRP_TELL_MAX && pw_rrp_next(&it, &rec) > 0)
-		n++;
-	return n <= PW_RRP_TELL_MAX && __ratelimit(&h->tell_limit);
+	return pw_rrp_count_within(in->data, in->len, PW_RRP_TELL_MAX) &&
+	       __ratelimit(&h->tell_limit);
 }
 
 static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in,
 			     struct sk_buff_head *out)
 {
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec node;
 	struct pw_rrp_buf b;
-	bool room = true;
-	u32 i;
 
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	for (i = 0; i < h->db.ntables && room; i++) {
-		const struct pw_rrp_table *t = &h->db.table[i];
-
-		if (!t->used || !pw_rrp_best_of_san(h, i))
-			continue;
-		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-		while (room && pw_rrp_next(&it, &node) > 0) {
-			if (node.type == PW_RRP_ADDR && node.at == PW_RRP_AT_SINGLE &&
-			    pw_rrp_wanted(in, &node))
-				room = pw_rrp_put_described(&b, &node);
-		}
-	}
-	if (b.len)
+	if (pw_rrp_answer_tell(&h->db, in->data, in->len, &b))
 		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
 	else
 		pw_rrp_unknown(h, in, out);
@@ -832,7 +639,7 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 	struct pw_info *new;
 	bool same;
 
-	if (!in->from || in->trusted || pw_rrp_first_addr(in) != in->from)
+	if (!in->from || in->trusted || pw_rrp_first_addr(in->data, in->len) != in->from)
 		return false;
 	pw_rrp_iter_init(&it, in->data, in->len);
 	if (pw_rrp_next(&it, &node) <= 0 || node.data_len > PW_INFO_MAX)
@@ -856,13 +663,9 @@ static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 {
 	u32 i;
 
-	for (i = 0; i < h->db.ntables; i++) {
-		const struct pw_rrp_table *t = &h->db.table[i];
-
-		if (!t->used || (in->from_twin ? t->from_twin : t->own || !t->from_twin))
-			continue;
-		pw_rrp_send_table(h, t, in->from, out);
-	}
+	for (i = 0; i < h->db.ntables; i++)
+		if (pw_rrp_gives(&h->db.table[i], in->from_twin))
+			pw_rrp_send_table(h, &h->db.table[i], in->from, out);
 }
 
 /* true: the ways from this SAN may have changed */

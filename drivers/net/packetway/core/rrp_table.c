@@ -231,6 +231,71 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 }
 
 /**
+ * pw_rrp_db_own_table - the table of this half-router's own SAN
+ * @db: tables
+ *
+ * Return: the table or NULL.
+ */
+const struct pw_rrp_table *pw_rrp_db_own_table(const struct pw_rrp_db *db)
+{
+	u32 i;
+
+	for (i = 0; i < db->ntables; i++)
+		if (db->table[i].used && db->table[i].own)
+			return &db->table[i];
+	return NULL;
+}
+
+/**
+ * pw_rrp_db_shows - is this the table by which its SAN is best known?
+ * @db: tables
+ * @t: one of them
+ *
+ * Return: true for one table of each SAN.
+ */
+bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t)
+{
+	u32 i;
+
+	for (i = 0; i < db->ntables; i++) {
+		const struct pw_rrp_table *o = &db->table[i];
+
+		if (o != t && o->used && o->san == t->san &&
+		    (o->q < t->q || (o->q == t->q && o < t)))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * pw_rrp_gives - does a table go to a neighbour that asks for tables?
+ * @t: the table
+ * @to_twin: the twin asks, otherwise a buddy
+ *
+ * Return: the twin gets the own one and those of buddies, buddies what came from the
+ * twin.
+ */
+bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_twin)
+{
+	return t->used && (to_twin ? !t->from_twin : !t->own && t->from_twin);
+}
+
+/**
+ * pw_rrp_export_len - bytes that pw_rrp_db_export() writes
+ * @t: the table
+ *
+ * Return: how many.
+ */
+u32 pw_rrp_export_len(const struct pw_rrp_table *t)
+{
+	u32 rthd = 2 * PW_EEP_WORD, srqr = PW_RRP_HDR_LEN + t->csr_len;
+	/* the first entry is in the record's header */
+	u32 rcvf = PW_RRP_HDR_LEN + round_up(4 * t->nrcvf - 4, PW_EEP_WORD);
+
+	return rthd + srqr + PW_RRP_HDR_LEN + rcvf + t->nodes_len;
+}
+
+/**
  * pw_rrp_db_export - write a table as the records of an RTBL
  * @t: table
  * @b: builder

@@ -149,7 +149,11 @@ void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table 
 int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len);
 enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
 				    const u8 *data, size_t len, const struct pw_rrp_table **kept);
+const struct pw_rrp_table *pw_rrp_db_own_table(const struct pw_rrp_db *db);
+bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t);
+u32 pw_rrp_export_len(const struct pw_rrp_table *t);
 void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b);
+bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_twin);
 enum pw_rrp_tell pw_rrp_tell(bool from_twin);
 u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other);
 u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 a, u32 b);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RRP levels B and C: what a half-router answers out of its tables.
+ *
+ * Messages are as pw_rrp_check_msg() let them pass; answers are records in the
+ * caller's buffer. Who may ask, how often and where the answer goes is the
+ * caller's to decide.
+ */
+#ifndef PW_CORE_RRP_ANSWER_H
+#define PW_CORE_RRP_ANSWER_H
+
+#include "rrp_table.h"
+
+/**
+ * struct pw_rrp_access - how a node of the own SAN uses this half-router
+ * @l2rh: native route from any node to it, as pw_eep_put_l2rh() writes it
+ * @l2rh_len: bytes of it
+ * @mtu: of the own SAN in words, 0 = unlimited
+ */
+struct pw_rrp_access {
+	const u8 *l2rh;
+	u32 l2rh_len;
+	u32 mtu;
+};
+
+/* What GVL2 gets */
+enum pw_rrp_ways {
+	PW_RRP_NO_WAY,		/* ERR/UNK */
+	PW_RRP_ASK_BUDDY,	/* RDRC */
+	PW_RRP_WAYS,		/* L2SR */
+};
+
+u32 pw_rrp_first_addr(const u8 *data, size_t len);
+void pw_rrp_put_unknown(struct pw_rrp_buf *b, const u8 *data, size_t len);
+void pw_rrp_put_pair(struct pw_rrp_buf *b, u32 first, u32 second);
+enum pw_rrp_ways pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
+				    const struct pw_rrp_access *access, u32 max,
+				    struct pw_rrp_buf *b, u32 *buddy);
+bool pw_rrp_count_within(const u8 *data, size_t len, u32 max);
+bool pw_rrp_answer_tell(const struct pw_rrp_db *db, const u8 *data, size_t len,
+			struct pw_rrp_buf *b);
+u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max);
+
+#endif /* PW_CORE_RRP_ANSWER_H */

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a half-router answers: half-router 0x110 of SAN 0x100, whose twin is 0x210 on
+ * SAN 0x200, where 0x212 is a second one; 0x111 is a buddy that knows SAN 0x300.
+ */
+#include "rrp_answer.h"
+#include "tap.h"
+
+#define TABLES 8
+
+struct half {
+	struct pw_rrp_db db;
+	struct pw_rrp_table table[TABLES];
+	u8 nodes[TABLES][1024];
+};
+
+static struct half me, twin, far, buddy;
+static u8 out[2048], msg[2048];
+static const u8 access_route[3] = { 9, 9, 9 };
+
+static void init(struct half *h, u32 addr, u32 other)
+{
+	memset(h, 0, sizeof(*h));
+	for (u32 i = 0; i < TABLES; i++) {
+		h->table[i].nodes = h->nodes[i];
+		h->table[i].nodes_cap = sizeof(h->nodes[i]);
+	}
+	pw_rrp_db_init(&h->db, addr, other, h->table, TABLES, 0);
+}
+
+static void put_node(struct pw_rrp_buf *b, u32 addr, const char *name, u8 capa, u32 param,
+		     const struct pw_rrp_entry *groups, u32 ngroups)
+{
+	u8 p[4] = { param >> 24, param >> 16, param >> 8, param }, route[1] = { addr }, l2rh[8];
+
+	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, addr, 0);
+	pw_rrp_put_name(b, name, strlen(name));
+	pw_rrp_put_capa(b, PW_CAPA_COMPUTE, NULL, 0);
+	pw_rrp_put_capa(b, capa, p, 4);
+	if (ngroups)
+		pw_rrp_put_entries(b, PW_RRP_LADR, groups, ngroups);
+	pw_rrp_put_srqr(b, 0, l2rh, pw_eep_put_l2rh(l2rh, 8, route, 1));
+	pw_rrp_end_addr(b);
+}
+
+static void own(struct half *h, u32 san, u32 mtu, const char *a, const char *b,
+		const struct pw_rrp_entry *groups, u32 ngroups)
+{
+	struct pw_rrp_buf buf;
+	u8 rec[1024];
+
+	pw_rrp_buf_init(&buf, rec, sizeof(rec));
+	put_node(&buf, san + 1, a, PW_CAPA_ESP, 100, groups, ngroups);
+	put_node(&buf, san + 2, b, PW_CAPA_POETS, 7, NULL, 0);
+	pw_rrp_put_addr(&buf, PW_RRP_AT_MIN, san + 1, san + 16);
+	pw_rrp_put_srqr(&buf, 0x100, NULL, 0);
+	pw_rrp_db_own(&h->db, san, 1, mtu, rec, pw_rrp_buf_done(&buf));
+}
+
+/* every table of @from that it would give, to @to */
+static int pass(struct half *from, struct half *to, bool as_twin)
+{
+	struct pw_rrp_link link = {
+		.from = from->db.me, .twin = as_twin, .q = 1, .l2rh = access_route,
+	};
+	const struct pw_rrp_table *kept;
+	struct pw_rrp_buf b;
+	u8 l2rh[8], rec[2048];
+	int n = 0;
+
+	if (!as_twin) {
+		link.l2rh = l2rh;
+		link.l2rh_len = pw_eep_put_l2rh(l2rh, 8, (const u8 *)"\5", 1);
+	}
+	for (u32 i = 0; i < TABLES; i++) {
+		if (!pw_rrp_gives(&from->table[i], as_twin))
+			continue;
+		pw_rrp_buf_init(&b, rec, sizeof(rec));
+		pw_rrp_db_export(&from->table[i], &b);
+		is(pw_rrp_buf_done(&b), (int)pw_rrp_export_len(&from->table[i]),
+		   "table %u of %#x is as long as foretold", i, from->db.me);
+		n += pw_rrp_db_receive(&to->db, &link, rec, b.len, &kept) == PW_RRP_TAKEN;
+	}
+	return n;
+}
+
+static void setup(void)
+{
+	static const struct pw_rrp_entry far_groups[] = {
+		{ PW_RRP_AT_SINGLE, 0xe00042 }, { PW_RRP_AT_SINGLE, 0xe00007 },
+		{ PW_RRP_AT_SINGLE, 0xe00042 }, { PW_RRP_AT_MIN, 0xe00100 },
+		{ PW_RRP_AT_MAX, 0xe001ff },
+	}, own_groups[] = { { PW_RRP_AT_SINGLE, 0xe00001 } };
+
+	init(&me, 0x110, 0x210);
+	init(&twin, 0x210, 0x110);
+	init(&far, 0x212, 0x412);
+	init(&buddy, 0x111, 0x311);
+	own(&me, 0x100, 1000, "a", "b", own_groups, 1);
+	own(&twin, 0x200, 500, "far", "b", far_groups, 5);
+	is(pass(&twin, &me, true), 1, "the twin's own table");
+	/* a second way to SAN 0x200, longer; tables of a SAN that is one's own are passed on */
+	init(&far, 0x410, 0x212);
+	own(&far, 0x400, 0, "d", "e", own_groups, 1);
+	is(pass(&far, &twin, false), 0, "a buddy gives nothing that is its own");
+	far.table[0].own = false;
+	far.table[0].from_twin = true;
+	far.table[0].rcvf[0] = 0x410;
+	is(pass(&far, &twin, false), 1, "but what came from its twin");
+	is(pass(&twin, &me, true), 1, "and the twin passes it on");
+	own(&buddy, 0x300, 0, "c", "printer", NULL, 0);
+	buddy.table[0].own = false;
+	buddy.table[0].from_twin = true;
+	is(pass(&buddy, &me, false), 1, "a buddy's table");
+}
+
+static struct pw_rrp_access acc;
+static u8 acc_l2rh[8];
+
+static enum pw_rrp_ways gvl2(u32 addr, u32 max, u32 cap, u32 *via, int *len)
+{
+	struct pw_rrp_buf b;
+	enum pw_rrp_ways w;
+
+	pw_rrp_buf_init(&b, out, cap);
+	w = pw_rrp_answer_gvl2(&me.db, addr, &acc, max, &b, via);
+	*len = pw_rrp_buf_done(&b);
+	return w;
+}
+
+/* SRQRs in the L2SR at out; @first: route of the first, @mtu of the first */
+static int ways(int len, struct pw_rrp_rec *first, u32 *mtu)
+{
+	struct pw_rrp_iter it, in;
+	struct pw_rrp_rec rec, sub;
+	int n = 0;
+
+	if (len < 0 || pw_rrp_check_msg(PW_PT_RRP, PW_TE_L2SR, out, len))
+		return -1;
+	pw_rrp_iter_init(&it, out, len);
+	if (pw_rrp_next(&it, &rec) <= 0)
+		return -1;
+	pw_rrp_iter_nested(&in, &rec);
+	while (pw_rrp_next(&in, &sub) > 0) {
+		if (sub.type == PW_RRP_SRQR && !n++)
+			*first = sub;
+		if (sub.type == PW_RRP_MTUR && n == 1)
+			*mtu = sub.mtu;
+	}
+	return n;
+}
+
+static void routes(void)
+{
+	struct pw_rrp_rec way;
+	u32 via = 0, mtu = 0;
+	int len;
+
+	acc.l2rh = acc_l2rh;
+	acc.l2rh_len = pw_eep_put_l2rh(acc_l2rh, 8, access_route, 3);
+	acc.mtu = 800;
+
+	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 of a node behind the twin");
+	is(ways(len, &way, &mtu), 1, "it has one way");
+	is(way.data_len, 16, "of two L2RHs");
+	ok(!memcmp(way.data, acc_l2rh, 8) && way.data[8 + 2] == 1,
+	   "to the half-router, then the node's own");
+	is(mtu, 500, "the smallest MTU counts");
+	is(gvl2(0x101, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 of a node of the own SAN");
+	is(ways(len, &way, &mtu), 1, "it has one way");
+	ok(way.data_len == 8 && way.data[2] == 1 && mtu == 800, "that begins at who asks");
+	is(gvl2(0x301, 4, sizeof(out), &via, &len), PW_RRP_ASK_BUDDY, "a buddy's is the buddy's");
+	is(via, 0x111, "and that is who");
+	is(gvl2(0x205, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "nobody has heard of the node");
+	is(gvl2(0x501, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "nor of the SAN");
+	is(len, 0, "then nothing is written");
+}
+
+/* a second, worse table of SAN 0x200 from the twin */
+static void two_ways(void)
+{
+	struct pw_rrp_table *t = &me.table[TABLES - 1];
+	const struct pw_rrp_table *first = NULL;
+	struct pw_rrp_rec way;
+	u32 via, mtu;
+	int len, cap;
+
+	for (u32 i = 0; i < TABLES; i++)
+		if (me.table[i].used && me.table[i].san == 0x200)
+			first = &me.table[i];
+	*t = *first;
+	t->nodes = me.nodes[TABLES - 1];
+	memcpy(t->nodes, first->nodes, first->nodes_len);
+	t->q += 5;
+	t->csr_len = pw_eep_put_l2rh(t->csr, 8, (const u8 *)"\7", 1);
+
+	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 where there are two ways");
+	is(ways(len, &way, &mtu), 2, "both are told");
+	is(way.data_len, 16, "the better one first");
+	is(gvl2(0x201, 1, sizeof(out), &via, &len), PW_RRP_WAYS, "one is enough");
+	is(ways(len, &way, &mtu), 1, "for who wants one");
+	gvl2(0x201, 4, sizeof(out), &via, &len);
+	for (cap = len - 8; cap >= 40; cap -= 8) {
+		gvl2(0x201, 4, cap, &via, &len);
+		if (ways(len, &way, &mtu) != 1)
+			break;
+	}
+	ok(cap < 40, "a second one that does not fit leaves a sound answer with the first");
+	ok(!pw_rrp_db_shows(&me.db, t) && pw_rrp_db_shows(&me.db, first),
+	   "the SAN is shown by the better one");
+}
+
+/* nodes that a TELL of the @len bytes at msg gets; -1: it is malformed */
+static int tell(u32 len, u32 cap)
+{
+	struct pw_rrp_iter it, in;
+	struct pw_rrp_rec rec, sub;
+	struct pw_rrp_buf b;
+	int n = 0;
+
+	pw_rrp_buf_init(&b, out, cap);
+	if (!pw_rrp_answer_tell(&me.db, msg, len, &b))
+		return 0;
+	if (pw_rrp_buf_done(&b) < 0 || pw_rrp_check_msg(PW_PT_RRP, PW_TE_INFO, out, b.len))
+		return -1;
+	pw_rrp_iter_init(&it, out, b.len);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		n++;
+		pw_rrp_iter_nested(&in, &rec);
+		while (pw_rrp_next(&in, &sub) > 0)
+			if (sub.type == PW_RRP_SRQR)
+				return -1;
+	}
+	return n;
+}
+
+static void tells(void)
+{
+	static const u8 esp[] = { 0, 0, 0, 100 }, other[] = { 0, 0, 0, 101 };
+	struct pw_rrp_buf b;
+
+#define TELL(put, cap) ({					\
+	pw_rrp_buf_init(&b, msg, sizeof(msg));			\
+	put;							\
+	tell(pw_rrp_buf_done(&b), cap); })
+	is(TELL(pw_rrp_put_name(&b, "far", 3), 2048), 1, "TELL by name");
+	is(TELL(pw_rrp_put_name(&b, "fa", 2), 2048), 0, "the whole name");
+	is(TELL(pw_rrp_put_name(&b, "b", 1), 2048), 2, "a name that two have");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, NULL, 0), 2048), 4, "TELL by capability");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, esp, 4), 2048), 4, "with parameters");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, other, 4), 2048), 0, "that nobody has");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, esp, 2), 2048), 4, "as many as are given");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_PRINTER, NULL, 0), 2048), 0, "nobody can");
+	is(TELL(pw_rrp_put_addr(&b, PW_RRP_AT_MIN, 0x102, 0x201), 2048), 2, "TELL by range");
+	is(TELL((pw_rrp_put_name(&b, "far", 3), pw_rrp_put_name(&b, "c", 1),
+		 pw_rrp_put_name(&b, "nobody", 6)), 2048), 2, "criteria are OR-ed");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 100), 2, "as many as fit");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 8, "each node once");
+	ok(pw_rrp_count_within(msg, b.len, 1) && !pw_rrp_count_within(msg, b.len, 0),
+	   "criteria are counted");
+
+	pw_rrp_buf_init(&b, msg, sizeof(msg));
+	pw_rrp_put_pair(&b, 0x123, 0x456);
+	is(pw_rrp_first_addr(msg, b.len), 0x123, "the node that it is about");
+	is(b.len, 16, "a pair is two records");
+	pw_rrp_buf_init(&b, out, sizeof(out));
+	pw_rrp_put_unknown(&b, msg, 16);
+	ok(b.len == 8 && !memcmp(out, msg, 8), "what is unknown is the first of them");
+	is(pw_rrp_first_addr(msg, 0), 0, "no record, no node");
+}
+
+static void listeners(void)
+{
+	u32 g[4];
+
+	is(pw_rrp_db_groups(&me.db, 0x100, g, 4), 3, "groups behind the twin");
+	ok(g[0] == 0xe00001 && g[1] == 0xe00007 && g[2] == 0xe00042, "in order, each once");
+	is(pw_rrp_db_groups(&me.db, 0x400, g, 4), 2, "not those of one's own SAN");
+	is(pw_rrp_db_groups(&me.db, 0x100, g, 1), 1, "no more than there is room for");
+	is(pw_rrp_db_own_table(&me.db)->san, 0x100, "the own table");
+	ok(!pw_rrp_db_own_table(&buddy.db), "there may be none");
+}
+
+int main(void)
+{
+	setup();
+	routes();
+	two_ways();
+	tells();
+	listeners();
+	return tap_done();
+}
