@@ -51,7 +51,7 @@ pwctl router add r2 san 2:14 san 3:15
 busywait 20000 pwctl resolve 00:03:01 san 1 >/dev/null
 busywait 20000 pwctl resolve 00:01:01 san 3 >/dev/null
 # routes are known where the SANs are at home
-route() { pwctl -j resolve "$1" san "$2" | jq -er '.[0].l2rh'; }
+route() { pwctl -j resolve "$1" san "$2" | jq -er 'first(.. | objects | .l2rh // empty)'; }
 if ! { to2=$(route 00:02:01 1) && to3=$(route 00:03:01 1) && from2=$(route 00:01:01 2) && from3=$(route 00:01:01 3); }; then
 	echo "no source routes: nothing to measure"
 	exit 1
