@@ -182,10 +182,16 @@ static int pw_router_parse(struct genl_info *info, struct nlattr **tb)
 	return 0;
 }
 
-static struct pw_router *pw_router_of(struct genl_info *info, struct nlattr **tb)
+/* the router that a request names; under RTNL */
+static struct pw_router *pw_router_of(struct genl_info *info)
 {
+	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
 	struct pw_router *r;
+	int err;
 
+	err = pw_router_parse(info, tb);
+	if (err)
+		return ERR_PTR(err);
 	r = pw_router_find(genl_info_net(info), nla_data(tb[PACKETWAY_A_ROUTER_NAME]));
 	if (r)
 		return r;
@@ -196,24 +202,17 @@ static struct pw_router *pw_router_of(struct genl_info *info, struct nlattr **tb
 
 int pw_genl_router_get(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
 	struct sk_buff *msg = NULL;
 	struct pw_router *r;
-	int err;
 
-	err = pw_router_parse(info, tb);
-	if (err)
-		return err;
 	rtnl_lock();
-	r = pw_router_of(info, tb);
-	if (IS_ERR(r))
-		err = PTR_ERR(r);
-	else
+	r = pw_router_of(info);
+	if (!IS_ERR(r))
 		msg = pw_router_message(r, info->snd_portid, info->snd_seq,
 					PACKETWAY_CMD_ROUTER_GET);
 	rtnl_unlock();
-	if (err)
-		return err;
+	if (IS_ERR(r))
+		return PTR_ERR(r);
 	return msg ? genlmsg_reply(msg, info) : -ENOMEM;
 }
 
@@ -395,21 +394,14 @@ void pw_genl_router_destroy(struct net *net, struct pw_router *r)
 
 int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nlattr *tb[PACKETWAY_A_ROUTER_MAX + 1];
 	struct pw_router *r;
-	int err;
 
-	err = pw_router_parse(info, tb);
-	if (err)
-		return err;
 	rtnl_lock();
-	r = pw_router_of(info, tb);
-	if (IS_ERR(r))
-		err = PTR_ERR(r);
-	else
+	r = pw_router_of(info);
+	if (!IS_ERR(r))
 		pw_genl_router_destroy(genl_info_net(info), r);
 	rtnl_unlock();
-	return err;
+	return PTR_ERR_OR_ZERO(r);
 }
 
 /* --- walking tables: SAN by SAN, port by port, table by table ---------------- */
