@@ -13,11 +13,11 @@
 #include "pw_trace.h"
 
 /* Is it ESP that a node must execute? Cheap for everything else. */
-static bool pw_esp_wanted(struct sk_buff *skb, u32 off, struct pw_eep_view *v)
+static bool pw_esp_wanted(struct sk_buff *skb, int hdr, struct pw_eep_view *v)
 {
-	int err, hdr = pw_half_header(skb, off);
 	u8 buf[PW_ESP_HDR_LEN];
 	const u8 *p;
+	int err;
 
 	/* with symbols in front the parser knows */
 	if (likely(hdr >= 0 &&
@@ -44,18 +44,18 @@ static bool pw_esp_sound(const struct sk_buff *skb, const struct pw_eep_view *v)
  * pw_esp_pass - a frame passes a half-router
  * @h: the half-router
  * @skb: the frame
- * @off: bytes of prefixes that have been looked at
+ * @hdr: where its header is, in the linear part; negative: not known
  *
  * BH off, RCU held.
  *
  * Return: whether it goes on; if not, it is consumed.
  */
-bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, u32 off)
+bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, int hdr)
 {
 	struct pw_esp_result res;
 	struct pw_eep_view v;
 
-	if (likely(!pw_esp_wanted(skb, off, &v)))
+	if (likely(!pw_esp_wanted(skb, hdr, &v)))
 		return true;
 	if (skb_linearize(skb))
 		goto nomem;

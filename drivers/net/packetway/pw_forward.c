@@ -25,7 +25,7 @@
 /* what the front of a frame says; both halves go by it */
 struct pw_look {
 	enum { PW_LOOK_L2, PW_LOOK_ADDR, PW_LOOK_GROUP, PW_LOOK_BAD, PW_LOOK_NOMEM } kind;
-	u32 hdr_off;		/* not L2: where the header is */
+	int hdr_off;		/* where the header is; L2: negative if one must parse */
 	u32 dt;			/* not L2 */
 	struct pw_eep_hop hop;	/* L2 */
 };
@@ -122,6 +122,24 @@ static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
 	}
 }
 
+/* where the header is behind @off bytes of prefixes; negative: symbols, or none */
+static int pw_half_header(struct sk_buff *skb, u32 off)
+{
+	while (off <= PW_EEP_MAX_PREFIX_LEN && pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
+		switch (pw_eep_first(skb->data + off)) {
+		case PW_EEP_PHYS:
+		case PW_EEP_LOGICAL:
+			return off;
+		case PW_EEP_L2RH:
+			off += round_up(2 + (skb->data[off + 1] & PW_L2RH_LEN_MASK), PW_EEP_WORD);
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	return -EINVAL;
+}
+
 static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 {
 	int err;
@@ -146,6 +164,7 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 	} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
 	if (!err) {
 		l->kind = PW_LOOK_L2;
+		l->hdr_off = pw_half_header(skb, l->hop.consumed);
 	} else if (err == PW_EEP_E_NO_L2RH) {
 		/* symbols for the host at the end: they stay */
 		do {
@@ -224,7 +243,7 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 		}
 		if (l->hop.prio >= 0)
 			cb->prio = l->hop.prio;
-		if (!pw_esp_pass(h, skb, l->hop.consumed))
+		if (!pw_esp_pass(h, skb, l->hdr_off))
 			return;
 		__skb_pull(skb, l->hop.consumed);
 		pw_half_count(h, PW_HALF_FORWARD_L2);
@@ -298,36 +317,10 @@ static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
-/**
- * pw_half_header - where the header of a frame is, without parsing
- * @skb: the frame
- * @off: bytes of prefixes that have been looked at
- *
- * Return: its offset; negative if there are symbols, or no header.
- */
-int pw_half_header(struct sk_buff *skb, u32 off)
-{
-	while (off <= PW_EEP_MAX_PREFIX_LEN && pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
-		switch (pw_eep_first(skb->data + off)) {
-		case PW_EEP_PHYS:
-		case PW_EEP_LOGICAL:
-			return off;
-		case PW_EEP_L2RH:
-			off += round_up(2 + (skb->data[off + 1] & PW_L2RH_LEN_MASK), PW_EEP_WORD);
-			break;
-		default:
-			return -EINVAL;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Are there optional headers, as far as one can tell without walking? */
-static bool pw_half_has_options(struct sk_buff *skb, const struct pw_look *l)
+static bool pw_half_has_options(const struct sk_buff *skb, const struct pw_look *l)
 {
-	int off = pw_half_header(skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
-
-	return off < 0 || skb->data[off + PW_EEP_OFF_HRZ] & PW_EEP_H;
+	return l->hdr_off < 0 || skb->data[l->hdr_off + PW_EEP_OFF_HRZ] & PW_EEP_H;
 }
 
 static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
@@ -383,7 +376,7 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return false;
 	}
-	return pw_esp_pass(h, skb, l->kind == PW_LOOK_L2 ? l->hop.consumed : l->hdr_off);
+	return pw_esp_pass(h, skb, l->hdr_off);
 }
 
 /* one more router is passed, and the frame goes on at the other half */

@@ -207,7 +207,6 @@ void pw_half_stats_fold(const struct pw_half *h, u64 *sum);
 /* pw_forward.c APIs: frames */
 void pw_half_deliver(struct pw_half *h, struct sk_buff *skb);
 int pw_half_poll(struct napi_struct *napi, int budget);
-int pw_half_header(struct sk_buff *skb, u32 off);
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
 void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
