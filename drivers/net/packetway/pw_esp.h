@@ -77,7 +77,7 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 	      struct list_head *up);
 
 /* pw_esp_half.c APIs */
-bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, int hdr);
+bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb);
 void pw_esp_end(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v);
 
 #endif

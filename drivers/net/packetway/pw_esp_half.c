@@ -12,17 +12,13 @@
 #include "pw_router.h"
 #include "pw_trace.h"
 
-/* Is it ESP that a node must execute? Cheap for everything else. */
-static bool pw_esp_wanted(struct sk_buff *skb, int hdr, struct pw_eep_view *v)
+/* Is it ESP that a node must execute? */
+static bool pw_esp_wanted(struct sk_buff *skb, struct pw_eep_view *v)
 {
 	u8 buf[PW_ESP_HDR_LEN];
 	const u8 *p;
 	int err;
 
-	/* with symbols in front the parser knows */
-	if (likely(hdr >= 0 &&
-		   get_unaligned_be16(skb->data + hdr + PW_EEP_OFF_PT) != PW_PT_ESP))
-		return false;
 	do {
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v->need));
@@ -41,21 +37,20 @@ static bool pw_esp_sound(const struct sk_buff *skb, const struct pw_eep_view *v)
 }
 
 /**
- * pw_esp_pass - a frame passes a half-router
+ * pw_esp_pass - a frame that may be ESP passes a half-router
  * @h: the half-router
  * @skb: the frame
- * @hdr: where its header is, in the linear part; negative: not known
  *
  * BH off, RCU held.
  *
  * Return: whether it goes on; if not, it is consumed.
  */
-bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb, int hdr)
+bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_esp_result res;
 	struct pw_eep_view v;
 
-	if (likely(!pw_esp_wanted(skb, hdr, &v)))
+	if (!pw_esp_wanted(skb, &v))
 		return true;
 	if (skb_linearize(skb))
 		goto nomem;

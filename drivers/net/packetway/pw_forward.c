@@ -219,6 +219,18 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+/*
+ * ESP may be for this half to execute; if so and it says so, the frame ends here:
+ * false. Parsing is for frames that need it, out of line, as is what it writes to.
+ */
+static bool pw_half_pass(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	if (likely(l->hdr_off >= 0 &&
+		   get_unaligned_be16(skb->data + l->hdr_off + PW_EEP_OFF_PT) != PW_PT_ESP))
+		return true;
+	return pw_esp_pass(h, skb);
+}
+
 /* Does a group frame reach this SAN by the way that leads back to its source? */
 static bool pw_half_reverse_path(const struct pw_half *h, const struct sk_buff *skb, u32 hdr_off)
 {
@@ -243,7 +255,7 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 		}
 		if (l->hop.prio >= 0)
 			cb->prio = l->hop.prio;
-		if (!pw_esp_pass(h, skb, l->hdr_off))
+		if (!pw_half_pass(h, skb, l))
 			return;
 		__skb_pull(skb, l->hop.consumed);
 		pw_half_count(h, PW_HALF_FORWARD_L2);
@@ -267,7 +279,7 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
 			return;
 		}
-		if (!pw_esp_pass(h, skb, l->hdr_off))
+		if (!pw_half_pass(h, skb, l))
 			return;
 		pw_half_count(h, PW_HALF_FORWARD_L3);
 		pw_half_emit(h, skb, port);
@@ -278,7 +290,7 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 			consume_skb(skb);
 			return;
 		}
-		if (!pw_esp_pass(h, skb, l->hdr_off))
+		if (!pw_half_pass(h, skb, l))
 			return;
 		cb->route = -1;
 		cb->dt = l->dt;
@@ -323,7 +335,7 @@ static bool pw_half_has_options(const struct sk_buff *skb, const struct pw_look 
 	return l->hdr_off < 0 || skb->data[l->hdr_off + PW_EEP_OFF_HRZ] & PW_EEP_H;
 }
 
-static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
+static noinline_for_stack int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_eep_view v;
 	int err;
@@ -341,19 +353,23 @@ static int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
-static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
+/* Is the data, without prefixes and options, more than @mtu? */
+static noinline_for_stack bool pw_half_data_over(struct sk_buff *skb, u32 mtu)
 {
-	u32 mtu = pw_half_mtu(h);
 	struct pw_eep_view v;
 	int err;
 
-	/* prefixes and options included: the data cannot be more */
-	if (likely(skb->len - PW_OVERHEAD <= mtu))
-		return false;
 	do {
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
 	return v.hdr_seen && v.data_len > mtu;
+}
+
+static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
+{
+	u32 mtu = pw_half_mtu(h);
+
+	return unlikely(skb->len - PW_OVERHEAD > mtu) && pw_half_data_over(skb, mtu);
 }
 
 /* one more router is passed; true: go on at the other half */
@@ -376,7 +392,7 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return false;
 	}
-	return pw_esp_pass(h, skb, l->hdr_off);
+	return pw_half_pass(h, skb, l);
 }
 
 /* one more router is passed, and the frame goes on at the other half */
@@ -416,7 +432,7 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
 		return;
 	}
-	if (!pw_esp_pass(h, skb, l->hdr_off))
+	if (!pw_half_pass(h, skb, l))
 		return;
 	cb->route = -1;
 	cb->dt = l->dt;
