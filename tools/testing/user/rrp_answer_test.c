@@ -281,6 +281,23 @@ static void listeners(void)
 	ok(!pw_rrp_db_own_table(&buddy.db), "there may be none");
 }
 
+static void who_gets_what(void)
+{
+	u32 wrong = 0, seen = 0;
+
+	for (u32 i = 0; i < TABLES; i++) {
+		const struct pw_rrp_table *t = &me.table[i];
+
+		if (!t->used)
+			continue;
+		seen |= t->own ? 1 : t->from_twin ? 2 : 4;
+		wrong += pw_rrp_gives(t, true) != (t->own || !t->from_twin);
+		wrong += pw_rrp_gives(t, false) != (!t->own && t->from_twin);
+	}
+	is(seen, 7, "an own table, some of the twin and of buddies");
+	is(wrong, 0, "the twin gets what it has not given, buddies what the twin gave");
+}
+
 int main(void)
 {
 	setup();
@@ -288,5 +305,6 @@ int main(void)
 	two_ways();
 	tells();
 	listeners();
+	who_gets_what();
 	return tap_done();
 }
