@@ -82,6 +82,20 @@ pwctl aton set 100 dev pw1
 wait $watch
 tap_is "aton watch sees the change" "$(jq -c .value "$out" | tr '\n' ' ')" "10 105 "
 
+# top draws what changes: a standing command changes something all the time
+timeout 120 pwctl aton watch count-eq comparand 1 count 1000 dev pw0 >/dev/null &
+watch=$!
+while read -r verdict what; do
+	case $verdict in
+	'#') echo "# $what" ;;
+	*) tap_result "$verdict" "$what" ;;
+	esac
+done < <(python3 "$PW_SELFTESTS/top_pty.py" pwctl top)
+kill $watch
+wait $watch 2>/dev/null
+tap_is "top without a terminal" "$(status pwctl top)" 1
+tap_ok "top once" sh -c 'pwctl top once | grep -q "^pw1 .*of 2: counter"'
+
 tap_ok "ping" pwctl ping 00:00:02 count 2 interval 10 dev pw0
 tap_is "ping, JSON" "$(pwctl -j ping 2 count 2 interval 10 size 1000 dev pw0 | tail -n 1 | jq -c '[.sent, .received]')" '[2,2]'
 tap_is "ping of nobody" "$(pwctl -j ping 9 count 1 dev pw0 | head -n 1 | jq -r .error)" UNK

@@ -24,7 +24,7 @@
 
 #define NETNS "/run/netns"
 #define LABS "/run/packetway/labs"
-#define NAME_MAX_ 32
+#define NAME_MAX_ LAB_NAME_MAX
 #define MAX_STATIONS 1024
 #define MAX_ADDRS 4
 /* between words of the list of stations */
@@ -843,6 +843,30 @@ static int lab_show(int argc, char **argv)
 		closedir(h);
 	out_end();
 	return EX_OK_;
+}
+
+/* for as long as this process lives: the namespaces of a lab's stations and, @home, its own */
+int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home)
+{
+	char path[512], line[512];
+	int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), LABS "/%s/stations", lab);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (n < room && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, BLANK)] = 0;
+		snprintf(list[n].station, sizeof(list[n].station), "%s", line);
+		ns_path(path, sizeof(path), lab, line);
+		list[n].fd = open(path, O_RDONLY | O_CLOEXEC);
+		n += list[n].fd >= 0;
+	}
+	fclose(f);
+	ns_path(path, sizeof(path), lab, "");
+	*home = open(path, O_RDONLY | O_CLOEXEC);
+	return *home < 0 ? -errno : n;
 }
 
 int cmd_lab(int argc, char **argv)

@@ -290,7 +290,8 @@ static const struct verb top_verbs[] = {
 	{ "lab", cmd_lab, "up|exec|down|show ...", "networks of namespaces from one file" },
 	{ "experiment", cmd_experiment, "delay|throughput|contention ...",
 	  "the published measurements of the fabric beside ours" },
-	{ "top", cmd_top, "[dev NAME] [once]", "live view of the ring and the stations" },
+	{ "top", cmd_top, "[dev NAME | lab LAB] [once]",
+	  "live view of the ring and the stations" },
 	{ "help", cmd_help, "[VERB]", "this, or more about a verb" },
 };
 

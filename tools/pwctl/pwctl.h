@@ -126,6 +126,16 @@ int cmd_monitor(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_fault(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
+
+#define LAB_NAME_MAX 32
+
+/* a station of a lab and its network namespace */
+struct lab_ns {
+	char station[LAB_NAME_MAX];
+	int fd;
+};
+
+int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home);
 int cmd_top(int argc, char **argv);
 int cmd_experiment(int argc, char **argv);
 json_t *station_stats(const char *name);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A live view: the ring with its operands, the fabric's queues as a heat map, and the
- * rates of the stations here.
+ * A live view: the ring with its operands and who took the token, the fabric's queues as
+ * a heat map, and the rates of the stations here or of a lab.
  */
 #include <curses.h>
 #include <locale.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,10 +13,12 @@
 #include "pwctl.h"
 
 #define MAX_SHOWN 64
+#define FRAME 0.1	/* seconds */
 
 /* one look at a station */
 struct look {
 	struct station st;
+	char name[LAB_NAME_MAX];	/* in a lab every one is called pw0 */
 	struct packetway_aton_get bank;
 	bool has_bank;
 	json_t *stats;
@@ -25,6 +28,9 @@ struct look {
 struct view {
 	struct look now[MAX_SHOWN], before[MAX_SHOWN];
 	int n, n_before;
+	const char *lab;
+	struct lab_ns ns[MAX_SHOWN];	/* where to look; none: here */
+	int nns, home;
 };
 
 static double seconds(void)
@@ -41,16 +47,13 @@ static void forget(struct look *l, int n)
 		json_decref(l[n].stats);
 }
 
-static int look(struct view *v, const char *dev)
+/* the stations of the namespace that we are in */
+static int look_here(struct view *v, const char *dev, const char *name)
 {
 	struct station *list;
 	struct pwl *s;
 	int n, i;
 
-	forget(v->before, v->n_before);
-	memcpy(v->before, v->now, sizeof(v->now));
-	v->n_before = v->n;
-	v->n = 0;
 	n = stations(&list);
 	for (i = 0; i < n && v->n < MAX_SHOWN; i++) {
 		struct look *l = &v->now[v->n];
@@ -59,6 +62,7 @@ static int look(struct view *v, const char *dev)
 			continue;
 		memset(l, 0, sizeof(*l));
 		l->st = list[i];
+		snprintf(l->name, sizeof(l->name), "%s", name ? name : list[i].name);
 		l->at = seconds();
 		l->stats = station_stats(list[i].name);
 		if (!pwl_open(&s, list[i].name)) {
@@ -68,7 +72,28 @@ static int look(struct view *v, const char *dev)
 		v->n++;
 	}
 	free(list);
-	return n < 0 ? n : v->n;
+	return n < 0 ? n : 0;
+}
+
+static int look(struct view *v, const char *dev)
+{
+	int err = 0, i;
+
+	forget(v->before, v->n_before);
+	memcpy(v->before, v->now, sizeof(v->now));
+	v->n_before = v->n;
+	v->n = 0;
+	if (!v->nns)
+		err = look_here(v, dev, NULL);
+	for (i = 0; !err && i < v->nns; i++) {
+		err = setns(v->ns[i].fd, CLONE_NEWNET) ? -errno : 0;
+		if (!err)
+			err = look_here(v, dev, v->ns[i].station);
+	}
+	/* the SANs of a lab are at home */
+	if (v->nns && setns(v->home, CLONE_NEWNET))
+		err = -errno;
+	return err ? err : v->n;
 }
 
 static double counter(const struct look *l, const char *name)
@@ -78,17 +103,33 @@ static double counter(const struct look *l, const char *name)
 	return j && json_is_integer(j) ? json_integer_value(j) : 0;
 }
 
-/* per second since the look before; the total where there was none */
-static double rate(const struct view *v, int i, const char *name)
+static const struct look *look_before(const struct view *v, const struct look *l)
 {
-	const struct look *l = &v->now[i];
 	int k;
 
 	for (k = 0; k < v->n_before; k++)
-		if (v->before[k].st.ifindex == l->st.ifindex && l->at > v->before[k].at)
-			return (counter(l, name) - counter(&v->before[k], name)) /
-			       (l->at - v->before[k].at);
-	return counter(l, name);
+		if (v->before[k].st.ifindex == l->st.ifindex &&
+		    !strcmp(v->before[k].name, l->name) && l->at > v->before[k].at)
+			return &v->before[k];
+	return NULL;
+}
+
+/* per second since the look before; the total where there was none */
+static double rate(const struct view *v, int i, const char *name)
+{
+	const struct look *l = &v->now[i], *old = look_before(v, l);
+
+	return old ? (counter(l, name) - counter(old, name)) / (l->at - old->at) :
+		     counter(l, name);
+}
+
+/* has it sent something on the ring since the look before? */
+static bool took_token(const struct view *v, const struct look *l)
+{
+	const struct look *old = look_before(v, l);
+
+	return old && (counter(l, "ring_packets") > counter(old, "ring_packets") ||
+		       counter(l, "ring_standing") > counter(old, "ring_standing"));
 }
 
 static void line(bool screen, int row, const char *text)
@@ -105,8 +146,9 @@ static int draw(const struct view *v, bool screen)
 	char buf[512], addr[PWL_ADDR_STRLEN];
 	int i, k, row = 0, len;
 
-	snprintf(buf, sizeof(buf), "packetway: %d station%s in this namespace%s", v->n,
-		 v->n == 1 ? "" : "s", screen ? "   (q quits)" : "");
+	snprintf(buf, sizeof(buf), "packetway: %d station%s in %s%s%s", v->n,
+		 v->n == 1 ? "" : "s", v->lab ? "lab " : "this namespace",
+		 v->lab ? v->lab : "", screen ? "   (q quits)" : "");
 	line(screen, row++, buf);
 	snprintf(buf, sizeof(buf), "%-8s %-8s %4s %4s %-5s %9s%-2s %9s%-2s %9s%-2s %9s%-2s",
 		 "station", "addr", "san", "port", "state", "tx", unit, "rx", unit, "ring", unit,
@@ -116,7 +158,7 @@ static int draw(const struct view *v, bool screen)
 		const struct look *l = &v->now[i];
 
 		snprintf(buf, sizeof(buf), "%-8s %-8s %4u %4u %-5s %11.0f %11.0f %11.0f %11.0f",
-			 l->st.name, pwl_addr_str(l->st.addr, addr), l->st.san, l->st.port,
+			 l->name, pwl_addr_str(l->st.addr, addr), l->st.san, l->st.port,
 			 l->st.up ? "up" : "down",
 			 rate(v, i, "eep_tx_unicast") + rate(v, i, "eep_tx_group"),
 			 rate(v, i, "eep_rx_messages"), rate(v, i, "ring_packets"),
@@ -124,17 +166,18 @@ static int draw(const struct view *v, bool screen)
 		line(screen, row++, buf);
 	}
 	line(screen, row++, "");
-	line(screen, row++, "ring: operand registers 0..7, and what came back last");
+	line(screen, row++, "ring: operand registers 0..7, and what came back last "
+			    "(T: took the token since the last look, *: has a standing command)");
 	for (i = 0; i < v->n; i++) {
 		const struct look *l = &v->now[i];
 
 		if (!l->has_bank) {
-			snprintf(buf, sizeof(buf), "%-8s (not ours to read)", l->st.name);
+			snprintf(buf, sizeof(buf), "%-8s (not ours to read)", l->name);
 			line(screen, row++, buf);
 			continue;
 		}
-		len = snprintf(buf, sizeof(buf), "%-8s %s[", l->st.name,
-			       l->bank.out_irq_mask & 1 ? "*" : " ");
+		len = snprintf(buf, sizeof(buf), "%-8s %c%c[", l->name,
+			       took_token(v, l) ? 'T' : ' ', l->bank.out_irq_mask & 1 ? '*' : ' ');
 		for (k = 0; k < 8; k++)
 			len += snprintf(buf + len, sizeof(buf) - len, "%s%llu", k ? " " : "",
 					(unsigned long long)l->bank.out_operand[k]);
@@ -220,20 +263,28 @@ int cmd_top(int argc, char **argv)
 	static struct view v;
 	const char *dev = NULL, *w;
 	bool once = false;
-	int i = 0, n, c;
+	int i = 0, n, c, left;
+	double next;
 
 	while (i < argc) {
 		if (keyword(argc, argv, &i, "dev", &w)) {
 			dev = w;
+		} else if (keyword(argc, argv, &i, "lab", &w)) {
+			v.lab = w;
 		} else if (flagword(argc, argv, &i, "once") || flagword(argc, argv, &i, "--once")) {
 			once = true;
 		} else if (flagword(argc, argv, &i, "help")) {
-			printf("  pwctl top [dev NAME] [once]\n"
+			printf("  pwctl top [dev NAME | lab LAB] [once]\n"
 			       "        ten times a second; q quits. once: a snapshot with totals\n");
 			return EX_OK_;
 		} else {
 			return usage("top: what is \"%s\"?", argv[i]);
 		}
+	}
+	if (v.lab) {
+		v.nns = lab_namespaces(v.lab, v.ns, N(v.ns), &v.home);
+		if (v.nns <= 0)
+			return fail(v.nns, "there is no lab %s", v.lab);
 	}
 	n = look(&v, dev);
 	if (n < 0)
@@ -254,12 +305,17 @@ int cmd_top(int argc, char **argv)
 	cbreak();
 	noecho();
 	curs_set(0);
-	timeout(100);
 	while (!stop) {
+		next = seconds() + FRAME;
 		erase();
 		draw_fabrics(&v, true, draw(&v, true));
 		refresh();
-		c = getch();
+		/* only `q` and a new size of the terminal are worth an early frame */
+		do {
+			left = (next - seconds()) * 1000;
+			timeout(left > 0 ? left : 0);
+			c = getch();
+		} while (c != ERR && c != KEY_RESIZE && c != 'q' && !stop);
 		if (c == 'q')
 			break;
 		look(&v, dev);
