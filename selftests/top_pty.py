@@ -72,6 +72,8 @@ class Terminal:
 
 
 def rows_used(out):
+    """Rows that the cursor was sent to since the screen was cleared last."""
+    out = out[max(out.rfind(b"\x1b[2J"), 0):]
     return [int(r) for r in re.findall(rb"\x1b\[(\d+)(?:;\d+)?[Hd]", out)]
 
 

@@ -51,7 +51,8 @@ int pwl_open(struct pwl **sp, const char *dev)
 	s = calloc(1, sizeof(*s));
 	if (!s || ftruncate(fd, STATIONS * sizeof(*s->ring)))
 		return -ENOMEM;
-	s->ring = mmap(NULL, STATIONS * sizeof(*s->ring), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	s->ring = mmap(NULL, STATIONS * sizeof(*s->ring), PROT_READ | PROT_WRITE, MAP_SHARED,
+		       fd, 0);
 	close(fd);
 	if (s->ring == MAP_FAILED)
 		return -ENOMEM;
@@ -135,6 +136,7 @@ static void step(const struct pwl_aton *c, uint64_t v, bool first, struct pwl_re
 
 int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 {
+	uint64_t v;
 	int i, at;
 
 	memset(r, 0, sizeof(*r));
@@ -147,7 +149,8 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 		s->dice = s->dice * 1103515245 + 12345;
 		if (!(s->dice >> 16 & 0x1f))
 			sched_yield();
-		step(c, __atomic_load_n(&s->ring[at].reg[c->reg], __ATOMIC_ACQUIRE), !r->counter, r);
+		v = __atomic_load_n(&s->ring[at].reg[c->reg], __ATOMIC_ACQUIRE);
+		step(c, v, !r->counter, r);
 		r->counter++;
 	}
 	return 0;

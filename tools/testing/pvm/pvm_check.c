@@ -5,8 +5,10 @@
  * stations.
  *
  * The master spawns one worker on each host, sends each a slice of numbers to add up,
- * and takes the sums back. Then the workers pass a counter round a ring of their own
- * and a group reduction goes over all of them. Prints one line per phase.
+ * and takes the sums back. Then a counter goes from worker to worker,
+ * and the last one reports. Prints one line per phase.
+ *
+ * checkpatch-ignore: CAMELCASE (names of PVM)
  */
 #include <pvm3.h>
 #include <stdio.h>
@@ -42,7 +44,7 @@ static int worker(int parent)
 	long sum;
 
 	if (pvm_recv(parent, TAG_WORK) < 0)
-		return fail("worker: pvm_recv");
+		return fail("work");
 	pvm_upkint(&n, 1, 1);
 	pvm_upkint(&me, 1, 1);
 	pvm_upkint(tids, n, 1);
@@ -57,7 +59,7 @@ static int worker(int parent)
 
 	/* from worker to worker, the last one reports */
 	if (pvm_recv(-1, TAG_RING) < 0)
-		return fail("worker: ring");
+		return fail("counter of the worker before");
 	pvm_upkint(&lap, 1, 1);
 	lap++;
 	pvm_initsend(PvmDataDefault);
@@ -102,7 +104,7 @@ static int master(char *self, int n)
 	}
 	for (i = 0; i < n; i++) {
 		if (pvm_recv(-1, TAG_SUM) < 0)
-			return fail("master: pvm_recv");
+			return fail("sums");
 		pvm_upkint(&who, 1, 1);
 		pvm_upklong(&sum, 1, 1);
 		pvm_upkstr(host);
@@ -110,14 +112,14 @@ static int master(char *self, int n)
 		for (k = 0; k < hosts && strcmp(seen[k], host); k++)
 			;
 		if (k == hosts)
-			strcpy(seen[hosts++], host);
+			snprintf(seen[hosts++], sizeof(seen[0]), "%s", host);
 	}
 	printf("%d workers on %d hosts: sum %ld, wanted %ld\n", n, hosts, total, want);
 	pvm_initsend(PvmDataDefault);
 	pvm_pkint(&lap, 1, 1);
 	pvm_send(tids[0], TAG_RING);
 	if (pvm_recv(tids[n - 1], TAG_LAP) < 0)
-		return fail("master: lap");
+		return fail("counter of the last one");
 	pvm_upkint(&lap, 1, 1);
 	printf("a counter went from worker to worker: %d of %d\n", lap, n);
 	pvm_exit();
