@@ -59,7 +59,7 @@ static int worker(int parent)
 
 	/* from worker to worker, the last one reports */
 	if (pvm_recv(-1, TAG_RING) < 0)
-		return fail("counter of the worker before");
+		return fail("counter of the one before");
 	pvm_upkint(&lap, 1, 1);
 	lap++;
 	pvm_initsend(PvmDataDefault);
