@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh BUILD: what bash offers after `pwctl ...<TAB>`; no module is needed for it.
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+PATH=${1:-$top/build}:$PATH
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../completion/pwctl
+. "$top/tools/completion/pwctl"
+
+# offers WORD...: what the last word, which may be empty, can become
+offers() {
+	COMP_WORDS=(pwctl "$@")
+	COMP_CWORD=$#
+	COMPREPLY=()
+	_pwctl
+	printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
+}
+
+tap_is "a verb" "$(offers exp)" "experiment "
+tap_is "two that begin alike" "$(offers rout)" "route router "
+for verb in san station router route aton esp poets ping trace capture monitor fault stats experiment lab top; do
+	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
+done
+tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
+tap_is "an option before it" "$(offers -j lab u)" "up "
+tap_is "values" "$(offers san add 3 engine '')" "fast none rtl "
+tap_is "words" "$(offers top '')" "dev lab once "
+tap_is "a lab's file" "$(cd "$top/Documentation/labs" && offers lab up ri)" "ring8.yaml "
+tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
+tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"
+tap_done
