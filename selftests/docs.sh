@@ -13,6 +13,7 @@ pw_need pwctl jq python3 tshark mpirun pvmd
 cd "$PW_TOP" || exit 1
 [ "$PW_KERNEL" = 6.12 ] || pw_skip "the same commands for every kernel: on 6.12 only"
 tmp=$(mktemp -d)
+shopt -s extglob
 all=${PW_SOAK:-}${PW_DOCS:-}
 live=()
 declare -A ran
@@ -30,6 +31,7 @@ quiet() { eval "$1" >"$tmp/out" 2>&1 </dev/null; }
 command_of_page() {
 	local text=$1 what=${1%%$'\n'*}
 
+	what=${what%% *([[:blank:]])#*}
 	# programs that take long to start: once for all pages
 	case $text in
 	*pwrun*|*capture*)
