@@ -551,22 +551,45 @@ static struct pw_engine *pw_rtl_create(struct pw_san *san, struct netlink_ext_ac
 	return pw_fab_create(san, true, &pw_engine_rtl, extack);
 }
 
-/* nobody sends any more: what is inside runs to its end, without faults */
+/* what waits outside the fabric goes to its receivers; fab->lock held */
+static void pw_fab_flush_list(struct pw_fab *fab, struct list_head *list)
+{
+	const struct pw_fabric_times none = {};
+	u64 now = pw_fabric_now(fab->f);
+	struct pw_san *san = fab->eng.san;
+	struct pw_fab_msg *m, *next;
+	u32 port;
+
+	rcu_read_lock();
+	list_for_each_entry_safe(m, next, list, entry) {
+		for (port = 0; port < san->nports; port++)
+			if ((m->dst == port || (m->dst == PW_PORT_GROUP && m->src != port)) &&
+			    pw_port_takes(san, port))
+				pw_fab_deliver(fab, port, m->src, (uintptr_t)m, m->len, now, &none);
+		pw_fab_done(fab, m->src, (uintptr_t)m, now, &none);
+	}
+	rcu_read_unlock();
+	INIT_LIST_HEAD(list);
+}
+
+/*
+ * Nobody sends any more: what is under way goes to its receivers at once. There may be
+ * minutes of work for the model in it, and this is under RTNL.
+ */
 static void pw_fab_destroy(struct pw_engine *eng)
 {
 	struct pw_fab *fab = pw_fab(eng);
-	u64 next;
+	u32 i;
 
 	/* a poll starts the timer; the timer finds the NAPI disabled */
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);
-	memset(&fab->fault, 0, sizeof(fab->fault));
-	do {
-		spin_lock_bh(&fab->lock);
-		next = pw_fab_run(fab, U64_MAX, PW_FAB_WORK_FAST);
-		spin_unlock_bh(&fab->lock);
-		cond_resched();
-	} while (next != PW_FABRIC_NEVER);
+	spin_lock_bh(&fab->lock);
+	pw_fabric_flush(fab->f);
+	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
+		pw_fab_flush_list(fab, &fab->blocked[i]);
+	pw_fab_flush_list(fab, &fab->pending);
+	spin_unlock_bh(&fab->lock);
 	netif_napi_del(&fab->napi);
 	pw_dummy_netdev_free(fab->dummy);
 	vfree(fab->mem);

@@ -14,6 +14,7 @@ typedef unsigned long long ull;
 
 struct record {
 	u64 delivered[16];
+	u32 times;		/* that it was handed over */
 	struct pw_fabric_times t;
 	bool done;
 };
@@ -26,7 +27,10 @@ struct run {
 static void deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
 		    const struct pw_fabric_times *t)
 {
-	((struct run *)ctx)->rec[cookie].delivered[dst] = cycle;
+	struct record *rec = &((struct run *)ctx)->rec[cookie];
+
+	rec->delivered[dst] = cycle;
+	rec->times++;
 }
 
 static void done(void *ctx, u16 src, u64 cookie, u64 cycle, const struct pw_fabric_times *t)
@@ -131,8 +135,40 @@ static void table_11_1(u32 flags, const char *name, u32 max)
 	close_run(&r);
 }
 
+/* ---- what is under way when the fabric goes ---- */
+
+static void flush(u32 flags, const char *name)
+{
+	struct pw_fabric_params p = { .flags = flags | PW_FABRIC_F_DEVICE };
+	u32 n = 60, cut, i, wrong = 0, early = 0;
+	struct run r;
+
+	for (cut = 0; cut < 20; cut++) {
+		open_run(&r, &p);
+		pw_fabric_attach(r.f, 3, false);
+		for (i = 0; i < n; i++)
+			if (send(&r, i, i % 7, i % 5 ? (i + 3) % 16 : PW_FABRIC_ALL, -1, 20 * i))
+				abort();
+		pw_fabric_run(r.f, 1500 * cut, U32_MAX);
+		for (i = 0; i < n; i++)
+			early += r.rec[i].done;
+		pw_fabric_flush(r.f);
+		for (i = 0; i < n; i++) {
+			u32 want = i % 5 ? (i + 3) % 16 != 3 : i % 7 == 3 ? 15 : 14;
+
+			wrong += !r.rec[i].done || r.rec[i].times != want;
+		}
+		close_run(&r);
+	}
+	ok(!wrong && early && early < n * cut,
+	   "%s: all of %u messages were handed over once, %u of them before the flush", name,
+	   n * cut, early);
+}
+
 int main(void)
 {
+	flush(0, "rtl");
+	flush(PW_FABRIC_F_FAST, "fast");
 	closed_form(0, "rtl", tap_scaled(100) > 100 ? 1 : 397);
 	closed_form(PW_FABRIC_F_FAST, "fast", 1);
 	table_11_1(0, "rtl", tap_scaled(100) > 100 ? 65000 : 1000);

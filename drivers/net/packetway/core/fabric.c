@@ -467,6 +467,8 @@ static void tap_links(struct pw_fabric *f)
 /**
  * pw_fabric_tapped() - does ops->cell get to know of cells?
  * @f: fabric
+ *
+ * Return: true if it does.
  */
 bool pw_fabric_tapped(const struct pw_fabric *f)
 {
@@ -1699,6 +1701,47 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 		f->msg[i].next = i + 1 < n ? i + 1 : NONE;
 	}
 	return f;
+}
+
+/* hand message @m over wherever it has not been, without the rest of its way */
+static void hand_over(struct pw_fabric *f, struct fmsg *m)
+{
+	u32 port;
+
+	for (port = 0; port < f->ports; port++) {
+		if (!goes_to(f, m, port) || map_get(m->done, port) || !f->port[port].attached)
+			continue;
+		if (port == m->src && m->dst == PW_FABRIC_ALL && !(f->p.flags & PW_FABRIC_F_SELF))
+			continue;
+		m->t.delivered = f->now;
+		f->stats.delivered++;
+		f->ops->deliver(f->ctx, port, m->src, m->cookie, m->len, f->now, &m->t);
+	}
+}
+
+/**
+ * pw_fabric_flush() - give every message up that is in the fabric
+ * @f: fabric, of no use afterwards
+ *
+ * Each is handed over now, in the order of its sender, to those that have not got it
+ * yet: what is left of its way is not worked out. ops->deliver and ops->done must not
+ * send; ops->room is not called.
+ */
+void pw_fabric_flush(struct pw_fabric *f)
+{
+	struct fmsg *m;
+	u32 i;
+	u16 j;
+
+	for (i = 0; i < f->ports; i++) {
+		for (j = f->port[i].q_head; j != NONE; j = m->next) {
+			m = &f->msg[j];
+			hand_over(f, m);
+			if (f->ops->done)
+				f->ops->done(f->ctx, m->src, m->cookie, f->now, &m->t);
+		}
+		f->port[i].q_head = NONE;
+	}
 }
 
 /* who listens to every cell at every input unit */
