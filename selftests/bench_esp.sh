@@ -31,6 +31,7 @@ beside "POETS to a device, instructions per message" "$plain" "$poets" 1 || stat
 ip -n "$A" link add qa type packetway san 1
 ip -n "$A" link add qb netns "$B" type packetway san 2
 bench_up "$A qa" "$B qb"
+untimed 1 2
 "$PW_BUILD/selftests/eep_bench" router "$A" 1 2 || exit 1
 sleep 2		# until each SAN knows the other
 plain=$(run eep qa qb $len) || exit 1

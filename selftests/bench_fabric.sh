@@ -6,7 +6,6 @@
 # on "fast", 0.8 times untimed.
 
 . "$(dirname "$0")/lib_bench.sh"
-pw_need pwctl
 frames=$(pw_scaled 10000) rounds=$(pw_scaled 500)
 engine() { ip netns exec "$A" pwctl san set 0 engine "$1" >/dev/null; }
 

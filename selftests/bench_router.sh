@@ -37,6 +37,9 @@ for p in "a1 one" "b1 one" "a2 two1" "m1 two1" "m2 two2" "b2 two2"; do
 done
 
 # SAN 1 - r1 - SAN 2 - r2 - SAN 3; p in A on SAN 1, q2 and q3 in B on SANs 2 and 3
+for san in 1 2 3; do
+	pwctl san add $san engine none
+done
 pwctl station add p san 1 port 0
 pwctl station add q2 san 2 port 0
 pwctl station add q3 san 3 port 0

@@ -11,6 +11,7 @@
 #include "pwgenl.h"
 #include "pwesp.h"
 #include "pwflood.h"
+#include "pwsan.h"
 #include "kselftest_harness.h"
 
 /* the runner has a limit; a million packets on a checking kernel take their time */
@@ -791,6 +792,7 @@ TEST(flood)
 	f.each = total / 16;
 	total = f.each * 16;
 	ASSERT_EQ(0, world_make(11));
+	ASSERT_EQ(0, pw_gsan_untimed(w.ns[0]));
 	for (i = 0; i < FLOOD_SENDERS; i++)
 		f.fd[i] = w.raw[i + 1];
 	/* nobody reads there; its own programs go on */

@@ -8,7 +8,7 @@
  *
  *	fuzz_frames_test [FRAMES [SEED]]
  */
-#include "pwtest.h"
+#include "pwsan.h"
 #include "kselftest.h"
 
 #include <sys/mman.h>
@@ -308,6 +308,8 @@ int main(int argc, char **argv)
 		ksft_exit_fail_msg("rtnetlink\n");
 	open_side(&a, 0);
 	open_side(&b, 1);
+	if (pw_gsan_untimed(a.ns))
+		ksft_exit_fail_msg("the engine stays\n");
 	if (pw_packet_join(b.fd, b.idx, PACKET_MR_MULTICAST, 0xe00003, false))
 		ksft_exit_fail_msg("join: %s\n", strerror(errno));
 	ksft_print_msg("%ld frames, seed %llu\n", frames, (unsigned long long)rng);

@@ -4,7 +4,7 @@
 # stations (pa, pb), and eep_bench between any pair of devices.
 
 . "$(dirname "$0")/lib.sh"
-pw_need ip awk
+pw_need ip awk pwctl
 
 # bench_up "NETNS DEV"...: without IPv6, which would talk by itself
 bench_up() {
@@ -24,6 +24,16 @@ ip -n "$A" link add va type veth peer name vb netns "$B"
 ip -n "$A" link add pa type packetway
 ip -n "$A" link add pb netns "$B" type packetway
 bench_up "$A va" "$B vb" "$A pa" "$B pb"
+
+# untimed SAN...: a veth has no model of cells and cycles either
+untimed() {
+	local san
+
+	for san; do
+		ip netns exec "$A" pwctl san set "$san" engine none || exit 1
+	done
+}
+untimed 0
 
 # run KIND DEV DEV LENGTH; frames and rounds are the script's
 run() {

@@ -48,7 +48,8 @@ ip link add pw2 type packetway
 ip link set pw1 up
 ip link set pw2 up
 
-# packets; no engine yet, so there is no virtual time
+# packets; without a timed engine there is neither virtual time nor a cell
+pwctl san set 0 engine none
 start eep pwmon0
 pwctl ping 2 count 1 dev pw0 >/dev/null
 pwctl ping 9 count 1 dev pw0 >/dev/null

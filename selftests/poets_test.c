@@ -10,6 +10,7 @@
  */
 #include "pwpoets.h"
 #include "pwflood.h"
+#include "pwsan.h"
 #include "kselftest_harness.h"
 
 #include <signal.h>
@@ -534,6 +535,7 @@ TEST(hostile)
 	EVENT ev;
 
 	ASSERT_EQ(0, world_make(2));
+	ASSERT_EQ(0, pw_gsan_untimed(w.ns));
 	for (i = 0; i < FLOOD_SENDERS; i++) {
 		char name[8];
 		struct pw_nl nl;

@@ -142,6 +142,19 @@ static PW_UNUSED int pw_gsan_set(struct pw_gsan *s, int type, uint64_t v)
 	return pw_gsan_set2(s, type, v, 0, 0);
 }
 
+/* SAN 0 of @ns: what a test floods is a receiver, not the cell fabric before it */
+static PW_UNUSED int pw_gsan_untimed(int ns)
+{
+	struct pw_gsan san;
+	int err = pw_gsan_open(&san, ns);
+
+	if (!err) {
+		err = pw_gsan_set(&san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE);
+		close(san.fd);
+	}
+	return err;
+}
+
 /* one attribute of SAN 0; all ones if it is not there */
 static PW_UNUSED uint64_t pw_gsan_get(struct pw_gsan *s, int type)
 {

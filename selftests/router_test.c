@@ -860,6 +860,22 @@ static long tcp_across(int ns_a, int ns_b, int family, const void *addr, int len
 FIXTURE(ip) {
 };
 
+FIXTURE_VARIANT(ip) {
+	long engine;
+	long bytes;
+};
+
+FIXTURE_VARIANT_ADD(ip, untimed) {
+	.engine = PACKETWAY_ENGINE_NONE,
+	.bytes = 4000000,
+};
+
+/* every cell of every frame is worked out, in three SANs */
+FIXTURE_VARIANT_ADD(ip, fast) {
+	.engine = PACKETWAY_ENGINE_FAST,
+	.bytes = 100000,
+};
+
 FIXTURE_SETUP(ip)
 {
 }
@@ -871,7 +887,7 @@ FIXTURE_TEARDOWN(ip)
 TEST_F_TIMEOUT(ip, across, 200)
 {
 	const uint8_t v6[2][16] = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } };
-	long bytes = pw_scaled(4000000, 100000);
+	long bytes = pw_scaled(variant->bytes, 100000);
 	struct pw_nl home, nl[2];
 	struct pw_genl g;
 	int ns[3], idx, i;
@@ -880,6 +896,8 @@ TEST_F_TIMEOUT(ip, across, 200)
 		ns[i] = pw_ns_new();
 	ASSERT_EQ(0, pw_nl_open(&home, ns[2]));
 	ASSERT_EQ(0, pw_genl_open(&g, ns[2]));
+	for (i = 1; i <= 3; i++)
+		ASSERT_EQ(0, pw_san_cmd(&g, PACKETWAY_CMD_SAN_NEW, i, 16, variant->engine));
 	for (i = 0; i < 2; i++) {
 		uint8_t a4[4] = { 10, 9, 0, 1 + i }, a6[16] = { 0xfd, [15] = 1 + i };
 
