@@ -467,6 +467,22 @@ TEST_F(aton, ring_only)
 	free(x);
 }
 
+/* more interfaces than rtl once had steps for in one poll */
+TEST_F(aton, ring_only_bit_by_bit)
+{
+	struct packetway_ring_create r = { .size = sizeof(r), .count = 300, .regs = 1 };
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+
+	ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, PACKETWAY_ENGINE_RTL));
+	ASSERT_EQ(0, ioctl(self->st[0].fd, PACKETWAY_IOC_RING_CREATE, &r));
+	for (int i = 0; i < N; i++)
+		self->st[i].op->operand[0] = i + 1;
+	ASSERT_EQ(0, ring_run(self->st[3].fd, &c));
+	EXPECT_EQ(r.count + N, c.out_counter);
+	EXPECT_EQ(N * (N + 1) / 2, c.out_v1);
+	EXPECT_EQ(272 + r.count + N, c.out_ring_bits);
+}
+
 TEST_F(aton, faults)
 {
 	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);

@@ -21,8 +21,9 @@
 #include "pw_priv.h"
 #include "pw_trace.h"
 
-/* hops (fast) or interface-bits (rtl) that one poll may compute */
-#define PW_ATON_STEPS		65536
+/* hops that one poll may compute, or in rtl, interfaces times bit times */
+#define PW_ATON_FAST_STEPS	65536U
+#define PW_ATON_RTL_STEPS	16384U
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
 #define PW_ATON_PASSIVE_MAX	4096
@@ -42,9 +43,10 @@ static u32 pw_aton_index(const struct pw_aton *aton, u32 port)
 
 static u32 pw_aton_budget(const struct pw_aton *aton)
 {
-	u32 n = max(pw_ring_ifaces(aton->ring), 1U);
-
-	return aton->params.engine == PW_RING_RTL ? max(PW_ATON_STEPS / n, 16U) : PW_ATON_STEPS;
+	/* a bit time of all interfaces is the least that rtl can step */
+	if (aton->params.engine == PW_RING_RTL)
+		return max(PW_ATON_RTL_STEPS, 4 * pw_ring_ifaces(aton->ring));
+	return PW_ATON_FAST_STEPS;
 }
 
 /* the result of a command as programs see it in the mapped page */
