@@ -24,6 +24,8 @@
 /* hops that one poll may compute, or in rtl, interfaces times bit times */
 #define PW_ATON_FAST_STEPS	65536U
 #define PW_ATON_RTL_STEPS	16384U
+/* bit times that one poll may go on for, beside those that the ring's length takes */
+#define PW_ATON_HORIZON		4096
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
 #define PW_ATON_PASSIVE_MAX	4096
@@ -47,6 +49,12 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 	if (aton->params.engine == PW_RING_RTL)
 		return max(PW_ATON_RTL_STEPS, 4 * pw_ring_ifaces(aton->ring));
 	return PW_ATON_FAST_STEPS;
+}
+
+/* bit time up to which a ring that is wanted may run in one go: a few packets */
+static u64 pw_aton_horizon(const struct pw_aton *aton)
+{
+	return pw_ring_now(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
 }
 
 /* the result of a command as programs see it in the mapped page */
@@ -129,11 +137,9 @@ static void pw_aton_finish(struct list_head *ended)
 /* up to where the ring may run now; aton->lock held */
 static u64 pw_aton_until(const struct pw_aton *aton)
 {
-	u64 now = pw_ring_now(aton->ring);
-
-	/* far enough for a few packets; whoever waits asks again */
+	/* whoever waits asks again */
 	if (aton->demand)
-		return max(aton->pace_until, now + 8 * pw_ring_latency(aton->ring) + 65536);
+		return max(aton->pace_until, pw_aton_horizon(aton));
 	return aton->pace_until;
 }
 
@@ -215,8 +221,8 @@ static void pw_aton_settle(struct pw_aton *aton)
 		spin_lock_bh(&aton->lock);
 		if (!pw_ring_busy(aton->ring))
 			return;
-		pw_ring_run(aton->ring, pw_ring_now(aton->ring) +
-			    8 * pw_ring_latency(aton->ring) + 65536, pw_aton_budget(aton));
+		/* the packet that is there ends, and no other starts */
+		pw_ring_run(aton->ring, pw_ring_now(aton->ring), pw_aton_budget(aton));
 		pw_aton_reap(aton, &ended);
 		spin_unlock_bh(&aton->lock);
 		pw_aton_finish(&ended);
@@ -319,8 +325,10 @@ static int pw_aton_ready(const struct pw_aton *aton, const struct pw_station *st
  * @req: the command, the ring's until @req->done is signalled or
  *	pw_aton_cancel() gives it back
  *
- * Return: 0 or a negative errno; -EAGAIN: the ring is being replaced. RCU held,
- * process context.
+ * The ring runs when the caller lets softirqs come again.
+ *
+ * Return: 0 or a negative errno; -EAGAIN: the ring is being replaced. RCU held, BH
+ * off.
  */
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
 {
@@ -328,15 +336,15 @@ int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
 	int err;
 
 	req->cmd.cookie = (uintptr_t)&st->aton;
-	spin_lock_bh(&aton->lock);
+	spin_lock(&aton->lock);
 	err = pw_aton_ready(aton, st);
 	if (!err)
 		err = pw_ring_submit(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
 	if (!err)
 		aton->demand++;
-	spin_unlock_bh(&aton->lock);
+	spin_unlock(&aton->lock);
 	if (!err)
-		pw_aton_kick(aton);
+		napi_schedule(&aton->napi);
 	return err;
 }
 

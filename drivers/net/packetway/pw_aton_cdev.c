@@ -113,6 +113,12 @@ static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 pe
 	int err;
 
 	for (;;) {
+		/*
+		 * The ring runs at local_bh_enable(), and wakes those whose commands
+		 * end. They may preempt this task at once: were it still a reader, every
+		 * grace period would have to wait until it has its turn again.
+		 */
+		local_bh_disable();
 		rcu_read_lock();
 		st = rcu_dereference(pf->station);
 		if (!st)
@@ -124,6 +130,7 @@ static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 pe
 		if (!err && period)
 			pf->standing_on = &st->aton;
 		rcu_read_unlock();
+		local_bh_enable();
 		if (err != -EAGAIN)
 			return err;
 		/* the ring is being replaced; that takes milliseconds */
