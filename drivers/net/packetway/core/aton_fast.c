@@ -10,6 +10,9 @@
  */
 #include "aton_ring.h"
 
+/* operands in a row that are worth a pass of their own */
+#define FAST_RUN	4
+
 enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
 
 /* token: who takes it next, and when */
@@ -287,25 +290,45 @@ static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 	return m;
 }
 
-/* operands of some interfaces of one word; all 64 of them are used in place */
+/* how many bits in a row are set from @i on */
+static u32 run_length(u64 bits, u32 i)
+{
+	u64 gap = ~(bits >> i);
+
+	return gap ? __ffs64(gap) : 64;
+}
+
+/*
+ * Operands of some interfaces of one word: used in place where enough of them are
+ * next to each other in the ring's memory, else gathered.
+ */
 static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 {
 	u32 reg = ring->pkt.cmd->reg;
+	const u64 *bank = ring->operand + (size_t)reg * ring->p.capacity + w * 64;
+	u64 plain = m & ~ring->mapped[w];
 	u32 count = 0;
 	u64 x[64];
 	u8 pos[64];
+	u32 i, run;
 
-	if (m == ~0ULL && !ring->mapped[w]) {
-		combine(ring, ring->operand + (size_t)reg * ring->p.capacity + w * 64, 64,
-			w * 64, NULL);
-		return;
+	while (m) {
+		i = __ffs64(m);
+		run = run_length(plain, i);
+		if (run < FAST_RUN) {
+			pos[count] = i;
+			x[count++] = pw_ring_fetch(ring, w * 64 + i, reg);
+			m &= m - 1;
+			continue;
+		}
+		if (count)
+			combine(ring, x, count, w * 64, pos);
+		count = 0;
+		combine(ring, bank + i, run, w * 64 + i, NULL);
+		m = i + run < 64 ? m & (~0ULL << (i + run)) : 0;
 	}
-	for (; m; m &= m - 1) {
-		pos[count] = __ffs64(m);
-		x[count] = pw_ring_fetch(ring, w * 64 + pos[count], reg);
-		count++;
-	}
-	combine(ring, x, count, w * 64, pos);
+	if (count)
+		combine(ring, x, count, w * 64, pos);
 }
 
 /* a passive packet passes those it is meant for */
