@@ -362,6 +362,7 @@ static void test_faults(int e)
 	settle();
 	ok(!c.err && !d.err && c.counter == 60 && d.counter == 60,
 	   "%s: a duplicate token does no harm", engine_name[e]);
+	is(pw_ring_stats(rig.ring)->tokens_dup, 1, "%s: and is counted", engine_name[e]);
 
 	setup(e, 16, 0);
 	f.kind = PW_FAULT_STUCK;

@@ -241,6 +241,11 @@ static void issue_token(struct pw_ring *ring, u32 from, u64 at)
 	ring->state = PW_RING_TOKEN;
 	ring->tok_from = from;
 	ring->tok_at = at;
+	/* rtl sends the second one, where there is room for two; here it just goes by */
+	if (ring->p.engine == PW_RING_FAST && ring->dup) {
+		ring->dup = false;
+		ring->stats.tokens_dup += ring->turn >= 2 * PW_ATON_TOKEN;
+	}
 }
 
 /* the last interface went down, or the first one came up? */
