@@ -50,12 +50,18 @@ static struct pw_aton_req *pw_aton_req_alloc(void)
 	return req;
 }
 
+/* what pw_aton_fill() allocated */
+static void pw_aton_req_empty(struct pw_aton_req *req)
+{
+	kvfree(req->out);
+	kfree(req->parts);
+}
+
 static void pw_aton_req_free(struct pw_aton_req *req)
 {
 	if (!req)
 		return;
-	kvfree(req->out);
-	kfree(req->parts);
+	pw_aton_req_empty(req);
 	kfree(req);
 }
 
@@ -213,7 +219,8 @@ static int pw_aton_copy_data(const struct pw_aton_req *req, void __user *to)
 int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 {
 	struct packetway_aton_command *c = arg;
-	struct pw_aton_req *req;
+	/* the ring has let go of it when pw_aton_wait() returns */
+	struct pw_aton_req req = {};
 	struct pw_station *st;
 	int err;
 
@@ -230,31 +237,29 @@ int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 		return PTR_ERR(st);
 	pw_file_station_put(st);
 
-	req = pw_aton_req_alloc();
-	if (!req)
-		return -ENOMEM;
-	err = pw_aton_fill(req, c, false);
+	init_completion(&req.done);
+	err = pw_aton_fill(&req, c, false);
 	if (!err)
-		err = pw_aton_hand_over(pf, req, 0);
+		err = pw_aton_hand_over(pf, &req, 0);
 	if (!err)
-		err = pw_aton_wait(pf, req, c->deadline);
+		err = pw_aton_wait(pf, &req, c->deadline);
 	if (err)
 		goto out;
 
-	c->out_error = req->cmd.err;
-	c->out_wait = req->cmd.wait;
-	c->out_ring_bits = req->cmd.ring_bits;
-	if (!req->cmd.err) {
-		c->out_flags = req->cmd.flags;
-		c->out_counter = req->cmd.counter;
-		c->out_v1 = req->cmd.v1;
-		c->out_v2 = req->cmd.v2;
+	c->out_error = req.cmd.err;
+	c->out_wait = req.cmd.wait;
+	c->out_ring_bits = req.cmd.ring_bits;
+	if (!req.cmd.err) {
+		c->out_flags = req.cmd.flags;
+		c->out_counter = req.cmd.counter;
+		c->out_v1 = req.cmd.v1;
+		c->out_v2 = req.cmd.v2;
 	}
-	err = pw_aton_copy_data(req, u64_to_user_ptr(c->data));
+	err = pw_aton_copy_data(&req, u64_to_user_ptr(c->data));
 	if (!err)
-		err = pw_aton_errno(req->cmd.err);
+		err = pw_aton_errno(req.cmd.err);
 out:
-	pw_aton_req_free(req);
+	pw_aton_req_empty(&req);
 	return err;
 }
 
