@@ -355,7 +355,7 @@ static struct cost measure(const char *dev, uint64_t *x, long n)
 static int ifaces(const char *netns, const char *dev)
 {
 	static const long size[] = { 8, 64, 1024, 1000000 };
-	struct cost half, full;
+	struct cost alone, all;
 	unsigned int i;
 	uint64_t *x;
 
@@ -363,17 +363,15 @@ static int ifaces(const char *netns, const char *dev)
 	x = calloc(1000000, sizeof(*x));
 	if (!x)
 		die("memory");
+	/* what a ring of one costs is the system call and the packet */
+	alone = measure(dev, x, 1);
 	for (i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
 		long n = size[i];
 
-		/* what the first half costs is the system call, too */
-		half = measure(dev, x, n / 2);
-		full = measure(dev, x, n);
-		printf("n %ld ring %.0f loop %.0f each %.3f %.3f packets %llu of %llu\n", n, full.ring,
-		       full.loop, (full.ring - half.ring) / (n - n / 2),
-		       (full.loop - half.loop) / (n - n / 2),
-		       (unsigned long long)(half.packets + full.packets),
-		       (unsigned long long)(half.sums + full.sums));
+		all = measure(dev, x, n);
+		printf("n %ld ring %.0f loop %.0f each %.3f %.3f packets %llu of %llu\n", n, all.ring,
+		       all.loop, (all.ring - alone.ring) / (n - 1), (all.loop - alone.loop) / (n - 1),
+		       (unsigned long long)all.packets, (unsigned long long)all.sums);
 	}
 	free(x);
 	return 0;
