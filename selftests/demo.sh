@@ -43,8 +43,9 @@ say "EEP: PacketWay echo from station to station, and IP over PacketWay"
 run pwctl ping 00:00:03 dev pw0 count 2
 run ip netns exec left ping -c 2 10.9.0.7
 
-say "BMX: the same ping through the cell fabric, cycle by cycle"
-run pwctl san set 0 engine fast
+say "BMX: they went through the cell fabric; again with its registers stepped cycle by cycle"
+run pwctl san show
+run pwctl san set 0 engine rtl
 run ip netns exec left ping -c 2 10.9.0.7
 ip netns exec left ethtool -S pw6 | grep -E 'aal_(cells|acks)_|fabric_stage[0-2]_cells|fabric_cycles'
 run pwctl san show

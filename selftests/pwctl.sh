@@ -28,9 +28,9 @@ tap_is "a namespace that is not there" "$(status pwctl -n nowhere san show)" 2
 
 tap_ok "san add" pwctl san add 3 ports 9 bias 0x300 ring-engine rtl
 tap_is "san show, JSON" "$(pwctl -j san show 3 | jq -c '.[0] | [.id, .ports, .bias, .engine, ."ring-engine", .stations, .pinned]')" \
-	'[3,9,768,"none","rtl",0,true]'
+	'[3,9,768,"fast","rtl",0,true]'
 tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
-	"san 3: ports 9 bias 768 engine none ring-engine rtl"
+	"san 3: ports 9 bias 768 engine fast ring-engine rtl"
 tap_ok "san set" pwctl san set 3 ring-engine fast
 tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
 tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big

@@ -111,7 +111,7 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 		 * address tells its SAN. 256 apart is room for the largest.
 		 */
 		.bias = id * PACKETWAY_PORTS_MAX,
-		.engine = PACKETWAY_ENGINE_NONE,
+		.engine = PACKETWAY_ENGINE_FAST,
 		.ring_engine = PACKETWAY_ENGINE_FAST,
 		.rate = PW_FABRIC_RATE_DEFAULT,
 	};
