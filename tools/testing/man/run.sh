@@ -31,14 +31,16 @@ for group in '' san station router route name aton esp experiment fault lab; do
 done
 # the device: every command and error of the header; the overview: every tracepoint
 uapi=$top/uapi/linux/packetway.h
-for w in $(sed -n 's/^#define \(PACKETWAY_IOC_[A-Z_]*\)[[:space:]]*_IO(.*/\1/p; s/^ \*   \(E[A-Z0-9]*\)[[:space:]].*/\1/p' "$uapi"); do
+mapfile -t words < <(sed -n 's/^#define \(PACKETWAY_IOC_[A-Z_]*\)[[:space:]]*_IO(.*/\1/p; s/^ \*   \(E[A-Z0-9]*\)[[:space:]].*/\1/p' "$uapi")
+for w in "${words[@]}"; do
 	tap_ok "packetway(4) has $w" grep -qw "$w" packetway.4
 done
-for w in $(sed -n 's/^\(TRACE_EVENT\|DEFINE_EVENT\)([a-z_, ]*\<\(pw_[a-z_]*\),.*/\2/p' "$top/drivers/net/packetway/pw_trace.h" | sort -u); do
+mapfile -t words < <(sed -n 's/^\(TRACE_EVENT\|DEFINE_EVENT\)([a-z_, ]*\<\(pw_[a-z_]*\),.*/\2/p' "$top/drivers/net/packetway/pw_trace.h" | sort -u)
+for w in "${words[@]}"; do
 	tap_ok "packetway(7) has $w" grep -qw "$w" packetway.7
 done
-# shellcheck disable=SC2013
-for f in $(sed -n 's/.*\(pwl_[a-z_]*\)(.*/\1/p' "$top/tools/man/libpacketway.3" | sort -u); do
+mapfile -t words < <(sed -n 's/.*\(pwl_[a-z_]*\)(.*/\1/p' "$top/tools/man/libpacketway.3" | sort -u)
+for f in "${words[@]}"; do
 	grep -qw "$f" "$top/tools/lib/packetway.h" || tap_result 1 "$f of libpacketway(3) is in the header"
 done
 tap_result 0 "functions of libpacketway(3) are in the header"
