@@ -135,9 +135,9 @@ across() {
 	tap_ok "$1: ping" pwctl ping 00:02:01 count 3 interval 10 timeout 5000
 	tap_ok "$1: ping by source route" pwctl ping 00:02:01 by-route count 3 interval 10 timeout 5000
 	tap_ok "$1: IP ping" ping -c 2 -W 10 10.88.0.2
-	iperf3 -J -c 10.88.0.2 -n "$(pw_count 4096 512)K" >/run/speed
+	iperf3 -J -c 10.88.0.2 -t "$(pw_count 10 3)" >/run/speed
 	tap_ok "$1: iperf3 ($(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/speed) Mbit/s, $(jq '.end.sum_sent.retransmits' /run/speed) sent again)" \
-		jq -e '.end.sum_received.bytes >= 262144' /run/speed
+		jq -e '.end.sum_received.bytes > 20000' /run/speed
 	# the group is known here when its listener has registered there
 	listen 50 0xe00042
 	busywait 20000 sh -c "pwctl -j name show san 1 | jq -e 'map(select(.addr == \"00:02:01\" and (.groups | index(\"e0:00:42\")))) | length == 1' >/dev/null"
