@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(trunk, frames, 200)
 /* somebody on the link sends as if he were the peer, and plays packets back */
 TEST_F_TIMEOUT(trunk, injection, 200)
 {
-	long n = pw_scaled(10000, 500), i, auth, replay = 0;
+	long n = pw_scaled(20000, 500), i, auth, replay = 0;
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	static uint8_t pkt[4096], cap[4096];
 	unsigned int seed = 4711;
@@ -405,7 +405,7 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 /* the same with frames of the trunk's device; also from a station that is not the peer */
 TEST_F_TIMEOUT(trunk, injection_dev, 200)
 {
-	long n = pw_scaled(10000, 500), i, auth, replay = 0;
+	long n = pw_scaled(20000, 500), i, auth, replay = 0;
 	const int len = 14 + 32 + 32 + 16;
 	static uint8_t pkt[4096], cap[4096];
 	unsigned int seed = 815;
