@@ -4,6 +4,8 @@
  * ATON by /dev/packetway: commands against a plain loop, regions, batches, mapped
  * registers, standing commands, ring-only interfaces, faults; negatives first.
  */
+#include <pthread.h>
+
 #include "kselftest_harness.h"
 
 #include "pwring.h"
@@ -383,6 +385,87 @@ TEST_F(aton, mapped_registers)
 	EXPECT_EQ(~0ULL, slot->v1);
 	self->st[1].op->operand[0] = 1;
 	EXPECT_EQ(-ENODEV, ring_run(self->st[1].fd, &c));
+}
+
+TEST_F(aton, mapped_group)
+{
+	struct packetway_aton_set s = { .size = sizeof(s), .flags = PACKETWAY_ATON_SET_GROUP };
+	struct packetway_aton_get g = { .size = sizeof(g) };
+	struct packetway_aton_command c;
+
+	for (int e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE,
+					  e ? PACKETWAY_ENGINE_RTL : PACKETWAY_ENGINE_FAST));
+		for (int i = 0; i < N; i++) {
+			self->st[i].op->operand[0] = 100 + i;
+			self->st[i].op->group = i < 3 ? 0x80001 : 0x2;
+		}
+		/* what is no group's bit is nobody's */
+		self->st[4].op->group = 0xfff00000;
+		c = ring_cmd(PW_ATON_OP_ADD);
+		c.dst = 0xe80000;
+		ASSERT_EQ(0, ring_run(self->st[5].fd, &c));
+		EXPECT_EQ(3, c.out_counter);
+		EXPECT_EQ(100 + 101 + 102, c.out_v1);
+		c.dst = 0xefffff;
+		ASSERT_EQ(0, ring_run(self->st[4].fd, &c));
+		EXPECT_EQ(N - 1, c.out_counter);
+		/* the same register by ioctl */
+		ASSERT_EQ(0, ioctl(self->st[4].fd, PACKETWAY_IOC_ATON_GET, &g));
+		EXPECT_EQ(0, g.out_group);
+		s.group = 0x12345;
+		ASSERT_EQ(0, ioctl(self->st[4].fd, PACKETWAY_IOC_ATON_SET, &s));
+		EXPECT_EQ(0x12345, self->st[4].op->group);
+		ASSERT_EQ(0, ioctl(self->st[4].fd, PACKETWAY_IOC_ATON_GET, &g));
+		EXPECT_EQ(0x12345, g.out_group);
+	}
+	/* another engine, the same registers */
+	ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, PACKETWAY_ENGINE_FAST));
+	c.dst = 0xe00001;
+	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+	EXPECT_EQ(4, c.out_counter);
+}
+
+struct adder {
+	struct ring_if *r;
+	int rank, err;
+	uint64_t rounds;
+	pthread_t thread;
+};
+
+static void *add_up(void *arg)
+{
+	struct adder *a = arg;
+	uint64_t round, sum;
+
+	for (round = 1; round <= a->rounds && !a->err; round++) {
+		a->err = ring_sum_of_all(a->r, N, round, round << 8 | a->rank, &sum);
+		if (!a->err && sum != (round << 8) * N + N * (N - 1) / 2)
+			a->err = -EBADMSG;
+	}
+	return NULL;
+}
+
+/* stores without a lock, and nobody ever counts one without its operand */
+TEST_F(aton, sums_that_tell_who_is_there)
+{
+	struct adder a[N];
+
+	for (int e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE,
+					  e ? PACKETWAY_ENGINE_RTL : PACKETWAY_ENGINE_FAST));
+		for (int i = 0; i < N; i++) {
+			a[i] = (struct adder){ .r = &self->st[i], .rank = i,
+					       .rounds = pw_scaled(e ? 20 : 300, 5) };
+			self->st[i].op->group = 0;
+		}
+		for (int i = 0; i < N; i++)
+			ASSERT_EQ(0, pthread_create(&a[i].thread, NULL, add_up, &a[i]));
+		for (int i = 0; i < N; i++) {
+			pthread_join(a[i].thread, NULL);
+			EXPECT_EQ(0, a[i].err);
+		}
+	}
 }
 
 TEST_F(aton, standing)

@@ -62,6 +62,38 @@ static PW_UNUSED int ring_run(int fd, struct packetway_aton_command *c)
 	return ioctl(fd, PACKETWAY_IOC_ATON_COMMAND, c) < 0 ? -errno : 0;
 }
 
+/* a round of ring_sum_of_all() has an operand register and a group, by turns */
+#define RING_TURNS 3
+
+/*
+ * The sum of what all @n members of a ring bring to @round (from 1), at each of them
+ * by one command. Store the operand, join the group of this round, and ask the group
+ * for its sum until the Counter says that all were in it. One stays in the group of
+ * the round before, which others may still ask. The one before that nobody asks any
+ * more: all have come to the last round since. So its register and group are free in
+ * the next.
+ */
+static PW_UNUSED int ring_sum_of_all(struct ring_if *r, unsigned int n, uint64_t round,
+				     uint64_t operand, uint64_t *sum)
+{
+	struct packetway_aton_command add = ring_cmd(PW_ATON_OP_ADD);
+	uint32_t now = 1U << round % RING_TURNS, before = 1U << (round - 1) % RING_TURNS;
+	int err;
+
+	add.reg = round % RING_TURNS;
+	add.dst = PW_ADDR_LOGICAL_MIN | now;
+	__atomic_store_n(&r->op->operand[add.reg], operand, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->op->group, now | before, __ATOMIC_RELEASE);
+	do {
+		sched_yield();
+		err = ring_run(r->fd, &add);
+		if (err)
+			return err;
+	} while (add.out_counter != n);
+	*sum = add.out_v1;
+	return 0;
+}
+
 /* settings of a SAN by generic netlink, in namespace @ns: 0 or -errno */
 static PW_UNUSED int ring_san_set(int ns, unsigned int san, int attr, unsigned int value)
 {

@@ -22,8 +22,6 @@
 #define WARM_UP	50		/* rounds before the clock starts */
 #define PORT	4242
 #define BATCHES	10		/* of which the best counts: no timer came in between */
-/* operand registers: one for even, one for odd rounds, and the round itself */
-#define ARRIVED	15
 
 /* shared with the parent */
 struct times {
@@ -98,31 +96,19 @@ static void ring_join(struct member *m)
 	if (ring_open(&m->ring, ifindex("pw0")))
 		die("pw0");
 	/* of an earlier run */
-	__atomic_store_n(&m->ring.op->operand[ARRIVED], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->ring.op->group, 0, __ATOMIC_RELAXED);
 }
 
-/*
- * As libpwmpi does it: store the operand and that it is there, ask until all are
- * there, ask for the sum. Who stores into a register again, two rounds later, has
- * seen all in the round between, so all have the sum of this one.
- */
 static uint64_t ring_sum(struct member *m, uint64_t operand)
 {
-	struct packetway_aton_command all = ring_cmd(PW_ATON_OP_COUNT_LE);
-	struct packetway_aton_command add = ring_cmd(PW_ATON_OP_ADD);
+	uint64_t sum;
+	int err = ring_sum_of_all(&m->ring, m->n, m->round, operand, &sum);
 
-	add.reg = m->round & 1;
-	all.reg = ARRIVED;
-	all.mods = PACKETWAY_ATON_COMPARAND;
-	all.comparand = m->round;
-	__atomic_store_n(&m->ring.op->operand[add.reg], operand, __ATOMIC_RELAXED);
-	__atomic_store_n(&m->ring.op->operand[ARRIVED], m->round, __ATOMIC_RELEASE);
-	do {
-		sched_yield();
-		command(&m->ring, &all);
-	} while (all.out_v2 != (uint64_t)m->n);
-	command(&m->ring, &add);
-	return add.out_v1;
+	if (err) {
+		errno = -err;
+		die("command");
+	}
+	return sum;
 }
 
 static struct sockaddr_in udp_addr(int rank, int port)
@@ -355,7 +341,7 @@ static struct cost measure(const char *dev, uint64_t *x, long n)
 static int ifaces(const char *netns, const char *dev)
 {
 	static const long size[] = { 8, 64, 1024, 1000000 };
-	struct cost alone, all;
+	struct cost alone, half, all;
 	unsigned int i;
 	uint64_t *x;
 
@@ -363,14 +349,18 @@ static int ifaces(const char *netns, const char *dev)
 	x = calloc(1000000, sizeof(*x));
 	if (!x)
 		die("memory");
-	/* what a ring of one costs is the system call and the packet */
+	/* what a ring of one costs is the system call and the packet; from there on each
+	 * interface adds something, and the first of them a little more
+	 */
 	alone = measure(dev, x, 1);
 	for (i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
 		long n = size[i];
 
+		half = measure(dev, x, n / 2);
 		all = measure(dev, x, n);
-		printf("n %ld ring %.0f loop %.0f each %.3f %.3f packets %llu of %llu\n", n, all.ring,
-		       all.loop, (all.ring - alone.ring) / (n - 1), (all.loop - alone.loop) / (n - 1),
+		printf("n %ld ring %.0f loop %.0f each %.3f %.3f fromone %.3f packets %llu of %llu\n", n,
+		       all.ring, all.loop, (all.ring - half.ring) / (n - n / 2),
+		       (all.loop - half.loop) / (n - n / 2), (all.ring - alone.ring) / (n - 1),
 		       (unsigned long long)all.packets, (unsigned long long)all.sums);
 	}
 	free(x);

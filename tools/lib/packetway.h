@@ -131,7 +131,7 @@ const char *pwl_aton_strerror(uint32_t error);
 
 /* Registers ---------------------------------------------------------------- */
 
-/* map the register bank; the next three use it then, without system calls */
+/* map the register bank; set, get, standing and set_group use it then, without system calls */
 int pwl_map(struct pwl *s);
 int pwl_set(struct pwl *s, uint32_t reg, uint64_t value);
 int pwl_get(struct pwl *s, uint32_t reg, uint64_t *value);

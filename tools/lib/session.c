@@ -493,7 +493,12 @@ int pwl_set_group(struct pwl *s, uint32_t mask)
 		.size = sizeof(k), .flags = PACKETWAY_ATON_SET_GROUP, .group = mask,
 	};
 
-	return do_ioctl(s, PACKETWAY_IOC_ATON_SET, &k);
+	if (!s->ops)
+		return do_ioctl(s, PACKETWAY_IOC_ATON_SET, &k);
+	if (mask > PW_ADDR_LOGICAL_MASK)
+		return -EINVAL;
+	__atomic_store_n(&s->ops->group, mask, __ATOMIC_RELEASE);
+	return 0;
 }
 
 int pwl_bank(struct pwl *s, struct packetway_aton_get *bank)

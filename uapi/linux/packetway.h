@@ -533,7 +533,11 @@ struct packetway_aton_get {
  * Page 0 (offset 0), readable and writable: struct packetway_aton_operands. An
  * operand is an aligned 64-bit word: on 64-bit machines one store changes it as
  * a whole. A 32-bit program writes it in two halves and should use
- * PACKETWAY_IOC_ATON_SET instead.
+ * PACKETWAY_IOC_ATON_SET instead. The group mask is the register of
+ * PACKETWAY_ATON_SET_GROUP; bits above the lower 20 mean nothing. A
+ * command to a group reads the mask of each interface before its operand, so a
+ * program that stores its operand and then, with release, its mask is never counted
+ * with an older operand: a command's Counter tells how many have stored theirs.
  *
  * Page 1 (offset one page), read-only: struct packetway_aton_page. A slot is
  * consistent if @seq was even before its members were read and the same after;
@@ -543,6 +547,8 @@ struct packetway_aton_get {
  */
 struct packetway_aton_operands {
 	__aligned_u64 operand[PACKETWAY_ATON_REGS];
+	__u32 group;
+	__u32 __reserved;
 };
 
 struct packetway_aton_slot {

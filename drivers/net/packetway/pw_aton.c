@@ -241,6 +241,17 @@ static void pw_aton_unlock(struct pw_aton *aton)
 	pw_aton_finish(&ended);
 }
 
+/* the registers that programs write are in the mapped page */
+static void pw_aton_registers(struct pw_aton_if *aif)
+{
+	const struct packetway_aton_operands *op = page_address(aif->operands);
+
+	aif->port = (struct pw_ring_port) {
+		.operands = op->operand,
+		.group = &op->group,
+	};
+}
+
 int pw_aton_station_add(struct pw_station *st)
 {
 	struct pw_aton *aton = st->san->aton;
@@ -254,7 +265,7 @@ int pw_aton_station_add(struct pw_station *st)
 		err = -ENOMEM;
 		goto err_free;
 	}
-	aif->port.operands = page_address(aif->operands);
+	pw_aton_registers(aif);
 
 	pw_aton_settle(aton);
 	pos = pw_aton_index(aton, st->port);
@@ -456,14 +467,11 @@ int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set
 		err = -ENODEV;
 		goto out;
 	}
-	if (set->flags & PACKETWAY_ATON_SET_OPERAND) {
-		op = page_address(st->aton.operands);
+	op = page_address(st->aton.operands);
+	if (set->flags & PACKETWAY_ATON_SET_OPERAND)
 		WRITE_ONCE(op->operand[set->reg], set->value);
-	}
-	if (set->flags & PACKETWAY_ATON_SET_GROUP) {
-		st->aton.group = set->group;
-		pw_ring_set_group(aton->ring, pw_aton_index(aton, st->port), set->group);
-	}
+	if (set->flags & PACKETWAY_ATON_SET_GROUP)
+		smp_store_release(&op->group, set->group);
 out:
 	spin_unlock_bh(&aton->lock);
 	return err;
@@ -492,7 +500,7 @@ int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get)
 	get->out_command = port->command;
 	get->out_status = port->status;
 	get->out_id = st->addr;
-	get->out_group = st->aton.group;
+	get->out_group = READ_ONCE(op->group) & PW_ATON_GROUP_MASK;
 	get->out_interfaces = pw_ring_ifaces(aton->ring);
 	get->out_irq_mask = !!st->aton.standing;
 	spin_unlock_bh(&aton->lock);
@@ -558,7 +566,7 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 	n = 0;
 	for_each_set_bit(i, aton->attached, aton->san->nports) {
 		st = rtnl_dereference(aton->san->port[i].station);
-		pw_ring_attach(ring, n++, 1, st->addr, st->aton.group);
+		pw_ring_attach(ring, n++, 1, st->addr, 0);
 	}
 	list_for_each_entry(block, &aton->blocks, entry) {
 		pw_ring_attach(ring, n, block->count, block->addr, 0);
@@ -584,8 +592,7 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 		if (st->aton.standing)
 			pw_ring_stand(old, n, NULL);
 		pw_ring_bind(old, n, NULL);
-		memset(&st->aton.port, 0, sizeof(st->aton.port));
-		st->aton.port.operands = page_address(st->aton.operands);
+		pw_aton_registers(&st->aton);
 		pw_ring_bind(ring, n, &st->aton.port);
 		if (st->aton.standing)
 			pw_ring_stand(ring, n, &st->aton.standing->cmd);

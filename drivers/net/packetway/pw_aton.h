@@ -67,7 +67,6 @@ struct pw_aton_req {
  * @standing: standing command, if any; owned by @standing_file
  * @standing_file: whose it is; aton->lock
  * @period: of the standing command, microseconds
- * @group: group mask
  * @live: on the ring; aton->lock
  */
 struct pw_aton_if {
@@ -77,7 +76,6 @@ struct pw_aton_if {
 	struct pw_aton_req *standing;
 	struct pw_file *standing_file;
 	u32 period;
-	u32 group;
 	bool live;
 };
 

@@ -40,6 +40,7 @@ static unsigned long long seed;
 static struct side side[2];
 static struct naive_iface model[MAXN];
 static u64 mapped[MAXN][PW_ATON_REGS];
+static u32 kept[MAXN];
 static u8 bytes[64];
 static unsigned long commands, by_op[32], by_err[8], oracle_checked, standing_runs;
 
@@ -339,6 +340,7 @@ static const char *scenario(u32 n, u32 prop, int batches, int *nfault)
 {
 	u32 i, b, len = n;
 	const char *err = NULL;
+	bool keep;
 
 	memset(model, 0, sizeof(model));
 	memset(mapped, 0, sizeof(mapped));
@@ -348,7 +350,11 @@ static const char *scenario(u32 n, u32 prop, int batches, int *nfault)
 		model[i].addr = 3 * i + 1;
 		model[i].group = rnd(1 << 20) & rnd(1 << 20);
 		model[i].up = true;
-		BOTH(pw_ring_attach(s->ring, i, 1, model[i].addr, model[i].group));
+		kept[i] = model[i].group;
+		keep = !rnd(3);
+		BOTH(pw_ring_attach(s->ring, i, 1, model[i].addr, keep ? ~kept[i] : kept[i]));
+		if (keep)
+			BOTH((s->port[i].group = &kept[i], 0));
 		if (!rnd(3))
 			BOTH((s->port[i].operands = mapped[i], 0));
 		BOTH(pw_ring_bind(s->ring, i, &s->port[i]));

@@ -124,6 +124,8 @@ struct pw_ring_cmd {
  * struct pw_ring_port - what an interface needs beyond its operands to send
  * @operands: PW_ATON_REGS operand registers kept by the caller (a mapped page,
  *	say), or NULL for those in the ring's memory
+ * @group: group mask register kept by the caller, or NULL; an operand that was
+ *	written before it is seen by commands that go by it
  * @counter: result register of the last command that ended well
  * @v1: result register
  * @v2: result register
@@ -138,6 +140,7 @@ struct pw_ring_cmd {
  */
 struct pw_ring_port {
 	const u64 *operands;
+	const u32 *group;
 	u64 counter;
 	u64 v1;
 	u64 v2;

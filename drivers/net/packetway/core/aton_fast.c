@@ -284,7 +284,7 @@ static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 	for (bits = m; bits; bits &= bits - 1) {
 		u32 i = w * 64 + __ffs64(bits);
 
-		if (!pw_aton_in_region(dst, ring->addr[i], ring->group[i]))
+		if (!pw_aton_in_region(dst, ring->addr[i], pw_ring_group(ring, i)))
 			m &= ~(bits & -bits);
 	}
 	return m;
@@ -349,18 +349,44 @@ static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 	}
 }
 
+/* first interface from @from on that is not up, or keeps its operands elsewhere */
+static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
+{
+	u32 w = from / 64;
+	u64 other = (~ring->up[w] | ring->mapped[w]) >> from % 64;
+
+	if (other)
+		return min_t(u32, to, from + __ffs64(other));
+	while (++w * 64 < to) {
+		other = ~ring->up[w] | ring->mapped[w];
+		if (other)
+			return min_t(u32, to, w * 64 + __ffs64(other));
+	}
+	return to;
+}
+
 static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 {
-	bool passive = ring->pkt.cmd->op == PW_ATON_PASSIVE;
+	struct pw_ring_cmd *cmd = ring->pkt.cmd;
+	bool passive = cmd->op == PW_ATON_PASSIVE;
+	const u64 *bank = ring->operand + (size_t)cmd->reg * ring->p.capacity;
+	u32 w, end;
 	u64 mask;
-	u32 w;
 
-	for (w = from / 64; w * 64 < to; w++) {
-		mask = ~0ULL;
-		if (from > w * 64)
-			mask <<= from - w * 64;
-		if (to < w * 64 + 64)
-			mask &= ~(~0ULL << (to - w * 64));
+	for (; from < to; from = end) {
+		/* a command to all needs to look at nobody where all are alike */
+		if (ring->fast.dst == PW_ATON_RING && !passive) {
+			end = plain_until(ring, from, to);
+			if (end == to || end - from >= FAST_RUN) {
+				combine(ring, bank + from, end - from, from, NULL);
+				continue;
+			}
+		}
+		w = from / 64;
+		end = min_t(u32, to, w * 64 + 64);
+		mask = ~0ULL << from % 64;
+		if (end % 64)
+			mask &= ~(~0ULL << end % 64);
 		mask = members(ring, w, mask);
 		if (!mask)
 			continue;
@@ -420,22 +446,11 @@ static void begin_scan(struct pw_ring *ring)
 }
 
 /* visit the next interfaces, at most @budget of them */
-static u32 scan(struct pw_ring *ring, u32 budget)
+static u32 visit_next(struct pw_ring *ring, u32 budget)
 {
 	struct pw_fast *f = &ring->fast;
-	u32 op = ring->pkt.cmd->op;
 	u32 from, end;
 
-	/* damage is known: only what lengthens the packet or takes it in matters yet */
-	if (f->relayed || (f->damaged && op != PW_ATON_SORT))
-		f->hop = f->end;
-	if (f->hop >= f->end) {
-		f->phase = op == PW_ATON_SORT && !f->damaged ? FAST_HEAPIFY : FAST_DONE;
-		if (ring->pkt.counter > ring->pkt.cmd->room)
-			f->phase = FAST_DONE;
-		f->heap = ring->pkt.counter / 2;
-		return 1;
-	}
 	from = ring->pkt.t + f->hop;
 	end = f->end;
 	if (from < ring->n)
@@ -454,6 +469,27 @@ static u32 scan(struct pw_ring *ring, u32 budget)
 	if (unlikely(ring->tap.mem) && !f->damaged)
 		pw_fast_tap(ring, from);
 	return budget;
+}
+
+static u32 scan(struct pw_ring *ring, u32 budget)
+{
+	struct pw_fast *f = &ring->fast;
+	u32 op = ring->pkt.cmd->op;
+	u32 used = 1;
+
+	/* damage is known: only what lengthens the packet or takes it in matters yet */
+	if (f->relayed || (f->damaged && op != PW_ATON_SORT))
+		f->hop = f->end;
+	if (f->hop < f->end)
+		used = visit_next(ring, budget);
+	if (f->hop < f->end)
+		return used;
+	f->phase = FAST_DONE;
+	if (op == PW_ATON_SORT && !f->damaged && ring->pkt.counter <= ring->pkt.cmd->room) {
+		f->phase = FAST_HEAPIFY;
+		f->heap = ring->pkt.counter / 2;
+	}
+	return used;
 }
 
 /* heap sort in place, one sift at a time */

@@ -419,7 +419,7 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
  * pw_ring_bind - give an interface a port, so that it may send; or take it away
  * @ring: the ring
  * @iface: the interface
- * @port: a zeroed port, but for its @operands; NULL: unbind
+ * @port: a zeroed port, but for its @operands and @group; NULL: unbind
  *
  * Return: 0, -EINVAL, or -EBUSY if it has one, or has a packet on the ring.
  */
@@ -471,7 +471,7 @@ int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
 }
 
 /**
- * pw_ring_set_group - write the group mask register
+ * pw_ring_set_group - write the group mask register in the ring's memory
  * @ring: the ring
  * @iface: the interface
  * @group: member of the groups PW_ATON_GROUP | m for which m & @group is not 0
@@ -781,9 +781,9 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 
 	pkt->control = pw_aton_control(cmd);
 	pkt->addr = ring->addr[pkt->t];
-	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
 	pkt->in_region = cmd->op != PW_ATON_PASSIVE &&
-			 pw_aton_in_region(cmd->dst, pkt->addr, ring->group[pkt->t]);
+			 pw_aton_in_region(cmd->dst, pkt->addr, pw_ring_group(ring, pkt->t));
+	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
 	pkt->counter = pkt->in_region;
 	pkt->trailer = pkt->in_region ? PW_TRL_RECOGNISED : 0;
 	pkt->v1 = 0;

@@ -148,6 +148,14 @@ static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
 	return ring->operand[(size_t)reg * ring->p.capacity + iface];
 }
 
+/* before the operand: who is found in a group has stored its operand by then */
+static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
+{
+	const struct pw_ring_port *port = ring->port[iface];
+
+	return port && port->group ? smp_load_acquire(port->group) : ring->group[iface];
+}
+
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
 u32 pw_ring_next_up(const struct pw_ring *ring, u32 from);
 void pw_ring_promote(struct pw_ring *ring, u64 t);

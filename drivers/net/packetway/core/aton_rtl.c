@@ -40,6 +40,7 @@ struct pw_rtl_if {
 	bool mine;		/* up and in the region */
 	bool bad;		/* CRC or delimiter */
 	bool all_ones, equal, group_space, group_hit;
+	u32 group;
 	u16 control;
 	u32 count;		/* Counter as it came in */
 	u32 crc_in;
@@ -272,6 +273,7 @@ static void begin_packet(struct pw_ring *ring, u32 i)
 	st->equal = true;
 	st->group_space = true;
 	st->group_hit = false;
+	st->group = pw_ring_group(ring, i);	/* whole, whatever a program stores now */
 	st->value = 0;
 	st->crc_in = ~0u;
 	st->crc_out = ~0u;
@@ -294,7 +296,7 @@ static void recognise(struct pw_ring *ring, u32 i, u8 in, u32 k)
 	if (k >= 20)
 		st->group_space &= in == (PW_ATON_GROUP >> k & 1);
 	else
-		st->group_hit |= in & (ring->group[i] >> k);
+		st->group_hit |= in & (st->group >> k);
 	if (!k && (st->all_ones || st->equal || (st->group_space && st->group_hit)))
 		st->mine = st->mode == REPEAT;
 }
