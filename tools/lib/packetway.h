@@ -137,6 +137,7 @@ int pwl_set(struct pwl *s, uint32_t reg, uint64_t value);
 int pwl_get(struct pwl *s, uint32_t reg, uint64_t *value);
 /* newest result of the standing command; returns 1, or 0 if it has not run yet. Needs pwl_map() */
 int pwl_standing(struct pwl *s, struct pwl_result *r, uint64_t *runs);
+/* bits of the groups 0xE00000 | bit; not before operands that were set earlier */
 int pwl_set_group(struct pwl *s, uint32_t mask);
 int pwl_bank(struct pwl *s, struct packetway_aton_get *bank);
 
