@@ -26,6 +26,13 @@ export WAIT_TIMEOUT
 # shellcheck disable=SC1091
 . "$PW_KSRC/tools/testing/selftests/net/lib.sh"
 
+# jq takes 0.3 s to start in a guest, and gojq, which understands the same, 0.05
+if [ ! -x /run/packetway/bin/jq ] && command -v gojq >/dev/null; then
+	mkdir -p /run/packetway/bin
+	ln -sf "$(command -v gojq)" /run/packetway/bin/jq
+fi
+PATH=/run/packetway/bin:$PATH
+
 # pw_skip WHY: leave as skipped
 pw_skip() {
 	echo "1..0 # SKIP $*"

@@ -3,6 +3,7 @@
 # rmmod while a packet socket, a capture, an open /dev/packetway, an address, a
 # route and traffic exist: refused or clean, and nothing stays.
 # pw-timeout: 90
+# pw-cpus: 2
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip tcpdump ping
