@@ -36,8 +36,8 @@ tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
 tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big
 tap_is "san del while in use" "$(says pwctl san del 3)" \
 	"Error: The SAN is in use; delete its stations and routers first."
-tap_is "station show" "$(pwctl -j station show x0 | jq -Sc '.[0] | del(.ifindex)')" \
-	'{"addr":"00:03:05","ifname":"x0","mtu":2000,"order":"big","port":4,"san":3,"state":"down"}'
+tap_is "station show" "$(pwctl -j station show x0 | jq -r '.[0] | del(.ifindex) | to_entries | sort_by(.key) | map("\(.key) \(.value)") | join(", ")')" \
+	'addr 00:03:05, ifname x0, mtu 2000, order big, port 4, san 3, state down'
 tap_ok "station del" pwctl station del x0
 tap_ok "san del" pwctl san del 3
 
