@@ -470,8 +470,10 @@ int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set
 	op = page_address(st->aton.operands);
 	if (set->flags & PACKETWAY_ATON_SET_OPERAND)
 		WRITE_ONCE(op->operand[set->reg], set->value);
-	if (set->flags & PACKETWAY_ATON_SET_GROUP)
+	if (set->flags & PACKETWAY_ATON_SET_GROUP) {
+		/* pairs with pw_ring_group(): not before the operand */
 		smp_store_release(&op->group, set->group);
+	}
 out:
 	spin_unlock_bh(&aton->lock);
 	return err;

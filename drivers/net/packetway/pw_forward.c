@@ -122,26 +122,9 @@ static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
 	}
 }
 
-/* where the header is behind @off bytes of prefixes; negative: symbols, or none */
-static int pw_half_header(struct sk_buff *skb, u32 off)
-{
-	while (off <= PW_EEP_MAX_PREFIX_LEN && pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
-		switch (pw_eep_first(skb->data + off)) {
-		case PW_EEP_PHYS:
-		case PW_EEP_LOGICAL:
-			return off;
-		case PW_EEP_L2RH:
-			off += round_up(2 + (skb->data[off + 1] & PW_L2RH_LEN_MASK), PW_EEP_WORD);
-			break;
-		default:
-			return -EINVAL;
-		}
-	}
-	return -EINVAL;
-}
-
 static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 {
+	u32 need;
 	int err;
 
 	l->kind = PW_LOOK_BAD;
@@ -164,7 +147,10 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 	} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
 	if (!err) {
 		l->kind = PW_LOOK_L2;
-		l->hdr_off = pw_half_header(skb, l->hop.consumed);
+		do {
+			l->hdr_off = pw_eep_find_header(skb->data, skb_headlen(skb), skb->len,
+							l->hop.consumed, &need);
+		} while (l->hdr_off == -EAGAIN && pskb_may_pull(skb, need));
 	} else if (err == PW_EEP_E_NO_L2RH) {
 		/* symbols for the host at the end: they stay */
 		do {

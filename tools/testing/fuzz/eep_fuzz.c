@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pw_eep_swapper sw;
 	struct pw_eep_hop hop;
 	size_t cut;
+	u32 need;
 	u8 *copy;
 	int err, e2;
 
@@ -39,6 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(e2 || (hop.consumed <= cut && hop.route_off + hop.route_len <= hop.consumed));
 	e2 = pw_eep_consume_symbols(copy, cut, size, &hop);
 	CHECK(e2 || hop.consumed <= cut);
+	e2 = pw_eep_find_header(copy, cut, size, 0, &need);
+	CHECK(e2 != -EAGAIN || (need > cut && need <= size));
+	CHECK(e2 < 0 || (size_t)e2 + PW_EEP_HDR_LEN <= cut);
 	free(copy);
 
 	if (!err) {

@@ -70,6 +70,7 @@ static void known(void)
 		"0000000000000001";			/* TAIL */
 	struct pw_eep_view v;
 	struct pw_eep_hop hop;
+	u32 need;
 	u8 out[256];
 	size_t len;
 	u8 *want = hex(text, &len);
@@ -98,7 +99,35 @@ static void known(void)
 	is(hop.consumed, 8, "only a symbol");
 	is(pw_eep_consume_symbols(want + 16, len - 16, len - 16, &hop), 0, "a host takes it");
 	ok(hop.consumed == 8 && hop.prio == 42 && !hop.trace, "and reads the priority");
+	is(pw_eep_find_header(want, len, len, 24, &need), 24, "the header is where it is");
+	is(pw_eep_find_header(want, len, len, 8, &need), -EINVAL, "not behind a symbol");
 	free(want);
+}
+
+/* L2RHs of all lengths in front of a header */
+static void find_header(void)
+{
+	u8 frame[PW_EEP_MAX_PREFIX_LEN + 512] = { 0 };
+	int bad = 0, short_bad = 0;
+	u32 need, l, at;
+
+	for (l = 0; l <= 63; l++) {
+		at = pw_l2rh_size(l);
+		memset(frame, 0, sizeof(frame));
+		frame[1] = PW_EEP_B1_L2RH | l;
+		frame[at + 1] = PW_EEP_B1_L2RH | 1;
+		at += pw_l2rh_size(1);
+		bad += pw_eep_find_header(frame, at + 16, at + 16, 0, &need) != (int)at;
+		need = 0;
+		bad += pw_eep_find_header(frame, at + 15, at + 16, 0, &need) != -EAGAIN || need != at + 16;
+		short_bad += pw_eep_find_header(frame, at + 15, at + 15, 0, &need) != -EINVAL;
+	}
+	is(bad, 0, "the header behind two L2RHs, with and without its last byte in sight");
+	is(short_bad, 0, "a frame that ends in it");
+	for (at = 0; at < sizeof(frame); at += 8)
+		frame[at + 1] = PW_EEP_B1_L2RH | 1;
+	is(pw_eep_find_header(frame, sizeof(frame), sizeof(frame), 0, &need), -EINVAL,
+	   "more prefixes than there may be");
 }
 
 static void sizes(void)
@@ -727,6 +756,7 @@ int main(void)
 	known();
 	sizes();
 	first_word();
+	find_header();
 	errors();
 	answers();
 	round_trip();

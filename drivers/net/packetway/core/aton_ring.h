@@ -148,12 +148,14 @@ static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
 	return ring->operand[(size_t)reg * ring->p.capacity + iface];
 }
 
-/* before the operand: who is found in a group has stored its operand by then */
 static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
 {
 	const struct pw_ring_port *port = ring->port[iface];
 
-	return port && port->group ? smp_load_acquire(port->group) : ring->group[iface];
+	if (!port || !port->group)
+		return ring->group[iface];
+	/* who is found in a group has stored its operand before, with release */
+	return smp_load_acquire(port->group);
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);

@@ -625,6 +625,40 @@ int pw_eep_consume_symbols(const u8 *head, size_t headlen, size_t framelen,
 	return pw_eep_consume(head, headlen, framelen, hop, false);
 }
 
+/**
+ * pw_eep_find_header - where the header is, past the L2RHs in front of it
+ * @head: first bytes of the frame
+ * @headlen: how many of them are at @head
+ * @framelen: how many bytes the frame has
+ * @off: where to begin: at an L2RH or the header
+ * @need: bytes of head that are needed, after -EAGAIN
+ *
+ * For who passes a message on and wants a field of its header, and no more.
+ *
+ * Return: offset of the header; -EINVAL if something else is there or the frame ends
+ * before, which pw_eep_parse() will explain; -EAGAIN.
+ */
+int pw_eep_find_header(const u8 *head, size_t headlen, size_t framelen, size_t off, u32 *need)
+{
+	while (off <= PW_EEP_MAX_PREFIX_LEN && off + PW_EEP_HDR_LEN <= framelen) {
+		if (off + PW_EEP_HDR_LEN > headlen) {
+			*need = off + PW_EEP_HDR_LEN;
+			return -EAGAIN;
+		}
+		switch (pw_eep_first(head + off)) {
+		case PW_EEP_PHYS:
+		case PW_EEP_LOGICAL:
+			return off;
+		case PW_EEP_L2RH:
+			off += pw_l2rh_size(head[off + 1] & PW_L2RH_LEN_MASK);
+			break;
+		default:
+			return -EINVAL;
+		}
+	}
+	return -EINVAL;
+}
+
 /* Build -------------------------------------------------------------------- */
 
 /**

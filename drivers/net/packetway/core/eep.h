@@ -395,6 +395,7 @@ bool pw_eep_next(struct pw_eep_iter *it, struct pw_eep_elem *el);
 int pw_eep_consume_l2rh(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_hop *hop);
 int pw_eep_consume_symbols(const u8 *head, size_t headlen, size_t framelen,
 			   struct pw_eep_hop *hop);
+int pw_eep_find_header(const u8 *head, size_t headlen, size_t framelen, size_t off, u32 *need);
 
 const char *pw_eep_err_field(int err);
 const char *pw_eep_err_str(int err);

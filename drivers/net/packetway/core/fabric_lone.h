@@ -21,6 +21,7 @@
 #define PW_LONE_SOURCES	(4 * PW_BMX_KMAX + 4)
 /* those that may have cells in more than one queue */
 #define PW_LONE_CHOOSERS (PW_BMX_KMAX + 4)
+/* all of them are u64 and are replayed by number */
 #define PW_LONE_STATS	(sizeof(struct pw_aal_stats) / sizeof(u64))
 
 /**
