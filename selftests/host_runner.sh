@@ -7,13 +7,14 @@
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 . "$top/scripts/lib-common"
+# shellcheck source=../scripts/lib-tap
+. "$top/scripts/lib-tap"
 vm=$top/scripts/vm
 work=$(mktemp -d "${TMPDIR:-/tmp}/pwrunner.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 TMPDIR=$work
 export TMPDIR
 
-n=0 bad=0
 # expect STATUS WHAT COMMAND...
 expect() {
 	local want=$1 what=$2 got
@@ -21,24 +22,11 @@ expect() {
 	shift 2
 	"$@" >"$work/out" 2>"$work/err" </dev/null
 	got=$?
-	n=$((n + 1))
-	if [ $got = "$want" ]; then
-		echo "ok $n - $what"
-	else
-		bad=1
-		echo "not ok $n - $what: status $got, not $want"
-		sed 's/^/# /' "$work/out" "$work/err" | head -n 40
-	fi
+	tap_is "$what" $got "$want" || sed 's/^/# /' "$work/out" "$work/err" | head -n 40
 }
 contains() {
-	n=$((n + 1))
-	if grep -q -- "$2" "$work/$1"; then
-		echo "ok $n - $3"
-	else
-		bad=1
-		echo "not ok $n - $3"
-		sed 's/^/# /' "$work/$1" | head -n 40
-	fi
+	grep -q -- "$2" "$work/$1"
+	tap_result $? "$3" "$work/$1"
 }
 
 # a module that does one bad thing when it is inserted
@@ -98,16 +86,10 @@ expect 250 "a module that oopses fails the run" "$vm" --no-module --module "$wor
 contains err 'plant_init' "the complaint is printed"
 expect 250 "a module that warns fails the run" "$vm" --no-module --module "$work/warn/plant_warn.ko" -- true
 expect 0 "a deliberately injected fault does not" "$vm" --no-module --module "$work/fine/plant_fine.ko" -- true
-expect 124 "a hang is ended" "$vm" --no-module --timeout 40 -- sleep 1000
+expect 124 "a hang is ended" "$vm" --no-module --timeout 25 -- sleep 1000
 # shellcheck disable=SC2016
 expect 0 "files come back through PW_OUT" "$vm" --no-module --out "$work/files" -- sh -c 'echo 42 >$PW_OUT/answer'
-n=$((n + 1))
-if [ "$(cat "$work/files/answer" 2>/dev/null)" = 42 ]; then
-	echo "ok $n - with what was written"
-else
-	bad=1
-	echo "not ok $n - with what was written"
-fi
+tap_is "with what was written" "$(cat "$work/files/answer" 2>/dev/null)" 42
 
 # talk MINE PEER: in a guest, keep asking until the other one answers
 talk() {
@@ -122,13 +104,8 @@ expect 0 "a second guest is reached over a link" \
 	"$vm" --no-module --timeout 200 --link "$work/wire:1" -- sh -c "$(talk 10.0.0.2 10.0.0.1)"
 expect 0 "and reaches us" wait $peer
 
-n=$((n + 1))
-if compgen -G "$work/pwvm.*" >/dev/null || pgrep -f "$work/pwvm" >/dev/null; then
-	bad=1
-	echo "not ok $n - nothing stays behind"
-	pgrep -af "$work/pwvm" | sed 's/^/# /'
-else
-	echo "ok $n - nothing stays behind"
-fi
-echo "1..$n"
-exit $bad
+compgen -G "$work/pwvm.*" >"$work/left"
+pgrep -af "$work/pwvm" >>"$work/left"
+[ ! -s "$work/left" ]
+tap_result $? "nothing stays behind" "$work/left"
+tap_done

@@ -27,7 +27,7 @@ for np in $ranks; do
 	out=$(PW_COLL=force pwrun -np "$np" mpi_check "$n" "$np" 2>&1)
 	tap_is "$np ranks: $n random collectives" "$(printf '%s\n' "$out" | grep differ)" "$n collectives, 0 differ" ||
 		printf '%s\n' "$out" | tail -n 20 | sed 's/^/# /'
-	tap_ok "$np ranks: most on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' <(printf '%s\n' "$out")
+	tap_ok "$np ranks: some of them on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' <(printf '%s\n' "$out")
 	printf '%s\n' "$out" | grep '^pwmpi' | sed 's/^/# /'
 done
 out=$(PW_COLL=off pwrun -np 2 mpi_check 10 2>&1)
