@@ -144,6 +144,7 @@ static inline u64 div64_u64(u64 a, u64 b) { return a / b; }
 static inline u64 div_u64_rem(u64 a, u32 b, u32 *r) { *r = a % b; return a / b; }
 
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+/* a barrier as in the kernel: who uses it says what it pairs with */
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define WRITE_ONCE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 
