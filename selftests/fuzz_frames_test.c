@@ -256,14 +256,14 @@ static void no_ipv6(int ns)
 	close(save);
 }
 
-/* a million; 50,000 on the checking kernels and 200,000 on 6.1 unless it is a soak */
+/* a million in a soak; else 400,000 on 6.12, which is told to look closely */
 static long how_many(void)
 {
 	const char *kernel = getenv("PW_KERNEL");
 
 	if (getenv("PW_SOAK"))
 		return 1000000;
-	return pw_scaled(kernel && !strcmp(kernel, "6.12") ? 1000000 : 200000, 50000);
+	return pw_scaled(kernel && !strcmp(kernel, "6.12") ? 400000 : 200000, 50000);
 }
 
 /* KFENCE samples allocations; more of them, if this kernel has it */

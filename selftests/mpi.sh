@@ -4,6 +4,7 @@
 # without it, and say how many there were (tools/testing/mpi does 200 of them on 2, 4, 8
 # and 16 ranks, without a guest). PVM on the same stations.
 # pw-timeout: 1800
+# pw-6.1: no (it tests libraries and pwrun, the same for every kernel)
 # pw-checking: no (minutes of process starts; its commands run in pwctl and aton_test)
 
 . "$(dirname "$0")/lib.sh"

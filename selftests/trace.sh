@@ -19,6 +19,7 @@ tmp=$(mktemp -d)
 		pwctl ping 9 count 1 timeout 100 dev pw1
 		pwctl ping 2 count 1 timeout 1000 dev pw0
 		pwctl aton add dev pw1
+		sleep 0.3	# the lines themselves want the CPU, too
 	done
 ) >/dev/null 2>&1 &
 load=$!
