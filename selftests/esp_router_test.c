@@ -9,6 +9,7 @@
  * Location, errors, source routes, CRCs, messages to the halves themselves, what
  * can be seen and set of them, and exact reductions by the routers alone.
  * pw-timeout: 240
+ * pw-cpus-debug: 1
  * pw-kmemleak: yes
  */
 #include "pwrouter.h"

@@ -5,6 +5,7 @@
  * can be used and taken down. Debug kernel only. Moves between namespaces are left
  * out: dev_change_net_namespace() itself warns when it gets no memory.
  * pw-timeout: 60
+ * pw-cpus-debug: 1
  * pw-weight: 90
  */
 #include "pwtest.h"

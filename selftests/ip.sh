@@ -3,6 +3,7 @@
 # IP over PacketWay between two namespaces: every size, both orders of setting up,
 # fragments, MTU changes, TCP, and what a capture shows.
 # pw-timeout: 400
+# pw-weight: 90
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip ping tcpdump iperf3 jq pwctl socat

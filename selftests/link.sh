@@ -3,6 +3,7 @@
 # A station as a link: what is refused and with which words, what is shown, its
 # address, MTU, carrier, names, and that it keeps silent until it is configured.
 # pw-timeout: 120
+# pw-weight: 45
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip jq tcpdump

@@ -3,6 +3,7 @@
 # Monitor devices: packets, ring packets and cells at every hop, captured by plain
 # tcpdump and decoded by tshark; only the SANs of one's own namespace; nothing left.
 # pw-timeout: 240
+# pw-weight: 50
 
 . "$(dirname "$0")/lib.sh"
 pw_need tcpdump tshark mergecap pwctl

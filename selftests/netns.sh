@@ -3,6 +3,7 @@
 # Stations and namespaces: moved with traffic, deleted with theirs, deleted with
 # the home of their SAN, and what a user without privileges can and cannot do.
 # pw-timeout: 150
+# pw-weight: 40
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip jq ping unshare

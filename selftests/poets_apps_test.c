@@ -5,6 +5,7 @@
  * run in this process; packets between devices go through the SAN, also those
  * between two devices of one station.
  * pw-timeout: 240
+ * pw-cpus-debug: 1
  * pw-weight: 40
  */
 #include "pwpoets.h"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pwctl: every verb, what it refuses and in which words, exit codes, JSON.
 # pw-timeout: 240
+# pw-weight: 60
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq

@@ -4,6 +4,7 @@
  * again, the namespace deleted. In turns the station's namespace goes and the one
  * where its SAN is at home. Nothing is left: no device, no memory.
  * pw-timeout: 150
+ * pw-cpus-6.12: 1
  * pw-weight: 200
  * pw-kmemleak: soak
  */

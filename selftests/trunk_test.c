@@ -6,6 +6,7 @@
  * loss, reordering and duplication on the link do to it.
  *
  * pw-timeout: 150
+ * pw-cpus-debug: 1
  * pw-weight: 35
  */
 #include "pwtest.h"
