@@ -349,8 +349,9 @@ static int ifaces(const char *netns, const char *dev)
 	x = calloc(1000000, sizeof(*x));
 	if (!x)
 		die("memory");
-	/* what a ring of one costs is the system call and the packet; from there on each
-	 * interface adds something, and the first of them a little more
+	/*
+	 * What a ring of one costs is the system call and the packet; from there on each
+	 * interface adds something, and the first of them a little more.
 	 */
 	alone = measure(dev, x, 1);
 	for (i = 0; i < sizeof(size) / sizeof(size[0]); i++) {

@@ -235,7 +235,6 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count);
 int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port);
 int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up);
-int pw_ring_set_group(struct pw_ring *ring, u32 iface, u32 group);
 bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
 u32 pw_ring_ifaces(const struct pw_ring *ring);
 u32 pw_ring_monitor(const struct pw_ring *ring);

@@ -471,20 +471,6 @@ int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
 }
 
 /**
- * pw_ring_set_group - write the group mask register in the ring's memory
- * @ring: the ring
- * @iface: the interface
- * @group: member of the groups PW_ATON_GROUP | m for which m & @group is not 0
- */
-int pw_ring_set_group(struct pw_ring *ring, u32 iface, u32 group)
-{
-	if (iface >= ring->n)
-		return -EINVAL;
-	ring->group[iface] = group;
-	return 0;
-}
-
-/**
  * pw_ring_is_up - is the interface up?
  * @ring: the ring
  * @iface: the interface
