@@ -105,10 +105,28 @@ static bool immediately(const char *opt, const char *arg)
 	return true;
 }
 
+/* the longest message to all takes a quarter of this */
+#define PATIENCE 200000000ULL
+
+/*
+ * Without the device's window a broadcast may have more acknowledgments than its sender
+ * can take: full buffers refuse cells for ever, or cells are sent again for ever.
+ */
 static void advance(struct pw_fabric *f, uint64_t cycle)
 {
-	while (pw_fabric_now(f) < cycle)
+	static uint64_t since;
+	static size_t seen;
+
+	while (pw_fabric_now(f) < cycle) {
 		pw_fabric_run(f, cycle, 1 << 20);
+		if (seen != ndone || pw_fabric_next(f) == PW_FABRIC_NEVER) {
+			seen = ndone;
+			since = pw_fabric_now(f);
+		}
+		if (pw_fabric_now(f) - since > PATIENCE)
+			pwm_fail("no message has been done for %llu cycles, %zu of %zu are left",
+				 PATIENCE, nmsgs - ndone, nmsgs);
+	}
 }
 
 static void feed(struct pw_fabric *f)
@@ -189,6 +207,9 @@ int pwm_fabric(int argc, char **argv)
 	feed(f);
 	while (ndone < nmsgs && pw_fabric_next(f) != PW_FABRIC_NEVER)
 		advance(f, pw_fabric_now(f) + 1000);
+	if (ndone < nmsgs)
+		pwm_fail("the fabric stands still, %zu of %zu messages are left", nmsgs - ndone,
+			 nmsgs);
 	pw_fabric_stats(f, &st);
 	if (st.mismatch)
 		pwm_fail("internal error: %llu bytes arrived changed",

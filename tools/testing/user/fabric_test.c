@@ -13,7 +13,7 @@ typedef unsigned long long ull;
 #define MAXMSG 4096
 
 struct record {
-	u64 delivered[16];
+	u64 delivered[64];
 	u32 times;		/* that it was handed over */
 	struct pw_fabric_times t;
 	bool done;
@@ -135,6 +135,46 @@ static void table_11_1(u32 flags, const char *name, u32 max)
 	close_run(&r);
 }
 
+/* ---- to all, however long ---- */
+
+/* the last delivery of a broadcast, 0 if it did not reach all or needed a cell twice */
+static u64 broadcast(u32 flags, u32 k, u32 len)
+{
+	struct pw_fabric_params p = { .k = k, .flags = flags | PW_FABRIC_F_DEVICE };
+	u64 last = 0, limit = 400000000;
+	struct pw_aal_stats s;
+	struct run r = {};
+
+	open_run(&r, &p);
+	if (send(&r, 0, 1, PW_FABRIC_ALL, PW_FABRIC_AUTO, len))
+		abort();
+	while (!r.rec[0].done && pw_fabric_now(r.f) < limit)
+		pw_fabric_run(r.f, pw_fabric_now(r.f) + 4096, 4096);
+	pw_fabric_port_stats(r.f, 1, &s);
+	if (r.rec[0].done && r.rec[0].times == k * k - 1 && !s.resent && !s.stray_ack)
+		last = r.rec[0].t.delivered;
+	else
+		diag("%u of %u have it, %llu cells were sent again, %llu acknowledgments in vain",
+		     r.rec[0].times, k * k - 1, (ull)s.resent, (ull)s.stray_ack);
+	close_run(&r);
+	return last;
+}
+
+/*
+ * Every cell has as many acknowledgments as there are ports; sent again while they wait,
+ * it has twice as many, and so on for ever.
+ */
+static void broadcasts(void)
+{
+	u32 len = tap_scaled(100) > 100 ? 20000 : 6000;
+
+	is(broadcast(0, 2, len), broadcast(PW_FABRIC_F_FAST, 2, len),
+	   "a broadcast of %u bytes takes as long in both engines", len);
+	for (u32 k = 2; k <= 4; k++)
+		ok(broadcast(PW_FABRIC_F_FAST, k, 65600),
+		   "a broadcast of 65600 bytes reaches %u ports, no cell goes twice", k * k);
+}
+
 /* ---- what is under way when the fabric goes ---- */
 
 static void flush(u32 flags, const char *name)
@@ -169,6 +209,7 @@ int main(void)
 {
 	flush(0, "rtl");
 	flush(PW_FABRIC_F_FAST, "fast");
+	broadcasts();
 	closed_form(0, "rtl", tap_scaled(100) > 100 ? 1 : 397);
 	closed_form(PW_FABRIC_F_FAST, "fast", 1);
 	table_11_1(0, "rtl", tap_scaled(100) > 100 ? 65000 : 1000);

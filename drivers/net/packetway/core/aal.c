@@ -55,6 +55,15 @@ static u32 msg_pool(const struct pw_aal_cfg *c)
 	return c->window ? min(n, c->window + 1) : n;
 }
 
+/* twice as many seats as blocks: gaps are closed once in as many turns as there are blocks */
+static void seats(struct pw_arena *a, struct pw_aal_seats *s, u32 blocks)
+{
+	s->size = max_t(u32, 64, 1U << fls(2 * blocks - 1));
+	s->busy = pw_arena_take(a, s->size / 8);
+	s->hot = pw_arena_take(a, s->size / 8);
+	s->blk = pw_arena_take(a, sizeof(u16) * s->size);
+}
+
 static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 {
 	struct pw_aal *u = pw_arena_take(a, sizeof(*u)), tmp;
@@ -71,11 +80,9 @@ static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 	v->og_cell = NULL;
 	v->ic_cell = NULL;
 	if (cfg->fast) {
-		v->seats = max_t(u32, 64, 1U << fls(2 * cfg->og_blocks - 1));
-		v->busy = pw_arena_take(a, v->seats / 8);
-		v->hot = pw_arena_take(a, v->seats / 8);
-		v->seat_blk = pw_arena_take(a, sizeof(u16) * v->seats);
-		v->hashes = max_t(u32, 64, v->seats / 8);
+		seats(a, &v->ogs, cfg->og_blocks);
+		seats(a, &v->ics, cfg->ic_blocks);
+		v->hashes = max_t(u32, 64, v->ogs.size / 8);
 		v->hash = pw_arena_take(a, sizeof(u16) * v->hashes);
 	} else {
 		v->og_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * cfg->og_blocks);
@@ -143,6 +150,7 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	u->icfinum = u->cfg.ic_blocks;
 	u->icli = u->cfg.ic_blocks - 1;
 	u->lastotasqn = 1;
+	u->nextotasqn = 1;
 	for (i = 0; i < u->cfg.ports; i++) {
 		u->lastotosqnto[i] = 1;
 		u->lastotosqnfrm[i] = 1;
@@ -370,8 +378,24 @@ bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
 {
 	if (!pw_aal_due(u, b))
 		return false;
-	return b->sent || b->comtype != PW_CELL_COM_ALL || !u->cfg.window || !u->outstanding ||
-	       u->outstanding + b->acknum <= u->cfg.window;
+	if (b->sent || b->comtype != PW_CELL_COM_ALL || !u->cfg.window)
+		return true;
+	return b->sqn == u->nextotasqn &&
+	       (!u->outstanding || u->outstanding + b->acknum <= u->cfg.window);
+}
+
+/*
+ * With a window: cycles until controller 7 has gone through the acknowledgments that
+ * are outstanding, each after a walk along both buffers; twice, since the cell reaches
+ * its own port, too, where it waits among them before its acknowledgment does. A
+ * broadcast cell that were sent again before would only add to them, faster than they
+ * can be taken in.
+ */
+static u64 ack_cycles(const struct pw_aal *u)
+{
+	u32 each = 2 * ((u32)u->icblkinmsgnum + u->ogbblknum) + PW_AAL_ACK_MAX;
+
+	return u->cfg.window ? 2 * (u64)u->outstanding * each : 0;
 }
 
 /**
@@ -383,14 +407,18 @@ void pw_aal_sent(struct pw_aal *u, u16 b)
 {
 	struct pw_aal_og *p = &u->og[b];
 
-	p->ready = 1;
-	p->due = u->now + u->cfg.resend - 1;
 	if (p->sent) {
 		u->stats.resent++;
 	} else {
 		p->sent = true;
 		u->outstanding += p->acknum;
+		if (p->comtype == PW_CELL_COM_ALL)
+			u->nextotasqn = p->sqn + 1;
 	}
+	p->ready = 1;
+	p->due = u->now + u->cfg.resend - 1;
+	if (p->comtype == PW_CELL_COM_ALL)
+		p->due += ack_cycles(u);
 	u->stats.cells_out++;
 }
 

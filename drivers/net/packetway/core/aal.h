@@ -33,6 +33,7 @@
 #define PW_AAL_DESCS		32	/* message descriptors per source */
 #define PW_AAL_SERVED		10	/* instances remembered per message */
 #define PW_AAL_ACK_CYCLES	35	/* cycles in state 16 of controller 7 */
+#define PW_AAL_ACK_MAX		128	/* and all it does for an acknowledgment at hand */
 #define PW_AAL_HDR_WORDS	5
 #define PW_AAL_NONE		0xffff
 #define PW_AAL_COM_NONE		0xff	/* a block without header yet */
@@ -81,7 +82,9 @@ enum pw_aal_cmd {
  * @keep: lifetime of a complete message in cycles
  * @descs: message descriptors per source
  * @window: acknowledgments a unit may have outstanding before it holds back
- *	broadcast cells that were never sent; 0: no limit
+ *	broadcast cells that were never sent, which then go out in their order (else
+ *	receivers would keep a buffer full of cells that wait for one held back, and
+ *	answer their repetitions for ever); 0: no limit
  * @flags: PW_AAL_F_*
  * @fast: event driven; blocks hold no bytes
  */
@@ -147,6 +150,7 @@ struct pw_aal_ic {
 	u16 chain;	/* next block of the message */
 	u16 type, flag, sqn, src, dst;
 	bool inmsg, tofr, acked, kept;
+	u32 seat;	/* fast engine: place in the order of the busy list */
 };
 
 /* a message being or having been reassembled */
@@ -187,6 +191,18 @@ struct pw_aal_send {
 	s8 route;
 	u32 gap_lock;
 	u32 gap_init;
+};
+
+/*
+ * Order of the blocks of a busy list: each has a seat in a ring, so that distances
+ * are counts of bits.
+ */
+struct pw_aal_seats {
+	u64 *busy;		/* seat taken */
+	u64 *hot;		/* whoever walks along the list may have to stop there */
+	u16 *blk;
+	u32 size;		/* a power of two */
+	u32 next;
 };
 
 struct pw_aal;
@@ -270,6 +286,7 @@ struct pw_aal {
 	u16 ogoffset, ogmsgnum;
 	u16 *lastotosqnto;
 	u16 lastotasqn;
+	u16 nextotasqn;		/* broadcast cell that goes out next, of those never sent */
 	struct pw_aal_txm *txm;
 	u16 txm_free, txm_cur;
 	u32 outstanding;	/* acknowledgments missing of cells sent */
@@ -339,15 +356,8 @@ struct pw_aal {
 	u64 ask2, ask7, grant2, grant7, c3free;
 	bool c7hold;		/* 7 waits for the acknowledgment before */
 	u64 c7found;		/* its search ends then, two events in one */
-	/*
-	 * Order of the busy send blocks: each has a seat in a ring, so that
-	 * distances are counts of bits. busy: seat taken; hot: controller 5 would
-	 * stop there whatever the time.
-	 */
-	u64 *busy, *hot;
-	u16 *seat_blk;
-	u32 seats;		/* a power of two */
-	u32 seat_next;
+	struct pw_aal_seats ogs;	/* hot: controller 5 would stop whatever the time */
+	struct pw_aal_seats ics;	/* hot: not in a message, or to be released */
 	u16 *hash;		/* send blocks by number and destination */
 	u32 hashes;
 	u16 og_all;		/* broadcast cells in the send buffer */

@@ -31,55 +31,55 @@ static u64 word_cycles(u32 n)
 	return 19 * (u64)(n / 4) + (r ? 3 + 4 * r : 0);
 }
 
-/* ---- order of the send buffer ---- */
+/* ---- order of the busy lists ---- */
 
-static u64 *seat_word(const struct pw_aal *u, u64 *map, u32 seat)
+static u64 *seat_word(const struct pw_aal_seats *s, u64 *map, u32 seat)
 {
-	return &map[(seat & (u->seats - 1)) / 64];
+	return &map[(seat & (s->size - 1)) / 64];
 }
 
-static void seat_set(const struct pw_aal *u, u64 *map, u32 seat)
+static void seat_set(const struct pw_aal_seats *s, u64 *map, u32 seat)
 {
-	*seat_word(u, map, seat) |= BIT_ULL(seat % 64);
+	*seat_word(s, map, seat) |= BIT_ULL(seat % 64);
 }
 
-static void seat_clear(const struct pw_aal *u, u64 *map, u32 seat)
+static void seat_clear(const struct pw_aal_seats *s, u64 *map, u32 seat)
 {
-	*seat_word(u, map, seat) &= ~BIT_ULL(seat % 64);
+	*seat_word(s, map, seat) &= ~BIT_ULL(seat % 64);
 }
 
 /* the part of @map from @from to the end of its word or to @to; its length */
-static u32 seat_part(const struct pw_aal *u, u64 *map, u32 from, u32 to, u64 *bits)
+static u32 seat_part(const struct pw_aal_seats *s, u64 *map, u32 from, u32 to, u64 *bits)
 {
 	u32 len = min_t(u32, 64 - from % 64, to - from);
 
-	*bits = *seat_word(u, map, from) >> from % 64;
+	*bits = *seat_word(s, map, from) >> from % 64;
 	if (len < 64)
 		*bits &= BIT_ULL(len) - 1;
 	return len;
 }
 
 /* seats taken from @from on, before @to */
-static u32 seat_count(const struct pw_aal *u, u32 from, u32 to)
+static u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u32 n = 0;
 	u64 bits;
 
 	while (from != to) {
-		from += seat_part(u, u->busy, from, to, &bits);
+		from += seat_part(s, s->busy, from, to, &bits);
 		n += hweight64(bits);
 	}
 	return n;
 }
 
-/* first seat in @map from @from on, @to if there is none before */
-static u32 seat_find(const struct pw_aal *u, u64 *map, u32 from, u32 to)
+/* first hot seat from @from on, @to if there is none before */
+static u32 seat_hot(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u64 bits;
 	u32 len;
 
 	while (from != to) {
-		len = seat_part(u, map, from, to, &bits);
+		len = seat_part(s, s->hot, from, to, &bits);
 		if (bits)
 			return from + __ffs64(bits);
 		from += len;
@@ -87,14 +87,19 @@ static u32 seat_find(const struct pw_aal *u, u64 *map, u32 from, u32 to)
 	return to;
 }
 
+static u16 seat_block(const struct pw_aal_seats *s, u32 seat)
+{
+	return s->blk[seat & (s->size - 1)];
+}
+
 /* the block @n seats after @from, which is taken */
-static u16 seat_skip(const struct pw_aal *u, u32 from, u32 n)
+static u16 seat_skip(const struct pw_aal_seats *s, u32 from, u32 n)
 {
 	u32 len, w;
 	u64 bits;
 
 	for (;;) {
-		len = seat_part(u, u->busy, from, u->seat_next, &bits);
+		len = seat_part(s, s->busy, from, s->next, &bits);
 		w = hweight64(bits);
 		if (n < w)
 			break;
@@ -103,40 +108,85 @@ static u16 seat_skip(const struct pw_aal *u, u32 from, u32 n)
 	}
 	while (n--)
 		bits &= bits - 1;
-	return u->seat_blk[(from + __ffs64(bits)) & (u->seats - 1)];
+	return seat_block(s, from + __ffs64(bits));
 }
 
-static void seat_give(struct pw_aal *u, u16 b)
+/* block @b is the last one now; returns its seat */
+static u32 seat_give(struct pw_aal_seats *s, u16 b, bool hot)
+{
+	u32 seat = s->next++;
+
+	s->blk[seat & (s->size - 1)] = b;
+	seat_set(s, s->busy, seat);
+	if (hot)
+		seat_set(s, s->hot, seat);
+	return seat;
+}
+
+static void seat_leave(const struct pw_aal_seats *s, u32 seat)
+{
+	seat_clear(s, s->busy, seat);
+	seat_clear(s, s->hot, seat);
+}
+
+/* from @first on the ring is full, gaps included: begin anew */
+static bool seats_full(struct pw_aal_seats *s, u32 first)
+{
+	if (s->next - first < s->size)
+		return false;
+	memset(s->busy, 0, s->size / 8);
+	memset(s->hot, 0, s->size / 8);
+	s->next = 0;
+	return true;
+}
+
+/* a broadcast cell that is not sent before others, whatever the time? */
+static bool og_behind(const struct pw_aal *u, const struct pw_aal_og *p)
+{
+	return u->cfg.window && p->comtype == PW_CELL_COM_ALL && !p->sent && !p->ready &&
+	       p->sqn != u->nextotasqn;
+}
+
+static void og_seat(struct pw_aal *u, u16 b)
 {
 	struct pw_aal_og *p = &u->og[b];
 
-	p->seat = u->seat_next++;
-	u->seat_blk[p->seat & (u->seats - 1)] = b;
-	seat_set(u, u->busy, p->seat);
-	if (p->tofr || p->ready <= 0)
-		seat_set(u, u->hot, p->seat);
+	p->seat = seat_give(&u->ogs, b, p->tofr || (p->ready <= 0 && !og_behind(u, p)));
 }
 
-/* the ring is full of gaps: close them */
-static void seat_close_up(struct pw_aal *u)
+/* block oglb is new in the busy list of send blocks */
+static void og_seat_new(struct pw_aal *u)
 {
-	u16 b = u->ogfb;
+	u16 b;
 
-	memset(u->busy, 0, u->seats / 8);
-	memset(u->hot, 0, u->seats / 8);
-	u->seat_next = 0;
-	while (b != u->oglb) {
-		seat_give(u, b);
-		b = u->og[b].next;
-	}
+	if (u->ogbblknum > 1 && seats_full(&u->ogs, u->og[u->ogfb].seat))
+		for (b = u->ogfb; b != u->oglb; b = u->og[b].next)
+			og_seat(u, b);
+	og_seat(u, u->oglb);
 }
 
-/* block oglb is new in the busy list */
-static void seat_new(struct pw_aal *u)
+static void ic_seat(struct pw_aal *u, u16 b)
 {
-	if (u->ogbblknum > 1 && u->seat_next - u->og[u->ogfb].seat >= u->seats)
-		seat_close_up(u);
-	seat_give(u, u->oglb);
+	struct pw_aal_ic *p = &u->ic[b];
+
+	p->seat = seat_give(&u->ics, b, p->tofr || !p->inmsg);
+}
+
+/* block iclb is new in the busy list of receive blocks */
+static void ic_seat_new(struct pw_aal *u)
+{
+	u16 b;
+
+	if (u->icbblknum > 1 && seats_full(&u->ics, u->ic[u->icfb].seat))
+		for (b = u->icfb; b != u->iclb; b = u->ic[b].next)
+			ic_seat(u, b);
+	ic_seat(u, u->iclb);
+}
+
+static void ic_leave(struct pw_aal *u, u16 b)
+{
+	seat_leave(&u->ics, u->ic[b].seat);
+	pw_aal_ic_release(u, b);
 }
 
 /* ---- send blocks by number ---- */
@@ -178,6 +228,19 @@ static u16 hash_match(const struct pw_aal *u)
 	return b;
 }
 
+/* a broadcast cell was sent: the next one may be, if it is there */
+static void og_next_all(struct pw_aal *u)
+{
+	u16 b = u->hash[hash_of(u, u->nextotasqn, PW_CELL_DST_ALL)];
+	const struct pw_aal_og *p;
+
+	for (; b != PW_AAL_NONE; b = p->same) {
+		p = &u->og[b];
+		if (p->comtype == PW_CELL_COM_ALL && p->sqn == u->nextotasqn && p->ready <= 0)
+			seat_set(&u->ogs, u->ogs.hot, p->seat);
+	}
+}
+
 /* ---- controller 5 ---- */
 
 /* @n blocks further in the circle */
@@ -190,11 +253,11 @@ static void c5_advance(struct pw_aal *u, u32 n)
 			u->cursnd = pw_aal_og_next(u, u->cursnd);
 		return;
 	}
-	tail = seat_count(u, at, u->seat_next);
+	tail = seat_count(&u->ogs, at, u->ogs.next);
 	if (n < tail)
-		u->cursnd = seat_skip(u, at, n);
+		u->cursnd = seat_skip(&u->ogs, at, n);
 	else
-		u->cursnd = seat_skip(u, head, n - tail);
+		u->cursnd = seat_skip(&u->ogs, head, n - tail);
 }
 
 /* bring the walk forward: registers as of the end of cycle @last */
@@ -295,7 +358,7 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 
 static void c5_predict(struct pw_aal *u)
 {
-	u32 head, tail = u->seat_next, from, x, at, dist = 0;
+	u32 head, tail = u->ogs.next, from, x, at, dist = 0;
 	u64 t = u->c5at;
 	u16 b = u->cursnd;
 
@@ -319,27 +382,27 @@ static void c5_predict(struct pw_aal *u)
 	head = u->og[u->ogfb].seat;
 	from = u->og[b].seat;
 	at = from;
-	x = seat_find(u, u->hot, at, tail);
+	x = seat_hot(&u->ogs, at, tail);
 	for (;;) {
 		if (x == tail) {
-			if (tail != u->seat_next || from == head)
+			if (tail != u->ogs.next || from == head)
 				break;
-			dist += seat_count(u, at, tail);
+			dist += seat_count(&u->ogs, at, tail);
 			tail = from;
 			at = head;
-			x = seat_find(u, u->hot, at, tail);
+			x = seat_hot(&u->ogs, at, tail);
 			continue;
 		}
-		dist += seat_count(u, at, x);
+		dist += seat_count(&u->ogs, at, x);
 		at = x;
-		b = u->seat_blk[x & (u->seats - 1)];
+		b = seat_block(&u->ogs, x);
 		if (t + 2 * (u64)dist > u->due_min)
 			break;
 		if (c5_hit(u, &u->og[b], t + 2 * (u64)dist)) {
 			c5_plan(u, &u->og[b], t + 2 * (u64)dist);
 			return;
 		}
-		x = seat_find(u, u->hot, x + 1, tail);
+		x = seat_hot(&u->ogs, x + 1, tail);
 	}
 	/* nothing until the first timer runs out; then look closer */
 	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
@@ -443,7 +506,9 @@ static void c5_sent(struct pw_aal *u)
 	pw_aal_sent(u, b);
 	u->due_min = min(u->due_min, u->og[b].due);
 	if (!u->og[b].tofr)
-		seat_clear(u, u->hot, u->og[b].seat);
+		seat_clear(&u->ogs, u->ogs.hot, u->og[b].seat);
+	if (u->og[b].comtype == PW_CELL_COM_ALL)
+		og_next_all(u);
 	c5_resume(u);
 }
 
@@ -541,6 +606,8 @@ static void run2(struct pw_aal *u)
 	p->vpi = pw_aal_route(u, false);
 	u->c3free = u->grant2 + 1;
 	p->ready = 0;
+	if (og_behind(u, p))
+		seat_clear(&u->ogs, u->ogs.hot, p->seat);
 	if (u->c2blk != u->oglb) {
 		u->c2blk = p->next;
 		u->ask2 = u->now + 1;
@@ -809,8 +876,10 @@ static void c7_after(struct pw_aal *u, u64 from);
 static void run10(struct pw_aal *u)
 {
 	u32 before = u->nmsgs;
+	u16 m, b;
 
 	c10_sync(u, u->now - 1);
+	m = u->c10msg;
 	if (u->st[10] == 4) {
 		c7_before(u, u->now - 1);
 		c8_sync(u, u->now - 1);
@@ -820,6 +889,8 @@ static void run10(struct pw_aal *u)
 		pw_aal_ctl10(u);
 	}
 	if (u->nmsgs != before) {
+		for (b = u->msg[m].first; b != PW_AAL_NONE; b = u->ic[b].chain)
+			seat_set(&u->ics, u->ics.hot, u->ic[b].seat);
 		c7_after(u, u->now);
 		c8_predict(u);
 	}
@@ -911,19 +982,40 @@ static void c7_walk_step(struct pw_aal *u)
 
 static void c7_walk_sync(struct pw_aal *u, u64 last)
 {
+	const struct pw_aal_seats *s = &u->ics;
+	u32 kept, turn, rem, at, x, n;
 	u64 left = last - u->c7at + 1;
-	u32 kept, turn, rem;
 
+	u->c7at = last + 1;
 	kept = u->icbblknum - u->icblkinmsgnum;
 	turn = 2 * u->icblkinmsgnum + 5 * kept;
 	if (u->wake[7] == NEVER && left > turn && turn) {
 		div_u64_rem(left, turn, &rem);
-		u->c7at += left - rem;
+		left = rem;
 	}
-	while (u->c7at <= last) {
-		u->c7at++;
+	for (; left && u->st[7]; left--)
 		c7_walk_step(u);
+	/* two cycles for each block in a message, five for one that is kept */
+	while (left > 1) {
+		at = u->ic[u->iccurb].seat;
+		x = seat_hot(s, at, s->next);
+		n = seat_count(s, at, x);
+		if (n > left >> 1) {
+			u->iccurb = seat_skip(s, at, left >> 1);
+			left &= 1;
+			break;
+		}
+		left -= 2 * n;
+		u->iccurb = x == s->next ? u->icfb : seat_block(s, x);
+		if (x == s->next)
+			continue;
+		if (left < 5)
+			break;
+		left -= 5;
+		u->iccurb = pw_aal_ic_next(u, u->iccurb);
 	}
+	for (; left; left--)
+		c7_walk_step(u);
 }
 
 static void c7_search_sync(struct pw_aal *u, u64 last)
@@ -943,7 +1035,7 @@ static void c7_search_sync(struct pw_aal *u, u64 last)
 	if (left > 1 && u->srch == u->oglb)
 		u->srch = PW_AAL_NONE;
 	else if (left > 1)
-		u->srch = seat_skip(u, u->og[u->srch].seat, left >> 1);
+		u->srch = seat_skip(&u->ogs, u->og[u->srch].seat, left >> 1);
 }
 
 static void c7_sync(struct pw_aal *u, u64 last)
@@ -963,9 +1055,10 @@ static void c7_sync(struct pw_aal *u, u64 last)
 
 static void c7_walk_predict(struct pw_aal *u)
 {
+	const struct pw_aal_seats *s = &u->ics;
+	u32 head, tail = s->next, from, at, x;
 	u16 b = u->iccurb;
 	u64 t = u->c7at;
-	u32 i;
 
 	u->wake[7] = NEVER;
 	switch (u->st[7]) {
@@ -995,12 +1088,26 @@ static void c7_walk_predict(struct pw_aal *u)
 		u->wake[7] = t;
 		return;
 	}
-	for (i = 0; i < u->icbblknum; i++, b = pw_aal_ic_next(u, b)) {
-		if (c7_hit(u, b)) {
+	/* to the end of the list, then from its beginning */
+	head = u->ic[u->icfb].seat;
+	from = u->ic[b].seat;
+	at = from;
+	for (;;) {
+		x = seat_hot(s, at, tail);
+		t += 2 * (u64)seat_count(s, at, x);
+		if (x == tail) {
+			if (tail != s->next || from == head)
+				return;
+			tail = from;
+			at = head;
+			continue;
+		}
+		if (c7_hit(u, seat_block(s, x))) {
 			u->wake[7] = t;
 			return;
 		}
-		t += u->ic[b].inmsg ? 2 : 5;
+		t += 5;
+		at = x + 1;
 	}
 }
 
@@ -1019,7 +1126,7 @@ static void c7_search_predict(struct pw_aal *u)
 	if (u->st[7] == 5 && from == u->oglb)
 		t++;
 	else if (from != PW_AAL_NONE)
-		t += 2 * (u64)seat_count(u, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
+		t += 2 * (u64)seat_count(&u->ogs, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
 	/*
 	 * It takes the acknowledgment in t + 2 and frees the block in t + 4; with no
 	 * broadcast about nobody can see the former.
@@ -1056,8 +1163,7 @@ static void c7_release_og(struct pw_aal *u, u16 b)
 {
 	if (u->c7mode == C7_SEARCH)
 		c7_sync(u, u->now - 1);
-	seat_clear(u, u->busy, u->og[b].seat);
-	seat_clear(u, u->hot, u->og[b].seat);
+	seat_leave(&u->ogs, u->og[b].seat);
 	hash_del(u, b);
 	pw_aal_og_release(u, b);
 	if (u->c7mode == C7_SEARCH)
@@ -1134,7 +1240,7 @@ static void c7_zero(struct pw_aal *u)
 	p = &u->ic[u->iccurb];
 	if (p->tofr) {
 		next = pw_aal_ic_next(u, u->iccurb);
-		pw_aal_ic_release(u, u->iccurb);
+		ic_leave(u, u->iccurb);
 		u->iccurb = next;
 		c7_resume(u, u->now + 1);
 		c7_early(u);
@@ -1165,7 +1271,7 @@ static void c7_free(struct pw_aal *u)
 		u->now += 2;
 	}
 	p->tofr = true;
-	seat_set(u, u->hot, p->seat);
+	seat_set(&u->ogs, u->ogs.hot, p->seat);
 	c5_signal(u);
 	c7_go(u, 16, PW_AAL_ACK_CYCLES);
 }
@@ -1214,6 +1320,8 @@ static void c7_ack(struct pw_aal *u)
 
 static void c7_commit(struct pw_aal *u)
 {
+	u16 b = u->iccurb;
+
 	if (u->flag & PW_CELL_F_LAST) {
 		c10_sync(u, u->now);
 		c8_sync(u, u->now);
@@ -1224,6 +1332,8 @@ static void c7_commit(struct pw_aal *u)
 	} else {
 		pw_aal_commit(u);
 	}
+	if (u->ic[b].inmsg)
+		seat_clear(&u->ics, u->ics.hot, u->ic[b].seat);
 	/* state 45, then 0; a middle cell has 35 cycles of state 16 between */
 	c7_resume(u, u->now + 2 + (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ?
 				   0 : PW_AAL_ACK_CYCLES));
@@ -1261,7 +1371,7 @@ static void run7(struct pw_aal *u)
 		c7_free(u);
 		break;
 	case 16:
-		pw_aal_ic_release(u, u->iccurb);
+		ic_leave(u, u->iccurb);
 		u->iccurb = u->icfb;
 		c7_resume(u, u->now + 1);
 		c7_early(u);
@@ -1281,7 +1391,7 @@ static void run7(struct pw_aal *u)
 		break;
 	case 43:
 		u->stats.duplicate++;
-		pw_aal_ic_release(u, u->iccurb);
+		ic_leave(u, u->iccurb);
 		u->iccurb = u->icfb;
 		c7_resume(u, u->now + 1);
 		break;
@@ -1344,6 +1454,7 @@ static void run6(struct pw_aal *u)
 	p->src = c->src;
 	p->dst = c->dst;
 	pw_aal_ic_append(u, u->icfi);
+	ic_seat_new(u);
 	c7_after(u, u->now + 1);
 	c7_early(u);
 	if (u->ops->cell_in)
@@ -1378,7 +1489,7 @@ static bool c0_block(struct pw_aal *u, bool first)
 		c7_sync(u, u->now);
 	got = pw_aal_put_block(u, first);
 	if (got)
-		seat_new(u);
+		og_seat_new(u);
 	if (got || !was)
 		c5_signal(u);
 	if (u->c7mode == C7_SEARCH)
