@@ -6,7 +6,7 @@
  * out: dev_change_net_namespace() itself warns when it gets no memory.
  * pw-timeout: 60
  * pw-cpus-debug: 1
- * pw-weight: 90
+ * pw-weight: 65
  */
 #include "pwtest.h"
 #include "kselftest.h"

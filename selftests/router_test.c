@@ -1220,8 +1220,11 @@ static void *load_run(void *arg)
 	return NULL;
 }
 
-/* sources that were not told, because they had been told so often */
-static long load_limited(int ns, int n)
+/*
+ * Sources that were not told, because they had been told so often or because somebody
+ * else was being told at that moment (__ratelimit() does not wait for its lock).
+ */
+static long load_limited(struct pw_genl *g, int ns, int n)
 {
 	int fd = pw_ns_socket(ns, AF_INET, SOCK_DGRAM, 0), i;
 	struct pw_stats s;
@@ -1234,7 +1237,29 @@ static long load_limited(int ns, int n)
 			sum += pw_stats_get(&s, "err_rate_limited");
 	}
 	close(fd);
+	for (i = 2; i < 6; i++)
+		sum += pw_half_stat(g, rname[i], 0, PACKETWAY_A_HALF_STAT_ERR_LIMITED) +
+		       pw_half_stat(g, rname[i], 1, PACKETWAY_A_HALF_STAT_ERR_LIMITED);
 	return sum;
+}
+
+/* all that the halves of a router counted, to see where something went */
+static void log_half(struct __test_metadata *_metadata, struct pw_genl *g, const char *name)
+{
+	char line[400];
+	int which, stat, n;
+
+	for (which = 0; which < 2; which++) {
+		n = 0;
+		for (stat = 1; stat <= PACKETWAY_A_HALF_STAT_MAX && n < (int)sizeof(line) - 40; stat++) {
+			uint64_t v = pw_half_stat(g, name, which, stat);
+
+			if (v)
+				n += snprintf(line + n, sizeof(line) - n, " %d:%llu", stat,
+					      (unsigned long long)v);
+		}
+		TH_LOG("%s, half %d, counters:%.*s", name, which, n, line);
+	}
 }
 
 TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
@@ -1273,11 +1298,14 @@ TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
 	/* and nothing comes twice */
 	usleep(NEVER * 1000);
 	left = load_collect(&ld);
-	limited = load_limited(self->ns, self->n);
+	limited = load_limited(&self->g, self->ns, self->n);
 	TH_LOG("%ld sent, %ld arrived, %ld told by ERR, %ld not told again, %ld HRDOWN heard; %ld of %ld afterwards",
 	       ld.sent, ld.got, ld.errs, limited, ld.down, ld.after, ld.sent - ld.mark);
 	/* every one has arrived, or its source knows */
-	EXPECT_EQ(limited, left);
+	EXPECT_EQ(limited, left) {
+		for (i = 2; i < 6; i++)
+			log_half(_metadata, &self->g, rname[i]);
+	}
 	EXPECT_EQ(0, ld.twice);
 	EXPECT_EQ(0, ld.bad);
 	EXPECT_LE(4 * self->n, ld.down);

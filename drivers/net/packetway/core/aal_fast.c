@@ -1126,7 +1126,8 @@ static void c7_search_predict(struct pw_aal *u)
 	if (u->st[7] == 5 && from == u->oglb)
 		t++;
 	else if (from != PW_AAL_NONE)
-		t += 2 * (u64)seat_count(&u->ogs, u->og[from].seat, u->og[to].seat) - (u->st[7] == 5);
+		t += 2 * (u64)seat_count(&u->ogs, u->og[from].seat, u->og[to].seat) -
+		     (u->st[7] == 5);
 	/*
 	 * It takes the acknowledgment in t + 2 and frees the block in t + 4; with no
 	 * broadcast about nobody can see the former.
