@@ -1179,8 +1179,10 @@ static long load_collect(struct load *ld)
 			load_take(ld, i, len);
 		while ((len = recv(ld->raw[0][i], rx, sizeof(rx), MSG_DONTWAIT | MSG_TRUNC)) >= 0) {
 			pw_hdr_get(rx, &h);
-			ld->errs += h.pt == PW_PT_ERR && h.te == PW_TE_ERR_UNK;
-			ld->down += h.pt == PW_PT_ERR && h.te == PW_TE_ERR_HRDOWN;
+			if (h.pt == PW_PT_ERR && h.te == PW_TE_ERR_HRDOWN)
+				ld->down++;
+			else
+				ld->errs += h.pt == PW_PT_ERR;
 		}
 	}
 	return ld->sent - ld->got - ld->bad - ld->errs;

@@ -430,23 +430,31 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return err;
 }
 
-int MPI_Finalize(void)
+/* in one piece: mpirun mixes what ranks write */
+static void report(void)
 {
 	unsigned long total = 0;
-	int i;
+	char rest[256] = "";
+	int i, n = 0;
 
 	for (i = 0; i < WHYS; i++)
 		total += pw.count[i];
-	if (!pw.rank) {
-		fprintf(stderr, "pwmpi: %lu of %lu collectives on the ring", pw.count[DONE], total);
-		if (!pw.on)
-			fprintf(stderr, " (%s)", pw.reason);
-		for (i = OFF + 1; i < WHYS; i++)
-			if (pw.count[i])
-				fprintf(stderr, ", not for their %s: %lu", why_name[i],
-					pw.count[i]);
-		fputc('\n', stderr);
-	}
+	if (!pw.on)
+		n = snprintf(rest, sizeof(rest), " (%s)", pw.reason);
+	for (i = OFF + 1; i < WHYS && n < (int)sizeof(rest); i++)
+		if (pw.count[i])
+			n += snprintf(rest + n, sizeof(rest) - n, ", not for their %s: %lu",
+				      why_name[i], pw.count[i]);
+	fprintf(stderr, "pwmpi: %lu of %lu collectives on the ring%s\n", pw.count[DONE], total,
+		rest);
+}
+
+int MPI_Finalize(void)
+{
+	int i;
+
+	if (!pw.rank)
+		report();
 	if (pw.on) {
 		PMPI_Barrier(MPI_COMM_WORLD);
 		pwl_set_group(pw.s, pw.old_group);
