@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pw-weight: 80
  * EEP on stations: who gets what, who consumes which prefix, what is refused and
  * how the source learns of it, priorities, byte order, CRCs, echo, sizes.
  * Three stations in three namespaces: "a" (address 1), "b" (2) and "c" (3).

@@ -7,7 +7,6 @@
  *
  * Stations s0, s1, ... (addresses 1, 2, ...), each in a namespace of its own.
  * pw-timeout: 240
- * pw-weight: 90
  */
 #include "pwgenl.h"
 #include "pwesp.h"

@@ -5,7 +5,6 @@
  * are balanced exactly, for both stations, the kernel's own answers included.
  * pw-append-6.12: slub_debug=FZP kfence.sample_interval=20
  * pw-timeout: 300
- * pw-weight: 60
  *
  *	fuzz_frames_test [FRAMES [SEED]]
  */

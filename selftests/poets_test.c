@@ -7,7 +7,6 @@
  *
  * Stations s0, s1, ... in one namespace; the mothership is at s0.
  * pw-timeout: 240
- * pw-weight: 70
  */
 #include "pwpoets.h"
 #include "pwflood.h"

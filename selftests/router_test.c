@@ -5,7 +5,6 @@
  * and IP across, a router deleted under load, hostile messages.
  *
  * pw-timeout: 150
- * pw-weight: 60
  */
 #include "pwtest.h"
 #include "pwrouter.h"

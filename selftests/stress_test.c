@@ -5,7 +5,6 @@
  * where its SAN is at home. Nothing is left: no device, no memory.
  * pw-timeout: 150
  * pw-cpus-6.12: 1
- * pw-weight: 200
  * pw-kmemleak: soak
  */
 #include "pwtest.h"

@@ -13,7 +13,7 @@ typedef unsigned long long ull;
 #define MAXMSG 4096
 
 struct record {
-	u64 delivered[64];
+	u64 delivered[16];
 	u32 times;		/* that it was handed over */
 	struct pw_fabric_times t;
 	bool done;
@@ -167,9 +167,10 @@ static u64 broadcast(u32 flags, u32 k, u32 len)
 static void broadcasts(void)
 {
 	u32 len = tap_scaled(100) > 100 ? 20000 : 6000;
+	u64 rtl = broadcast(0, 2, len);
 
-	is(broadcast(0, 2, len), broadcast(PW_FABRIC_F_FAST, 2, len),
-	   "a broadcast of %u bytes takes as long in both engines", len);
+	ok(rtl, "rtl: a broadcast of %u bytes reaches 4 ports, no cell goes twice", len);
+	is(broadcast(PW_FABRIC_F_FAST, 2, len), rtl, "and takes as long in fast");
 	for (u32 k = 2; k <= 4; k++)
 		ok(broadcast(PW_FABRIC_F_FAST, k, 65600),
 		   "a broadcast of 65600 bytes reaches %u ports, no cell goes twice", k * k);
