@@ -37,12 +37,21 @@ static void __net_exit pw_net_exit_batch_rtnl(struct list_head *nets,
 		pw_san_net_kill(net, kill);
 }
 
+/*
+ * The state of a namespace is a subsystem: it exists before the first device of the
+ * namespace and after the last one. Device notifiers therefore always find it, also
+ * where making a namespace fails and its loopback device is unregistered again.
+ */
 static struct pernet_operations pw_net_ops = {
 	.init = pw_net_init,
 	.exit = pw_net_exit,
-	.exit_batch_rtnl = pw_net_exit_batch_rtnl,
 	.id = &pw_net_id,
 	.size = sizeof(struct pw_net),
+};
+
+/* SANs are deleted together with the devices of the namespace */
+static struct pernet_operations pw_net_dev_ops = {
+	.exit_batch_rtnl = pw_net_exit_batch_rtnl,
 };
 
 static int __init pw_init(void)
@@ -55,13 +64,17 @@ static int __init pw_init(void)
 		return err;
 	pw_debugfs_init();
 
-	err = register_pernet_device(&pw_net_ops);
+	err = register_pernet_subsys(&pw_net_ops);
 	if (err)
 		goto err_fab;
 
-	err = register_netdevice_notifier(&pw_netdev_notifier);
+	err = register_pernet_device(&pw_net_dev_ops);
 	if (err)
 		goto err_pernet;
+
+	err = register_netdevice_notifier(&pw_netdev_notifier);
+	if (err)
+		goto err_pernet_dev;
 
 	err = rtnl_link_register(&pw_link_ops);
 	if (err)
@@ -97,8 +110,10 @@ err_link:
 	rtnl_link_unregister(&pw_link_ops);
 err_notifier:
 	unregister_netdevice_notifier(&pw_netdev_notifier);
+err_pernet_dev:
+	unregister_pernet_device(&pw_net_dev_ops);
 err_pernet:
-	unregister_pernet_device(&pw_net_ops);
+	unregister_pernet_subsys(&pw_net_ops);
 	rcu_barrier();
 err_fab:
 	pw_debugfs_exit();
@@ -113,7 +128,8 @@ static void __exit pw_exit(void)
 	rtnl_link_unregister(&pw_mon_link_ops);
 	rtnl_link_unregister(&pw_link_ops);
 	unregister_netdevice_notifier(&pw_netdev_notifier);
-	unregister_pernet_device(&pw_net_ops);
+	unregister_pernet_device(&pw_net_dev_ops);
+	unregister_pernet_subsys(&pw_net_ops);
 	/* SANs are freed by RCU callbacks that live in this module's text */
 	rcu_barrier();
 	pw_debugfs_exit();

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Making a network namespace fails at every point: in a memory cgroup whose limit
+ * is reached, and by fail-nth where the kernel has fault injection. Notifiers of
+ * the module then see devices of a namespace that is not complete.
+ * pw-timeout: 60
+ * pw-cpus-debug: 1
+ * pw-weight: 60
+ */
+#include "pwtest.h"
+#include "kselftest.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define CG	"/tmp/pw-nomem"
+#define GROUP	CG "/group"
+#define STACK	(64 * 1024)
+
+static int fail_fd = -1;
+static int child_err;
+static char *stack;
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/*
+ * Shares the memory of its parent: pages of user space stay charged to the group
+ * of the parent, only what the kernel allocates for this task meets the limit.
+ */
+static int make_ns(void *arg)
+{
+	child_err = put(GROUP "/cgroup.procs", "0");
+	if (!child_err && unshare(CLONE_NEWNET))
+		child_err = -errno;
+	_exit(0);
+}
+
+/* 0, the error of unshare(), or -EINTR if the OOM killer took the task */
+static int try_limit(long bytes)
+{
+	char text[32];
+	int pid, status;
+
+	snprintf(text, sizeof(text), "%ld", bytes);
+	if (mkdir(GROUP, 0755) || put(GROUP "/memory.max", text))
+		ksft_exit_fail_msg("no group: %s\n", strerror(errno));
+	child_err = -EINTR;
+	pid = clone(make_ns, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		ksft_exit_fail_msg("no child: %s\n", strerror(errno));
+	rmdir(GROUP);
+	return child_err;
+}
+
+static void limits(void)
+{
+	long step = 4096 * 100 / pw_scaled(100, 2), bytes;
+	int tries = 0, failed = 0, made = 0, err;
+
+	mkdir(CG, 0755);
+	if (mount("none", CG, "cgroup2", 0, NULL) ||
+	    put(CG "/cgroup.subtree_control", "+memory")) {
+		ksft_test_result_skip("no memory cgroups\n");
+		return;
+	}
+	/* three successes: behind them nothing fails */
+	for (bytes = 16 * 1024; bytes < 16 << 20 && made < 3; bytes += step) {
+		err = try_limit(bytes);
+		tries++;
+		failed += err != 0;
+		made += !err;
+		/* a namespace takes a while to go: then there is no hurry */
+		if (failed > 40)
+			step = 32 * 4096;
+	}
+	ksft_test_result(failed && made, "%d namespaces refused and %d made at a memory limit\n",
+			 failed, made);
+	umount2(CG, MNT_DETACH);
+}
+
+static void arm(int n)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", n);
+
+	if (pwrite(fail_fd, text, len, 0) != len && (n || errno != EFAULT))
+		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
+}
+
+/* allocations that were left, 0 if the fault was met; disarms */
+static int left(void)
+{
+	char text[16] = "";
+
+	if (pread(fail_fd, text, sizeof(text) - 1, 0) <= 0)
+		return 0;
+	arm(0);
+	return atoi(text);
+}
+
+static void faults(void)
+{
+	static const int much = 1000000;
+	int save = pw_ns_self(), total, n, step, failed = 0, tries = 0;
+
+	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fail_fd < 0) {
+		ksft_test_result_skip("this kernel has no fail-nth\n");
+		return;
+	}
+	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/failslab/verbose", "0");
+	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	arm(much);
+	if (unshare(CLONE_NEWNET))
+		ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
+	total = much - left();
+	setns(save, CLONE_NEWNET);
+	/* every one in soaks, else an evenly spread choice */
+	step = getenv("PW_SOAK") ? 1 : total / pw_scaled(600, 40) + 1;
+	for (n = 1; n <= total; n += step, tries++) {
+		arm(n);
+		if (unshare(CLONE_NEWNET))
+			failed++;
+		left();
+		setns(save, CLONE_NEWNET);
+	}
+	ksft_test_result(failed > 0, "%d of %d allocations failed, %d times no namespace was made\n",
+			 tries, total, failed);
+}
+
+int main(void)
+{
+	ksft_print_header();
+	ksft_set_plan(2);
+	stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (stack == MAP_FAILED)
+		ksft_exit_fail_msg("no stack\n");
+	memset(stack, 0, STACK);
+	/* out of the OOM killer's reach: the allocation fails instead */
+	put("/proc/self/oom_score_adj", "-1000");
+	put("/proc/sys/kernel/printk", "1");
+	limits();
+	faults();
+	ksft_finished();
+}
