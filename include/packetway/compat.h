@@ -83,6 +83,20 @@ static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set
 #define pw_genl_dump_attrs(cb) (genl_info_dump(cb)->attrs)
 #endif
 
+/* the size is known by an empty entry at the end, or told */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#define pw_register_net_sysctl(net, path, table, n) register_net_sysctl(net, path, table)
+#else
+#define pw_register_net_sysctl(net, path, table, n) register_net_sysctl_sz(net, path, table, n)
+#endif
+
+/* what a sysctl handler gets */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define PW_CTL_TABLE struct ctl_table
+#else
+#define PW_CTL_TABLE const struct ctl_table
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define pw_assign_str(dst, src) __assign_str(dst, src)
 #else

@@ -79,6 +79,9 @@ static int pw_newlink(struct net *src_net, struct net_device *dev, struct nlattr
 		goto err_san;
 	}
 
+	err = pw_limit_charge(san->net, PW_LIMIT_STATIONS, 1, extack);
+	if (err)
+		goto err_san;
 	st->dev = dev;
 	st->san = san;
 	st->port = port;
@@ -92,11 +95,13 @@ static int pw_newlink(struct net *src_net, struct net_device *dev, struct nlattr
 	if (err) {
 		/* once ndo_init has run, ndo_uninit has given the SAN back */
 		if (!st->attached)
-			goto err_san;
+			goto err_limit;
 		return err;
 	}
 	return 0;
 
+err_limit:
+	pw_limit_uncharge(san->net, PW_LIMIT_STATIONS, 1);
 err_san:
 	pw_san_put(san);
 	return err;

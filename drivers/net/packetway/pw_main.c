@@ -16,12 +16,13 @@ static int __net_init pw_net_init(struct net *net)
 	pw_san_net_init(net);
 	pw_mon_net_init(net);
 	pw_esp_net_init(&pn->esp);
-	return 0;
+	return pw_limits_net_init(net);
 }
 
 static void __net_exit pw_net_exit(struct net *net)
 {
 	pw_san_net_exit(net);
+	pw_limits_net_exit(net);
 }
 
 /*
@@ -67,6 +68,7 @@ static int __init pw_init(void)
 	err = register_pernet_subsys(&pw_net_ops);
 	if (err)
 		goto err_fab;
+	pw_limits_start();
 
 	err = register_pernet_device(&pw_net_dev_ops);
 	if (err)

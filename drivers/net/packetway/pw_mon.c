@@ -188,7 +188,10 @@ void pw_mon_san_init(struct pw_san *san)
 static int pw_mon_open(struct net_device *dev)
 {
 	struct pw_mon *mon = netdev_priv(dev);
+	int err = pw_limit_charge(dev_net(dev), PW_LIMIT_MONITORS, 1, NULL);
 
+	if (err)
+		return err;
 	list_add_tail_rcu(&mon->entry, pw_mons(dev_net(dev)));
 	static_branch_inc(&pw_mon_key);
 	pw_mon_sync(dev_net(dev), NULL);
@@ -201,6 +204,7 @@ static int pw_mon_stop(struct net_device *dev)
 
 	list_del_rcu(&mon->entry);
 	static_branch_dec(&pw_mon_key);
+	pw_limit_uncharge(dev_net(dev), PW_LIMIT_MONITORS, 1);
 	pw_mon_sync(dev_net(dev), NULL);
 	/* it may come up again at once, on the same list */
 	synchronize_net();

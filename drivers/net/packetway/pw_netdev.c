@@ -19,7 +19,7 @@ static int pw_dev_init(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 	int err;
 
-	st->stats = netdev_alloc_pcpu_stats(struct pw_pcpu_stats);
+	st->stats = __netdev_alloc_pcpu_stats(struct pw_pcpu_stats, GFP_KERNEL_ACCOUNT);
 	if (!st->stats)
 		return -ENOMEM;
 	err = pw_aton_station_add(st);
@@ -55,6 +55,7 @@ static void pw_dev_uninit(struct net_device *dev)
 	synchronize_net();
 	netif_napi_del(&st->napi);
 	pw_aton_station_remove(st);
+	pw_limit_uncharge(st->san->net, PW_LIMIT_STATIONS, 1);
 	pw_san_put(st->san);
 }
 

@@ -60,6 +60,7 @@
 #include "eep.h"
 #include "pw_aton.h"
 #include "pw_esp.h"
+#include "pw_limits.h"
 #include "pw_poets.h"
 
 struct netlink_ext_ack;
@@ -87,8 +88,8 @@ struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
-	unsigned int nrouters;	/* RTNL */
 	struct list_head mons;	/* RTNL, read under RCU: struct pw_mon that is up */
+	struct pw_limits limits;
 };
 
 /* one attachment point of a SAN; lives as long as the SAN */

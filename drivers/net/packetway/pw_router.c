@@ -98,7 +98,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	pw_half_limit(&h->echo_limit, 10000);
 	pw_half_limit(&h->group_limit, 10000);
 
-	h->stats = netdev_alloc_pcpu_stats(struct pw_half_pcpu);
+	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, GFP_KERNEL_ACCOUNT);
 	h->dummy = pw_dummy_netdev_alloc();
 	h->mem = __vmalloc(PW_HALF_TABLES * (sizeof(*table) + PW_HALF_NODES_CAP) + PW_HALF_SCRATCH,
 			   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -124,16 +124,11 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 static int pw_router_check(struct net *net, const char *name, const struct pw_half_config conf[2],
 			   int n, struct netlink_ext_ack *extack)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
 	int i;
 
 	if (pw_router_find(net, name)) {
 		NL_SET_ERR_MSG(extack, "A router with this name exists already");
 		return -EEXIST;
-	}
-	if (pn->nrouters >= PW_ROUTERS_MAX) {
-		NL_SET_ERR_MSG(extack, "This namespace has as many routers as it can have");
-		return -ENOSPC;
 	}
 	if (n == 2 && conf[0].san == conf[1].san) {
 		NL_SET_ERR_MSG(extack, "A router joins two different SANs");
@@ -153,6 +148,26 @@ static int pw_router_check(struct net *net, const char *name, const struct pw_ha
 	return 0;
 }
 
+/* a router with one half here is a trunk as well */
+static void pw_router_uncharge(struct net *net, int halves)
+{
+	pw_limit_uncharge(net, PW_LIMIT_ROUTERS, 1);
+	if (halves == 1)
+		pw_limit_uncharge(net, PW_LIMIT_TRUNKS, 1);
+}
+
+static int pw_router_charge(struct net *net, int halves, struct netlink_ext_ack *extack)
+{
+	int err = pw_limit_charge(net, PW_LIMIT_ROUTERS, 1, extack);
+
+	if (err || halves != 1)
+		return err;
+	err = pw_limit_charge(net, PW_LIMIT_TRUNKS, 1, extack);
+	if (err)
+		pw_limit_uncharge(net, PW_LIMIT_ROUTERS, 1);
+	return err;
+}
+
 /**
  * pw_router_create - join two SANs
  * @net: home namespace of both
@@ -170,15 +185,19 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 				   struct netlink_ext_ack *extack)
 {
 	int err, i, n = trunk ? 1 : 2;
-	struct pw_net *pn = net_generic(net, pw_net_id);
 	struct pw_router *r;
 
 	err = pw_router_check(net, name, conf, n, extack);
 	if (err)
 		return ERR_PTR(err);
+	err = pw_router_charge(net, n, extack);
+	if (err)
+		return ERR_PTR(err);
 	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
-	if (!r)
+	if (!r) {
+		pw_router_uncharge(net, n);
 		return ERR_PTR(-ENOMEM);
+	}
 	strscpy(r->name, name, sizeof(r->name));
 	r->nhalves = n;
 	/* each half's address is in the other's tables */
@@ -209,7 +228,6 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 	for (i = 0; i < n; i++)
 		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
 	list_add_tail(&r->list, pw_routers(net));
-	pn->nrouters++;
 	for (i = 0; i < n; i++)
 		pw_rrp_half_up(&r->half[i]);
 	if (trunk)
@@ -223,6 +241,7 @@ err_free:
 		pw_half_free(&r->half[i]);
 	}
 	kfree(r);
+	pw_router_uncharge(net, n);
 	return ERR_PTR(err);
 }
 
@@ -233,12 +252,10 @@ err_free:
  */
 void pw_router_destroy(struct net *net, struct pw_router *r)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
 	int i, n = r->nhalves;
 
 	ASSERT_RTNL();
 	list_del(&r->list);
-	pn->nrouters--;
 	for (i = 0; i < n; i++)
 		pw_rrp_half_down(&r->half[i]);
 	for (i = 0; i < n; i++) {
@@ -272,6 +289,7 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 	}
 	if (r->half[0].trunk)
 		pw_trunk_destroy(r->half[0].trunk);
+	pw_router_uncharge(net, n);
 	kfree(r);
 }
 

@@ -34,7 +34,6 @@
 #include "pw_priv.h"
 #include "rrp_answer.h"
 
-#define PW_ROUTERS_MAX		256	/* in a namespace */
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
 #define PW_HALF_QUEUE_MAX	1024	/* frames from the twin that wait */

@@ -170,9 +170,14 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	if (err)
 		return ERR_PTR(err);
 
+	err = pw_limit_charge(net, PW_LIMIT_SANS, 1, extack);
+	if (err)
+		return ERR_PTR(err);
 	san = kzalloc(struct_size(san, port, conf->nports), GFP_KERNEL_ACCOUNT);
-	if (!san)
-		return ERR_PTR(-ENOMEM);
+	if (!san) {
+		err = -ENOMEM;
+		goto err_limit;
+	}
 	san->id = conf->id;
 	san->net = net;
 	san->nports = conf->nports;
@@ -212,6 +217,8 @@ err_engine:
 	eng->ops->destroy(eng);
 err_free:
 	kfree(san);
+err_limit:
+	pw_limit_uncharge(net, PW_LIMIT_SANS, 1);
 	return ERR_PTR(err);
 }
 
@@ -262,6 +269,7 @@ void pw_san_put(struct pw_san *san)
 	if (--san->users)
 		return;
 	xa_erase(pw_sans(san->net), san->id);
+	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
 	pw_debugfs_san_remove(san);
 	pw_ptp_destroy(san->ptp);
 	eng = rtnl_dereference(san->engine);
