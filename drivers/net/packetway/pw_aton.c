@@ -301,6 +301,7 @@ void pw_aton_station_remove(struct pw_station *st)
 		st->aton.standing = NULL;
 		st->aton.standing_file = NULL;
 		aton->standing--;
+		pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
 	}
 	st->aton.live = false;
 	pw_ring_detach(aton->ring, pos, 1);
@@ -415,7 +416,12 @@ int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req 
 	if (!err && st->aton.standing)
 		err = -EBUSY;
 	if (!err)
+		err = pw_limit_charge(st->san->net, PW_LIMIT_STANDING, 1, NULL);
+	if (!err) {
 		err = pw_ring_stand(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
+		if (err)
+			pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
+	}
 	if (!err) {
 		st->aton.standing = req;
 		st->aton.standing_file = pf;
@@ -449,6 +455,7 @@ struct pw_aton_req *pw_aton_unstand(struct pw_station *st, struct pw_file *pf)
 		st->aton.standing = NULL;
 		st->aton.standing_file = NULL;
 		aton->standing--;
+		pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
 		pw_aton_repace(aton);
 	}
 	pw_aton_unlock(aton);
@@ -668,10 +675,14 @@ int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block,
 	}
 	if (block->addr + block->count > 0x7fffff)
 		return -ENOSPC;
+	err = pw_limit_charge(san->net, PW_LIMIT_INTERFACES, block->count, extack);
+	if (err)
+		return err;
 	list_add_tail(&block->entry, &aton->blocks);
 	err = pw_aton_replace(aton, &params);
 	if (err) {
 		list_del(&block->entry);
+		pw_limit_uncharge(san->net, PW_LIMIT_INTERFACES, block->count);
 		return err;
 	}
 	aton->extra += block->count;
@@ -707,6 +718,7 @@ void pw_aton_block_remove(struct pw_aton_block *block)
 	list_del(&block->entry);
 	pw_aton_unlock(aton);
 	aton->extra -= block->count;
+	pw_limit_uncharge(block->san->net, PW_LIMIT_INTERFACES, block->count);
 	pw_san_put(block->san);
 	block->san = NULL;
 }

@@ -130,6 +130,8 @@ static int pw_ioc_bind(struct pw_file *pf, void *arg)
 		err = -ENODEV;
 	else if (rcu_access_pointer(pf->station))
 		err = -EISCONN;
+	if (!err)
+		err = pw_limit_charge(st->san->net, PW_LIMIT_FILES, 1, NULL);
 	if (!err) {
 		rcu_assign_pointer(pf->station, st);
 		list_add(&pf->entry, &st->files);
@@ -143,8 +145,13 @@ out:
 
 static void pw_file_unbind(struct pw_file *pf)
 {
+	struct pw_station *st;
+
 	spin_lock(&pw_bind_lock);
-	if (rcu_access_pointer(pf->station)) {
+	/* a station waits for this lock before it lets go of its SAN */
+	st = rcu_dereference_protected(pf->station, lockdep_is_held(&pw_bind_lock));
+	if (st) {
+		pw_limit_uncharge(st->san->net, PW_LIMIT_FILES, 1);
 		RCU_INIT_POINTER(pf->station, NULL);
 		list_del_init(&pf->entry);
 	}
@@ -179,6 +186,7 @@ void pw_cdev_station_gone(struct pw_station *st)
 
 	spin_lock(&pw_bind_lock);
 	list_for_each_entry_safe(pf, next, &st->files, entry) {
+		pw_limit_uncharge(st->san->net, PW_LIMIT_FILES, 1);
 		RCU_INIT_POINTER(pf->station, NULL);
 		list_del_init(&pf->entry);
 	}

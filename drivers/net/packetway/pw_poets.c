@@ -419,6 +419,7 @@ void pw_poets_station_gone(struct pw_station *st)
 		po = rtnl_dereference(st->poets[i]);
 		if (!po)
 			continue;
+		pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
 		RCU_INIT_POINTER(st->poets[i], NULL);
 		RCU_INIT_POINTER(po->station, NULL);
 		wake_up_all(&po->wait);

@@ -630,6 +630,7 @@ static int pw_poets_release(struct inode *inode, struct file *file)
 	rtnl_lock();
 	st = rtnl_dereference(po->station);
 	if (st) {
+		pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
 		RCU_INIT_POINTER(st->poets[po->role], NULL);
 		RCU_INIT_POINTER(po->station, NULL);
 		pw_rrp_station_changed(st);
@@ -667,6 +668,9 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 	} else if (rtnl_dereference(st->poets[po->role])) {
 		err = -EBUSY;
 	} else {
+		err = pw_limit_charge(st->san->net, PW_LIMIT_SWITCHES, 1, NULL);
+	}
+	if (!err) {
 		po->sw.hw_addr = st->addr;
 		rcu_assign_pointer(po->station, st);
 		rcu_assign_pointer(st->poets[po->role], po);
