@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of Documentation/networking/packetway-limits.rst: each limit of a
+ * namespace is met, answers with ENOSPC and a sentence, is counted, and changes
+ * nothing; what goes gives its place back. Who may change a limit, and which memory
+ * cgroup pays.
+ * pw-weight: 40
+ */
+#include "pwrouter.h"
+#include "kselftest_harness.h"
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define SYSCTL "/proc/sys/net/packetway/"
+#define NOBODY 65534
+
+/* 0 or -errno */
+static int put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int get_file(const char *path, char *text, int size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return n < 0 ? -errno : 0;
+}
+
+static int set_max(const char *what, unsigned long v)
+{
+	char path[80], text[24];
+
+	snprintf(path, sizeof(path), SYSCTL "max_%s", what);
+	snprintf(text, sizeof(text), "%lu\n", v);
+	return put_file(path, text);
+}
+
+static long get_max(const char *what)
+{
+	char path[80], text[64];
+	int err;
+
+	snprintf(path, sizeof(path), SYSCTL "max_%s", what);
+	err = get_file(path, text, sizeof(text));
+	return err ?: atol(text);
+}
+
+/* in use; *@refused: how often the limit was met */
+static long get_nr(const char *what, long *refused)
+{
+	char path[80], text[64];
+	long used = -1;
+	int err;
+
+	*refused = -1;
+	snprintf(path, sizeof(path), SYSCTL "nr_%s", what);
+	err = get_file(path, text, sizeof(text));
+	if (err)
+		return err;
+	return sscanf(text, "%ld %ld", &used, refused) == 2 ? used : -EINVAL;
+}
+
+static long nr_used(const char *what)
+{
+	long refused;
+
+	return get_nr(what, &refused);
+}
+
+static long nr_refused(const char *what)
+{
+	long refused;
+
+	get_nr(what, &refused);
+	return refused;
+}
+
+/* what the sentence of a refusal must contain */
+static bool names(const char *ext, const char *what)
+{
+	char key[80];
+
+	snprintf(key, sizeof(key), "net.packetway.max_%s", what);
+	return strstr(ext, key);
+}
+
+FIXTURE(limits) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+};
+
+FIXTURE_SETUP(limits)
+{
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	self->ns = pw_ns_self();
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+}
+
+FIXTURE_TEARDOWN(limits)
+{
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+static int new_san(struct pw_genl *g, int id)
+{
+	return pw_san_cmd(g, PACKETWAY_CMD_SAN_NEW, id, 4, PACKETWAY_ENGINE_NONE);
+}
+
+TEST_F(limits, sans)
+{
+	ASSERT_EQ(0, set_max("sans", 2));
+	EXPECT_EQ(0, new_san(&self->g, 1));
+	EXPECT_EQ(0, pw_station_add(&self->nl, "s", 2, -1, -1));
+	EXPECT_EQ(2, nr_used("sans"));
+	EXPECT_EQ(0, nr_refused("sans"));
+	EXPECT_EQ(-ENOSPC, new_san(&self->g, 3));
+	EXPECT_TRUE(names(self->g.nl.ext, "sans")) {
+		TH_LOG("said: %s", self->g.nl.ext);
+	}
+	/* a station or a router that would make one is refused as a whole */
+	EXPECT_EQ(-ENOSPC, pw_station_add(&self->nl, "t", 3, -1, -1));
+	EXPECT_TRUE(names(self->nl.ext, "sans"));
+	EXPECT_EQ(-ENOSPC, pw_router_add(&self->g, "r", (struct pw_half_req){ 1, -1, -1 },
+					 (struct pw_half_req){ 3, -1, -1 }));
+	EXPECT_EQ(3, nr_refused("sans"));
+	EXPECT_EQ(2, nr_used("sans"));
+	EXPECT_EQ(1, nr_used("stations"));
+	EXPECT_EQ(0, nr_used("routers"));
+	/* one goes: there is room again */
+	EXPECT_EQ(0, pw_link_del(&self->nl, "s"));
+	EXPECT_EQ(1, nr_used("sans"));
+	EXPECT_EQ(0, new_san(&self->g, 3));
+}
+
+TEST_F(limits, stations)
+{
+	int other = pw_ns_new();
+
+	ASSERT_EQ(0, set_max("stations", 2));
+	EXPECT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
+	EXPECT_EQ(0, pw_station_add(&self->nl, "b", 0, -1, -1));
+	EXPECT_EQ(-ENOSPC, pw_station_add(&self->nl, "c", 0, -1, -1));
+	EXPECT_TRUE(names(self->nl.ext, "stations"));
+	EXPECT_EQ(-ENODEV, pw_link_index(&self->nl, "c") > 0 ? 0 : -ENODEV);
+	EXPECT_EQ(1, nr_refused("stations"));
+	/* one that moves away still sits on a port of this namespace's SAN */
+	EXPECT_EQ(0, pw_link_move(&self->nl, "b", other));
+	EXPECT_EQ(2, nr_used("stations"));
+	EXPECT_EQ(-ENOSPC, pw_station_add(&self->nl, "c", 0, -1, -1));
+	/* a name that is taken: refused later, and given back */
+	EXPECT_EQ(0, set_max("stations", 3));
+	EXPECT_EQ(-EEXIST, pw_station_add(&self->nl, "a", 0, -1, -1));
+	EXPECT_EQ(2, nr_used("stations"));
+	EXPECT_EQ(0, pw_link_del(&self->nl, "a"));
+	EXPECT_EQ(1, nr_used("stations"));
+	close(other);
+}
+
+static int add_router(struct pw_genl *g, const char *name, int a, int b)
+{
+	return pw_router_add(g, name, (struct pw_half_req){ a, -1, -1 },
+			     (struct pw_half_req){ b, -1, -1 });
+}
+
+static int add_trunk(struct pw_genl *g, const char *name, int san, int port)
+{
+	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(port) }, peer = me;
+	struct rtattr *nest, *half, *trunk;
+	struct pw_req r;
+
+	me.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	pw_genl_init(&r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
+	nest = pw_genl_nest(&r, PACKETWAY_A_ROUTER);
+	pw_req_put(&r, PACKETWAY_A_ROUTER_NAME, name, strlen(name) + 1);
+	half = pw_genl_nest(&r, PACKETWAY_A_ROUTER_HALF);
+	pw_req_u32(&r, PACKETWAY_A_HALF_SAN, san);
+	pw_req_end(&r, half);
+	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
+	pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
+	pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
+	pw_req_end(&r, trunk);
+	pw_req_end(&r, nest);
+	return pw_nl_talk(&g->nl, &r);
+}
+
+TEST_F(limits, routers_and_trunks)
+{
+	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
+	ASSERT_EQ(0, set_max("routers", 2));
+	ASSERT_EQ(0, set_max("trunks", 1));
+	EXPECT_EQ(0, add_trunk(&self->g, "t1", 1, 7001)) {
+		TH_LOG("said: %s", self->g.nl.ext);
+	}
+	EXPECT_EQ(-ENOSPC, add_trunk(&self->g, "t2", 1, 7002));
+	EXPECT_TRUE(names(self->g.nl.ext, "trunks"));
+	EXPECT_EQ(1, nr_used("trunks"));
+	EXPECT_EQ(1, nr_used("routers"));
+	EXPECT_EQ(1, nr_refused("trunks"));
+	EXPECT_EQ(0, add_router(&self->g, "r1", 1, 2));
+	EXPECT_EQ(-ENOSPC, add_router(&self->g, "r2", 1, 2));
+	EXPECT_TRUE(names(self->g.nl.ext, "routers"));
+	EXPECT_EQ(1, nr_refused("routers"));
+	/* refused for another reason after it was charged: given back */
+	EXPECT_EQ(0, set_max("routers", 3));
+	EXPECT_EQ(-EINVAL, add_router(&self->g, "r2", 1, 1));
+	EXPECT_EQ(2, nr_used("routers"));
+	EXPECT_EQ(0, pw_router_del(&self->g, "t1"));
+	EXPECT_EQ(0, pw_router_del(&self->g, "r1"));
+	EXPECT_EQ(0, nr_used("routers"));
+	EXPECT_EQ(0, nr_used("trunks"));
+	EXPECT_EQ(0, nr_used("sans"));
+}
+
+static int add_mon(struct pw_nl *nl, const char *name)
+{
+	struct rtattr *info;
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
+	pw_req_put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
+	pw_req_put(&r, IFLA_INFO_KIND, PACKETWAY_MON_KIND, sizeof(PACKETWAY_MON_KIND));
+	pw_req_end(&r, info);
+	return pw_nl_talk(nl, &r);
+}
+
+TEST_F(limits, monitors)
+{
+	ASSERT_EQ(0, set_max("monitors", 1));
+	ASSERT_EQ(0, add_mon(&self->nl, "m1"));
+	ASSERT_EQ(0, add_mon(&self->nl, "m2"));
+	EXPECT_EQ(0, nr_used("monitors"));
+	EXPECT_EQ(0, pw_link_up(&self->nl, "m1"));
+	EXPECT_EQ(-ENOSPC, pw_link_up(&self->nl, "m2"));
+	EXPECT_EQ(1, nr_used("monitors"));
+	EXPECT_EQ(1, nr_refused("monitors"));
+	EXPECT_EQ(0, pw_link_down(&self->nl, "m1"));
+	EXPECT_EQ(0, pw_link_up(&self->nl, "m2"));
+	/* up and gone */
+	EXPECT_EQ(0, pw_link_del(&self->nl, "m2"));
+	EXPECT_EQ(0, nr_used("monitors"));
+}
+
+/* 0 or -errno */
+static int cmd(int fd, unsigned long nr, void *arg)
+{
+	int ret = ioctl(fd, nr, arg);
+
+	return ret < 0 ? -errno : ret;
+}
+
+static int do_bind(int fd, int ifindex)
+{
+	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
+
+	return cmd(fd, PACKETWAY_IOC_BIND, &b);
+}
+
+static int do_unbind(int fd)
+{
+	struct packetway_unbind u = { .size = sizeof(u) };
+
+	return cmd(fd, PACKETWAY_IOC_UNBIND, &u);
+}
+
+static int do_stand(int fd, int op)
+{
+	struct packetway_aton_stand s = { .size = sizeof(s), .op = op, .period = 100000,
+					  .dst = PACKETWAY_ATON_RING_ALL };
+
+	return cmd(fd, PACKETWAY_IOC_ATON_STAND, &s);
+}
+
+static int do_create(int fd, int count)
+{
+	struct packetway_ring_create c = { .size = sizeof(c), .count = count, .regs = 1 };
+
+	return cmd(fd, PACKETWAY_IOC_RING_CREATE, &c);
+}
+
+static int do_poets(int fd, int flags)
+{
+	struct packetway_poets_open o = { .size = sizeof(o), .flags = flags,
+					  .devices = flags ? 0 : 1 };
+
+	return cmd(fd, PACKETWAY_IOC_POETS_OPEN, &o);
+}
+
+TEST_F(limits, files)
+{
+	int fd[3], i;
+
+	ASSERT_EQ(0, set_max("files", 2));
+	ASSERT_EQ(0, set_max("standing", 1));
+	ASSERT_EQ(0, set_max("interfaces", 100));
+	ASSERT_EQ(0, set_max("switches", 1));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "b", 0, -1, -1));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "a"));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "b"));
+	for (i = 0; i < 3; i++) {
+		fd[i] = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC);
+		ASSERT_GE(fd[i], 0);
+	}
+	EXPECT_EQ(0, nr_used("files"));
+	EXPECT_EQ(0, do_bind(fd[0], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(0, do_bind(fd[1], pw_link_index(&self->nl, "b")));
+	EXPECT_EQ(-ENOSPC, do_bind(fd[2], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(2, nr_used("files"));
+	EXPECT_EQ(1, nr_refused("files"));
+	/* what was refused is not bound */
+	EXPECT_EQ(-ENOTCONN, do_unbind(fd[2]));
+
+	/* standing commands */
+	EXPECT_EQ(0, do_stand(fd[0], PW_ATON_OP_ADD));
+	EXPECT_EQ(-ENOSPC, do_stand(fd[1], PW_ATON_OP_ADD));
+	EXPECT_EQ(1, nr_used("standing"));
+	EXPECT_EQ(1, nr_refused("standing"));
+	EXPECT_EQ(-ENOENT, do_stand(fd[1], 0));
+	EXPECT_EQ(0, do_stand(fd[0], 0));
+	EXPECT_EQ(0, nr_used("standing"));
+	EXPECT_EQ(0, do_stand(fd[1], PW_ATON_OP_ADD));
+
+	/* ring-only interfaces */
+	EXPECT_EQ(-ENOSPC, do_create(fd[0], 101));
+	EXPECT_EQ(0, nr_used("interfaces"));
+	EXPECT_EQ(0, do_create(fd[0], 60));
+	EXPECT_EQ(-ENOSPC, do_create(fd[1], 60));
+	EXPECT_EQ(60, nr_used("interfaces"));
+	EXPECT_EQ(2, nr_refused("interfaces"));
+	EXPECT_EQ(0, do_create(fd[1], 40));
+
+	/* softswitches and motherships */
+	i = do_poets(fd[0], 0);
+	EXPECT_GE(i, 0);
+	EXPECT_EQ(-ENOSPC, do_poets(fd[1], PACKETWAY_POETS_MOTHERSHIP));
+	EXPECT_EQ(1, nr_used("switches"));
+	EXPECT_EQ(1, nr_refused("switches"));
+	close(i);
+	EXPECT_EQ(0, nr_used("switches"));
+	i = do_poets(fd[1], PACKETWAY_POETS_MOTHERSHIP);
+	EXPECT_GE(i, 0);
+
+	/* a station that goes gives back what was its own */
+	EXPECT_EQ(0, pw_link_del(&self->nl, "b"));
+	EXPECT_EQ(1, nr_used("files"));
+	EXPECT_EQ(0, nr_used("standing"));
+	EXPECT_EQ(0, nr_used("switches"));
+	EXPECT_EQ(0, do_bind(fd[2], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(0, do_unbind(fd[2]));
+	close(i);
+	/* and so does a file that is closed */
+	close(fd[0]);
+	close(fd[1]);
+	close(fd[2]);
+	EXPECT_EQ(0, nr_used("files"));
+	EXPECT_EQ(0, nr_used("interfaces"));
+	EXPECT_EQ(1, nr_used("stations"));
+}
+
+/* commands of a file: EBUSY, and nothing of what did not fit is run */
+TEST_F(limits, queue)
+{
+	static struct packetway_aton_command c[PACKETWAY_ATON_QUEUE];
+	struct packetway_aton_submit s = { .size = sizeof(s), .stride = sizeof(c[0]),
+					   .commands = (uintptr_t)c, .count = PACKETWAY_ATON_QUEUE };
+	int fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC), i;
+
+	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "a"));
+	ASSERT_EQ(0, do_bind(fd, pw_link_index(&self->nl, "a")));
+	for (i = 0; i < PACKETWAY_ATON_QUEUE; i++)
+		c[i] = (struct packetway_aton_command) {
+			.size = sizeof(c[i]), .op = PW_ATON_OP_ADD, .dst = PACKETWAY_ATON_RING_ALL,
+		};
+	EXPECT_EQ(0, cmd(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
+	EXPECT_EQ(PACKETWAY_ATON_QUEUE, s.out_queued);
+	s.count = 1;
+	EXPECT_EQ(-EBUSY, cmd(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
+	close(fd);
+}
+
+/* --- who may change a limit --------------------------------------------------- */
+
+/* as an unprivileged user who owns a user and a network namespace */
+static int as_owner(int (*f)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		char map[32];
+
+		if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
+			_exit(101);
+		/* /proc/self is root's otherwise */
+		prctl(PR_SET_DUMPABLE, 1);
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
+			_exit(102);
+		snprintf(map, sizeof(map), "0 %d 1", NOBODY);
+		if (put_file("/proc/self/setgroups", "deny") ||
+		    put_file("/proc/self/uid_map", map) || put_file("/proc/self/gid_map", map))
+			_exit(103);
+		_exit(f());
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int owner_changes(void)
+{
+	/* inherited from the namespace in which it was made */
+	if (get_max("sans") != 5)
+		return 1;
+	if (set_max("sans", 6) != -EPERM || get_max("sans") != 5)
+		return 2;
+	if (set_max("sans", 3) || get_max("sans") != 3)
+		return 3;
+	if (set_max("sans", 5) || get_max("sans") != 5)
+		return 4;
+	if (set_max("sans", 4000000000UL) != -ERANGE || get_max("sans") != 5)
+		return 5;
+	if (put_file(SYSCTL "nr_sans", "0 0\n") != -EACCES)
+		return 6;
+	/* a namespace made inside does not get more */
+	if (set_max("sans", 2) || unshare(CLONE_NEWNET))
+		return 7;
+	if (get_max("sans") != 2 || set_max("sans", 3) != -EPERM)
+		return 8;
+	return 0;
+}
+
+TEST_F(limits, owner)
+{
+	long before = get_max("sans");
+
+	ASSERT_EQ(0, set_max("sans", 5));
+	EXPECT_EQ(0, as_owner(owner_changes));
+	EXPECT_EQ(5, get_max("sans"));
+	/* the host's administrator may raise it */
+	EXPECT_EQ(0, set_max("sans", before + 1));
+	EXPECT_EQ(before + 1, get_max("sans"));
+}
+
+static int not_owner(void)
+{
+	/* nothing of the outer namespace is in reach: it is not mounted anywhere */
+	return nr_used("stations") == 0 && nr_used("sans") == 0 ? 0 : 1;
+}
+
+TEST_F(limits, apart)
+{
+	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
+	EXPECT_EQ(1, nr_used("stations"));
+	EXPECT_EQ(0, as_owner(not_owner));
+}
+
+TEST_HARNESS_MAIN
