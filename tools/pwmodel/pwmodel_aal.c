@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pw_os.h"
+#include "aal_ctl.h"
 #include "aal_host.h"
 #include "bmx_net.h"
 #include "pwmodel.h"
@@ -409,13 +410,13 @@ static void watch_source(void)
 			      number(o->comtype == PW_CELL_COM_ALL, o->sqn));
 		marked[b] = o->tofr;
 	}
-	if (u->st[5] == 16 && !freeing) {
+	if (u->st[5] == C5_RELEASE && !freeing) {
 		const struct pw_aal_og *o = &u->og[u->cursnd];
 
 		event(R.cycle, R.port[0], "cell.free",
 		      number(o->comtype == PW_CELL_COM_ALL, o->sqn));
 	}
-	freeing = u->st[5] == 16;
+	freeing = u->st[5] == C5_RELEASE;
 	for (u16 b = u->ogfb, n = u->ogbblknum; n; n--, b = u->og[b].next)
 		if (u->og[b].comtype == PW_CELL_COM_ALL && u->og[b].acknum == 1 && u->og[b].sent)
 			event(R.cycle, R.port[0], "ack.last.pending",
@@ -490,7 +491,7 @@ static void show_unit(unsigned int p)
 	show(p, false, R.net->out_byteind[p], "icbytei");
 	REG(icsuspend);
 	DEV(bus); DEV(nbytes); DEV(cmd); DEV(busi); DEV(busy); DEV(read); DEV(readi);
-	DEV(rlcked); DEV(wlcked); DEV(nomem); DEV(exit); DEV(msgtoolong);
+	DEV(rlcked); DEV(wlcked); DEV(nomem); DEV(exit);
 	REG(ogbblknum); REG(ogfb); REG(oglb); REG(ogfi); REG(ogli); REG(ogcurmsg); REG(cursnd);
 	REG(ogoffset); REG(ogmsgnum); REG(lastotasqn);
 	REG(icbblknum); REG(icfb); REG(iclb); REG(icfi); REG(icli); REG(iccurb);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "aal.h"
+#include "aal_ctl.h"
 #include "tap.h"
 
 #define BLOCKS 13
@@ -337,8 +338,8 @@ static u32 search(struct pw_aal *u, u32 id)
 
 	u->want[4] = id;
 	u->dev.readi = false;
-	u->st[8] = 1;
-	for (; u->st[8]; n++)
+	u->st[8] = C8_START;
+	for (; u->st[8] != C8_IDLE; n++)
 		pw_aal_ctl8(u);
 	return n;
 }
@@ -347,12 +348,12 @@ static u32 turn(struct pw_aal *u)
 {
 	u32 n = 0;
 
-	while (u->st[10])
+	while (u->st[10] != C10_START)
 		pw_aal_ctl10(u);
 	do {
 		pw_aal_ctl10(u);
 		n++;
-	} while (u->st[10]);
+	} while (u->st[10] != C10_START);
 	return n;
 }
 

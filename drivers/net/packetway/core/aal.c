@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ATM adaptation unit: storage, and its controllers register by register. */
+/*
+ * AAL unit: storage that both engines share, and the controllers of the register engine,
+ * one function per controller and cycle. The states are in aal_ctl.h.
+ */
 #include "aal.h"
+#include "aal_ctl.h"
 #include "bmx_arena.h"
+
+/* the CRC of a cell on its way out is computed this many bytes ahead */
+#define CRC_AHEAD	4
 
 static void cfg_defaults(struct pw_aal_cfg *c)
 {
@@ -24,7 +31,7 @@ static void cfg_defaults(struct pw_aal_cfg *c)
 }
 
 /**
- * pw_aal_cfg_check() - are the sizes possible?
+ * pw_aal_cfg_check() - check the sizes of a unit
  * @cfg: sizes
  *
  * Return: 0 or -EINVAL.
@@ -45,8 +52,8 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 }
 
 /*
- * A message takes a receive block at least. With a window, its owner lets in either a
- * single message or as many cells as the window has.
+ * Message descriptors of a unit. A message has at least one receive block. With a window
+ * the owner admits a single message, or several with at most @window cells in all.
  */
 static u32 msg_pool(const struct pw_aal_cfg *c)
 {
@@ -55,7 +62,7 @@ static u32 msg_pool(const struct pw_aal_cfg *c)
 	return c->window ? min(n, c->window + 1) : n;
 }
 
-/* twice as many seats as blocks: gaps are closed once in as many turns as there are blocks */
+/* twice as many seats as blocks: seats are renumbered at most once in @blocks allocations */
 static void seats(struct pw_arena *a, struct pw_aal_seats *s, u32 blocks)
 {
 	s->size = max_t(u32, 64, 1U << fls(2 * blocks - 1));
@@ -64,6 +71,7 @@ static void seats(struct pw_arena *a, struct pw_aal_seats *s, u32 blocks)
 	s->blk = pw_arena_take(a, sizeof(u16) * s->size);
 }
 
+/* with an arena that only counts, the pieces are laid out in @tmp and nothing is written */
 static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 {
 	struct pw_aal *u = pw_arena_take(a, sizeof(*u)), tmp;
@@ -100,7 +108,7 @@ static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 }
 
 /**
- * pw_aal_size() - memory a unit needs
+ * pw_aal_size() - memory that a unit needs
  * @cfg: sizes, checked
  *
  * Return: bytes to hand to pw_aal_init().
@@ -118,7 +126,7 @@ size_t pw_aal_size(const struct pw_aal_cfg *cfg)
  * @mem: pw_aal_size() bytes, aligned to 8
  * @cfg: sizes, checked
  * @ops: callbacks
- * @ctx: their first argument
+ * @ctx: first argument of the callbacks
  *
  * Return: the unit (at @mem).
  */
@@ -170,29 +178,8 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	return u;
 }
 
-/**
- * pw_aal_blktime() - timer register of a send block after cycle u->now
- * @u: unit
- * @blk: block
- *
- * Return: -1 not ready, 0 to be sent, else cycles left.
- */
-s64 pw_aal_blktime(const struct pw_aal *u, u16 blk)
-{
-	const struct pw_aal_og *b = &u->og[blk];
-
-	if (b->ready <= 0)
-		return b->ready;
-	return u->now >= b->due ? 0 : (s64)(b->due - u->now);
-}
-
-/**
- * pw_aal_og_alloc() - first free send block to the tail of the busy list
- * @u: unit
- *
- * Return: the block or PW_AAL_NONE.
- */
-u16 pw_aal_og_alloc(struct pw_aal *u)
+/* move the first free send block to the tail of the busy list; PW_AAL_NONE: none is free */
+static u16 og_alloc(struct pw_aal *u)
 {
 	struct pw_aal_og *b;
 	u16 n = u->ogfi;
@@ -223,11 +210,11 @@ u16 pw_aal_og_alloc(struct pw_aal *u)
 }
 
 /**
- * pw_aal_og_release() - send block out of the busy list, to the tail of the free list
+ * pw_aal_og_release() - move a send block from the busy list to the tail of the free list
  * @u: unit
  * @b: block
  *
- * Steps cursnd and a search of controller 7 past the block.
+ * cursnd and a search of controller 7 that are at the block move to the next one.
  */
 void pw_aal_og_release(struct pw_aal *u, u16 b)
 {
@@ -235,9 +222,9 @@ void pw_aal_og_release(struct pw_aal *u, u16 b)
 	struct pw_aal_txm *m = &u->txm[p->msg];
 	u16 next = b == u->oglb ? PW_AAL_NONE : p->next;
 
-	if (u->srch == b && (u->st[7] == 4 || u->st[7] == 5)) {
+	if (u->srch == b && (u->st[7] == C7_COMPARE || u->st[7] == C7_SEARCH_NEXT)) {
 		u->srch = next;
-		u->st[7] = 4;
+		u->st[7] = C7_COMPARE;
 	}
 	if (b == u->ogfb)
 		u->ogfb = next == PW_AAL_NONE ? b : next;
@@ -267,10 +254,10 @@ void pw_aal_og_release(struct pw_aal *u, u16 b)
 		u->ops->released(u->ctx, u, m->id);
 }
 
-/* a message begins: its first block */
+/* first block of a message */
 static bool begin_message(struct pw_aal *u)
 {
-	u16 b = pw_aal_og_alloc(u);
+	u16 b = og_alloc(u);
 
 	if (b == PW_AAL_NONE)
 		return false;
@@ -283,9 +270,10 @@ static bool begin_message(struct pw_aal *u)
 	return true;
 }
 
+/* next block of the message being packed */
 static bool next_block(struct pw_aal *u)
 {
-	u16 b = pw_aal_og_alloc(u);
+	u16 b = og_alloc(u);
 
 	if (b == PW_AAL_NONE)
 		return false;
@@ -295,6 +283,7 @@ static bool next_block(struct pw_aal *u)
 	return true;
 }
 
+/* set nomem and exit; exit: no other message could release a block */
 static void note_memory(struct pw_aal *u, bool got)
 {
 	if (!got && !u->dev.nomem)
@@ -304,9 +293,9 @@ static void note_memory(struct pw_aal *u, bool got)
 }
 
 /**
- * pw_aal_put_block() - block for the first or the next bytes of a message
+ * pw_aal_put_block() - allocate a block of the message being packed
  * @u: unit
- * @first: a message begins
+ * @first: first block of the message
  *
  * Return: false if there is no free block; nomem is then set.
  */
@@ -319,7 +308,7 @@ bool pw_aal_put_block(struct pw_aal *u, bool first)
 }
 
 /**
- * pw_aal_header() - SAR header facts of a block of the message being segmented
+ * pw_aal_header() - set the SAR header fields of a block of the message being segmented
  * @u: unit
  * @b: block
  */
@@ -346,11 +335,13 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_route() - next VPI from the route counter
+ * pw_aal_route() - choose a route
  * @u: unit
- * @ack: for the acknowledgment under construction, else for the message
+ * @ack: for the acknowledgment being built, else for the message being segmented
  *
- * Return: the VPI.
+ * The route counter serves all cells but those of a message that asks for a route.
+ *
+ * Return: VPI of the first stage.
  */
 u16 pw_aal_route(struct pw_aal *u, bool ack)
 {
@@ -368,11 +359,11 @@ u16 pw_aal_route(struct pw_aal *u, bool ack)
 }
 
 /**
- * pw_aal_sendable() - is a ready block to be sent now?
+ * pw_aal_sendable() - may a ready block be sent in cycle u->now?
  * @u: unit
  * @b: block
  *
- * Return: true if its timer is 0 and the window is open for it.
+ * Return: true if its timer is 0 and the window admits it.
  */
 bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
 {
@@ -385,21 +376,22 @@ bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
 }
 
 /*
- * With a window: cycles until controller 7 has gone through the acknowledgments that
- * are outstanding, each after a walk along both buffers; twice, since the cell reaches
- * its own port, too, where it waits among them before its acknowledgment does. A
- * broadcast cell that were sent again before would only add to them, faster than they
- * can be taken in.
+ * Addition to the timer of a broadcast cell with a window: cycles that controller 7 needs
+ * for all outstanding acknowledgments. For each it passes both buffers. Twice, because
+ * the cell also reaches its own port and queues there behind them, and so does its
+ * acknowledgment. With a shorter timer repeated cells would add acknowledgments faster
+ * than controller 7 takes them.
  */
 static u64 ack_cycles(const struct pw_aal *u)
 {
-	u32 each = 2 * ((u32)u->icblkinmsgnum + u->ogbblknum) + PW_AAL_ACK_MAX;
+	u32 each = CYC_C7_PASS * (u32)u->icblkinmsgnum + CYC_C7_SEARCH * (u32)u->ogbblknum +
+		   PW_AAL_ACK_MAX;
 
 	return u->cfg.window ? 2 * (u64)u->outstanding * each : 0;
 }
 
 /**
- * pw_aal_sent() - the last byte of a block is on its way
+ * pw_aal_sent() - start the timer of a block whose last byte was fetched
  * @u: unit
  * @b: block
  */
@@ -416,6 +408,7 @@ void pw_aal_sent(struct pw_aal *u, u16 b)
 			u->nextotasqn = p->sqn + 1;
 	}
 	p->ready = 1;
+	/* controller 9 runs after 5 and counts this cycle, too */
 	p->due = u->now + u->cfg.resend - 1;
 	if (p->comtype == PW_CELL_COM_ALL)
 		p->due += ack_cycles(u);
@@ -423,9 +416,9 @@ void pw_aal_sent(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_ic_append() - block icfi, filled with a good cell, to the busy list
+ * pw_aal_ic_append() - move block icfi, which holds a good cell, to the busy list
  * @u: unit
- * @b: block icfi
+ * @b: icfi
  */
 void pw_aal_ic_append(struct pw_aal *u, u16 b)
 {
@@ -454,7 +447,7 @@ void pw_aal_ic_append(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_ic_release() - receive block out of the busy list, to the tail of the free list
+ * pw_aal_ic_release() - move a receive block from the busy list to the tail of the free list
  * @u: unit
  * @b: block
  */
@@ -492,7 +485,7 @@ void pw_aal_ic_release(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_build_ack() - acknowledgment for the cell controller 7 is at
+ * pw_aal_build_ack() - acknowledge the cell that controller 7 is processing
  * @u: unit
  */
 void pw_aal_build_ack(struct pw_aal *u)
@@ -508,10 +501,10 @@ void pw_aal_build_ack(struct pw_aal *u)
 }
 
 /**
- * pw_aal_order() - place of the cell controller 7 is at in its sequence
+ * pw_aal_order() - compare the cell that controller 7 is processing with the expected one
  * @u: unit
  *
- * Return: 0 expected, > 0 to be kept for later, < 0 a duplicate.
+ * Return: 0 expected, > 0 ahead (also if there is no descriptor for it), < 0 duplicate.
  */
 int pw_aal_order(const struct pw_aal *u)
 {
@@ -525,7 +518,7 @@ int pw_aal_order(const struct pw_aal *u)
 	return diff;
 }
 
-/* five header words of the message whose first cell is in block @b */
+/* message header from the first cell; cells of the fast engine carry the identifier only */
 static void read_header(const struct pw_aal *u, u16 b, u32 *hdr)
 {
 	const u8 *p;
@@ -541,6 +534,7 @@ static void read_header(const struct pw_aal *u, u16 b, u32 *hdr)
 		hdr[i] = get_unaligned_be32(p + 4 * i);
 }
 
+/* new descriptor with block @b, newest of its source */
 static void new_message(struct pw_aal *u, u16 b)
 {
 	struct pw_aal_msg *p;
@@ -567,11 +561,11 @@ static void new_message(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_reassemble() - block iccurb to a new or to the oldest incomplete message
+ * pw_aal_reassemble() - add block iccurb to a new or to the oldest incomplete message
  * @u: unit
  *
- * The cell is the expected one. Sets c7msg, PW_AAL_NONE for a cell that
- * continues nothing.
+ * The cell is the expected one. Sets c7msg to the message, to PW_AAL_NONE if the cell
+ * continues none.
  */
 void pw_aal_reassemble(struct pw_aal *u)
 {
@@ -599,7 +593,7 @@ void pw_aal_reassemble(struct pw_aal *u)
 }
 
 /**
- * pw_aal_commit() - state 42: the block belongs to the message
+ * pw_aal_commit() - state C7_COMMIT: the block belongs to the message
  * @u: unit
  *
  * Return: true if that completed the message.
@@ -609,7 +603,7 @@ bool pw_aal_commit(struct pw_aal *u)
 	struct pw_aal_msg *p;
 
 	if (u->c7msg == PW_AAL_NONE) {
-		/* nothing to continue: the block is of no use */
+		/* the cell continues no message */
 		u->ic[u->iccurb].tofr = true;
 		u->ictofrnum++;
 		return false;
@@ -631,11 +625,11 @@ bool pw_aal_commit(struct pw_aal *u)
 }
 
 /**
- * pw_aal_match() - does a send block match the acknowledgment controller 7 is at?
+ * pw_aal_match() - does the acknowledgment that controller 7 is processing match a send block?
  * @u: unit
  * @b: block
  *
- * Return: true if it does.
+ * Return: true if communication type, number and destination agree.
  */
 bool pw_aal_match(const struct pw_aal *u, u16 b)
 {
@@ -646,9 +640,9 @@ bool pw_aal_match(const struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_take_ack() - state 7: one acknowledgment less is missing
+ * pw_aal_take_ack() - state C7_TAKE: one acknowledgment less is missing
  * @u: unit
- * @b: block it is for
+ * @b: acknowledged send block
  */
 void pw_aal_take_ack(struct pw_aal *u, u16 b)
 {
@@ -661,11 +655,11 @@ void pw_aal_take_ack(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_expired() - is a complete message obsolete in cycle u->now?
+ * pw_aal_expired() - does controller 10 drop a complete message in cycle u->now?
  * @u: unit
  * @m: message
  *
- * Return: true if controller 10 is to drop it.
+ * Return: true if it does.
  */
 bool pw_aal_expired(const struct pw_aal *u, u16 m)
 {
@@ -717,7 +711,7 @@ void pw_aal_obsolete(struct pw_aal *u, u16 m)
 }
 
 /**
- * pw_aal_read_done() - host: last get done, receive lock released
+ * pw_aal_read_done() - host: release the receive lock after the last get
  * @u: unit
  */
 void pw_aal_read_done(struct pw_aal *u)
@@ -728,7 +722,7 @@ void pw_aal_read_done(struct pw_aal *u)
 }
 
 /**
- * pw_aal_discard() - host: nobody will read this complete message
+ * pw_aal_discard() - host: drop a complete message unread
  * @u: unit
  * @desc: message
  */
@@ -741,7 +735,8 @@ void pw_aal_discard(struct pw_aal *u, u16 desc)
 
 /* ---- controller 0: host commands ---- */
 
-static void shift_words(struct pw_aal *u)
+/* a header word of snd or rcv; the fifth in a row starts controller 1 or 8 */
+static void c0_word(struct pw_aal *u)
 {
 	u->j = u->g;
 	u->g = u->f;
@@ -754,7 +749,7 @@ static void shift_words(struct pw_aal *u)
 		return;
 	u->run24 = 0;
 	if (u->dev.cmd == PW_AAL_SND) {
-		u->st[1] = 1;
+		u->st[1] = C1_NAME0;
 		return;
 	}
 	u->want[0] = u->j;
@@ -762,29 +757,57 @@ static void shift_words(struct pw_aal *u)
 	u->want[2] = u->f;
 	u->want[3] = u->e;
 	u->want[4] = u->d;
-	u->st[8] = 1;
+	u->st[8] = C8_START;
 }
 
-static u8 decode(u8 cmd)
+static u8 c0_decode(u8 cmd)
 {
 	switch (cmd) {
 	case PW_AAL_INITSEND:
-		return 2;
+		return C0_INIT;
 	case PW_AAL_PUTINT ... PW_AAL_PUTSTRING:
-		return 4;
+		return C0_PUT;
 	case PW_AAL_GETINT ... PW_AAL_GETSTRING:
-		return 17;
+		return C0_GET;
 	case PW_AAL_SND:
 	case PW_AAL_RCV:
-		return 24;
+		return C0_WORD;
 	default:
-		return 25;
+		return C0_DEST;
 	}
 }
 
+/* bits of the bus below byte t; the first byte is the most significant one */
+static u32 bus_shift(const struct pw_aal *u)
+{
+	return 24 - 8 * (u->t & 3);
+}
+
+/* put states of controller 0; returns the next state, C0_IDLE at the end of the command */
+static u8 c0_put(struct pw_aal *u, u8 st)
+{
+	switch (st) {
+	case C0_PUT:
+		return u->t == u->dev.nbytes ? C0_IDLE : C0_PUT_BLOCK;
+	case C0_PUT_BLOCK:
+		if (u->ogoffset == PW_CELL_DATA_LEN && !pw_aal_put_block(u, false))
+			return C0_PUT_BLOCK;
+		return C0_PUT_BYTE;
+	case C0_PUT_BYTE:
+		u->og_cell[(size_t)u->oglb * PW_BMX_CELL + PW_CELL_DATA + u->ogoffset] =
+			u->dev.bus >> bus_shift(u);
+		return C0_PUT_STEP;
+	default:
+		u->ogoffset++;
+		u->t++;
+		return C0_PUT;
+	}
+}
+
+/* block to bus; past the end of the message the host reads 0 */
 static void get_byte(struct pw_aal *u)
 {
-	u32 shift = 24 - 8 * (u->t & 3);
+	u32 shift = bus_shift(u);
 	u8 v = 0;
 
 	if (u->icoffset < PW_CELL_DATA_LEN)
@@ -792,135 +815,130 @@ static void get_byte(struct pw_aal *u)
 	u->dev.bus = (u->dev.bus & ~(0xffU << shift)) | (u32)v << shift;
 }
 
-static void ctl0(struct pw_aal *u)
+/* get states of controller 0; returns the next state, C0_IDLE at the end of the command */
+static u8 c0_get(struct pw_aal *u, u8 st)
 {
-	u8 *st = &u->st[0];
 	u16 b;
 
-	switch (*st) {
-	case 0:
-		if (u->dev.busi) {
-			u->dev.busy = true;
-			u->dev.busi = false;
-			*st = 1;
-		}
-		return;
-	case 1:
-		*st = decode(u->dev.cmd);
-		if (*st != 24)
-			u->run24 = 0;
-		u->t = 0;
-		return;
-	case 2:
-		if (!pw_aal_put_block(u, true))
-			return;
-		break;
-	case 4:
-		if (u->t != u->dev.nbytes) {
-			*st = 5;
-			return;
-		}
-		break;
-	case 5:
-		if (u->ogoffset == PW_CELL_DATA_LEN && !pw_aal_put_block(u, false))
-			return;
-		*st = 6;
-		return;
-	case 6:
-		u->og_cell[(size_t)u->oglb * PW_BMX_CELL + PW_CELL_DATA + u->ogoffset] =
-			u->dev.bus >> (24 - 8 * (u->t & 3));
-		*st = 7;
-		return;
-	case 7:
-		u->ogoffset++;
-		u->t++;
-		*st = 4;
-		return;
-	case 17:
-		if (u->t != u->dev.nbytes) {
-			*st = 18;
-			return;
-		}
-		break;
-	case 18:
+	switch (st) {
+	case C0_GET:
+		return u->t == u->dev.nbytes ? C0_IDLE : C0_GET_BLOCK;
+	case C0_GET_BLOCK:
 		b = u->ic[u->currcv].chain;
 		if (u->icoffset == PW_CELL_DATA_LEN && b != PW_AAL_NONE) {
 			u->currcv = b;
 			u->icoffset = 0;
 		}
-		*st = 19;
-		return;
-	case 19:
+		return C0_GET_BYTE;
+	case C0_GET_BYTE:
 		get_byte(u);
-		*st = 23;
-		return;
-	case 23:
+		return C0_GET_STEP;
+	default:
 		if (u->icoffset < PW_CELL_DATA_LEN)
 			u->icoffset++;
 		u->t++;
-		*st = 17;
+		return C0_GET;
+	}
+}
+
+/* destination in the upper half of the bus, communication type in the lower half */
+static void c0_dest(struct pw_aal *u)
+{
+	u->dstreg = u->dev.bus >> 16;
+	u->comtype = u->dev.bus & 0xffff ? PW_CELL_COM_ONE : PW_CELL_COM_ALL;
+	if (u->dstreg >= u->cfg.ports)
+		u->dstreg = 0;
+	u->route = u->dev.route;
+}
+
+static void ctl0(struct pw_aal *u)
+{
+	u8 *st = &u->st[0];
+
+	switch (*st) {
+	case C0_IDLE:
+		if (u->dev.busi) {
+			u->dev.busy = true;
+			u->dev.busi = false;
+			*st = C0_DECODE;
+		}
 		return;
-	case 24:
-		shift_words(u);
+	case C0_DECODE:
+		*st = c0_decode(u->dev.cmd);
+		if (*st != C0_WORD)
+			u->run24 = 0;
+		u->t = 0;
+		return;
+	case C0_INIT:
+		if (!pw_aal_put_block(u, true))
+			return;
+		*st = C0_IDLE;
 		break;
-	case 25:
-		u->dstreg = u->dev.bus >> 16;
-		u->comtype = u->dev.bus & 0xffff ? PW_CELL_COM_ONE : PW_CELL_COM_ALL;
-		if (u->dstreg >= u->cfg.ports)
-			u->dstreg = 0;
-		u->route = u->dev.route;
+	case C0_PUT ... C0_PUT_STEP:
+		*st = c0_put(u, *st);
+		break;
+	case C0_GET ... C0_GET_STEP:
+		*st = c0_get(u, *st);
+		break;
+	case C0_WORD:
+		c0_word(u);
+		*st = C0_IDLE;
 		break;
 	default:
+		c0_dest(u);
+		*st = C0_IDLE;
 		break;
 	}
-	u->dev.busy = false;
-	*st = 0;
+	if (*st == C0_IDLE)
+		u->dev.busy = false;
 }
 
 /* ---- controllers 1 to 4: headers ---- */
 
+/* one word of the message header, in the order of the states C1_NAME0 ... C1_ID */
+static void c1_word(struct pw_aal *u, u8 st)
+{
+	const u32 word[PW_AAL_HDR_WORDS] = { u->j, u->g, u->f, u->e, u->d };
+	u8 *data = u->og_cell + (size_t)u->ogcurmsg * PW_BMX_CELL + PW_CELL_DATA;
+	u32 i = st - C1_NAME0;
+
+	put_unaligned_be32(word[i], data + 4 * i);
+	u->c1blk = u->ogcurmsg;
+	if (st == C1_ID)
+		u->txm[u->txm_cur].id = u->d;
+}
+
 static void ctl1(struct pw_aal *u)
 {
-	u8 *st = &u->st[1], *cell;
-	struct pw_aal_og *p;
-	u32 word;
+	u8 *cell = u->og_cell + (size_t)u->c1blk * PW_BMX_CELL, *st = &u->st[1];
 
 	switch (*st) {
-	case 1 ... 5:
-		word = *st == 1 ? u->j : *st == 2 ? u->g : *st == 3 ? u->f : *st == 4 ? u->e : u->d;
-		cell = u->og_cell + (size_t)u->ogcurmsg * PW_BMX_CELL + PW_CELL_DATA;
-		put_unaligned_be32(word, cell + 4 * (*st - 1));
-		u->c1blk = u->ogcurmsg;
-		if (*st == 5)
-			u->txm[u->txm_cur].id = u->d;
+	case C1_NAME0 ... C1_ID:
+		c1_word(u, *st);
 		++*st;
 		break;
-	case 6:
+	case C1_TYPE:
 		pw_aal_header(u, u->c1blk);
-		p = &u->og[u->c1blk];
-		cell = u->og_cell + (size_t)u->c1blk * PW_BMX_CELL;
 		put_unaligned_be16(PW_CELL_T_DATA, cell + PW_CELL_TYPE);
-		put_unaligned_be16(p->flag, cell + PW_CELL_FLAG);
-		*st = 7;
+		put_unaligned_be16(u->og[u->c1blk].flag, cell + PW_CELL_FLAG);
+		*st = C1_SQN;
 		break;
-	case 7:
-		cell = u->og_cell + (size_t)u->c1blk * PW_BMX_CELL;
+	case C1_SQN:
 		put_unaligned_be16(u->og[u->c1blk].sqn, cell + PW_CELL_SQN);
-		*st = 8;
+		*st = C1_PORTS;
 		break;
-	case 8:
-		cell = u->og_cell + (size_t)u->c1blk * PW_BMX_CELL;
+	case C1_PORTS:
 		put_unaligned_be16(u->cfg.port, cell + PW_CELL_SRC);
 		put_unaligned_be16(u->og[u->c1blk].dst, cell + PW_CELL_DST);
-		*st = 9;
+		*st = C1_NEXT;
 		break;
-	case 9:
+	case C1_NEXT:
 		if (u->c1blk == u->oglb) {
 			u->sync12 = true;
-			*st = 0;
+			*st = C1_IDLE;
 		} else {
 			u->c1blk = u->og[u->c1blk].next;
-			*st = 6;
+			*st = C1_TYPE;
 		}
 		break;
 	default:
@@ -928,49 +946,57 @@ static void ctl1(struct pw_aal *u)
 	}
 }
 
+/* the header word of a block is there; after the last block the message is ready */
+static u8 c2_write(struct pw_aal *u)
+{
+	struct pw_aal_og *p = &u->og[u->c2blk];
+
+	put_unaligned_be16(u->h, u->og_cell + (size_t)u->c2blk * PW_BMX_CELL + PW_CELL_VPI);
+	p->vpi = u->h >> u->cfg.shift;
+	p->ready = 0;
+	if (u->c2blk != u->oglb)
+		return C2_NEXT;
+	u->ogmsgnum++;
+	u->stats.msgs_out++;
+	u->dev.wlcked = false;
+	if (u->ops->ready)
+		u->ops->ready(u->ctx, u, u->txm[p->msg].id);
+	return C2_IDLE;
+}
+
 static void ctl2(struct pw_aal *u)
 {
 	u8 *st = &u->st[2];
-	struct pw_aal_og *p;
-	u8 *cell;
 
 	switch (*st) {
-	case 0:
+	case C2_IDLE:
 		if (!u->sync12)
 			break;
 		u->sync12 = false;
 		u->c2blk = u->ogcurmsg;
 		u->sync23 = true;
-		*st = 1;
+		*st = C2_WAIT;
 		break;
-	case 1:
+	case C2_WAIT:
 		if (u->hi)
-			*st = 5;
+			*st = C2_WRITE;
 		break;
-	case 2:
+	case C2_NEXT:
 		u->c2blk = u->og[u->c2blk].next;
 		u->sync23 = true;
-		*st = 1;
-		break;
-	case 5:
-		p = &u->og[u->c2blk];
-		cell = u->og_cell + (size_t)u->c2blk * PW_BMX_CELL;
-		put_unaligned_be16(u->h, cell);
-		p->vpi = u->h >> u->cfg.shift;
-		p->ready = 0;
-		*st = 2;
-		if (u->c2blk != u->oglb)
-			break;
-		u->ogmsgnum++;
-		u->stats.msgs_out++;
-		u->dev.wlcked = false;
-		*st = 0;
-		if (u->ops->ready)
-			u->ops->ready(u->ctx, u, u->txm[p->msg].id);
+		*st = C2_WAIT;
 		break;
 	default:
+		*st = c2_write(u);
 		break;
 	}
+}
+
+static u8 c3_look(const struct pw_aal *u)
+{
+	if (u->sync73)
+		return u->sync23 ? C3_BOTH : C3_ACK;
+	return u->sync23 ? C3_DATA : C3_LOOK;
 }
 
 static void ctl3(struct pw_aal *u)
@@ -978,52 +1004,55 @@ static void ctl3(struct pw_aal *u)
 	u8 *st = &u->st[3];
 
 	switch (*st) {
-	case 0:
+	case C3_LOOK:
 		u->vp7d = false;
-		*st = u->sync73 && u->sync23 ? 3 : u->sync73 ? 1 : u->sync23 ? 2 : 0;
+		*st = c3_look(u);
 		break;
-	case 1:
+	case C3_ACK:
 		u->vp7 = pw_aal_route(u, true);
 		u->vp7d = true;
 		u->sync73 = false;
-		*st = 0;
+		*st = C3_LOOK;
 		break;
-	case 2:
+	case C3_DATA:
 		u->vp4 = pw_aal_route(u, false);
 		u->vp4i = true;
 		u->sync23 = false;
-		*st = 0;
+		*st = C3_LOOK;
 		break;
 	default:
-		*st = 1;
+		*st = C3_ACK;
 		break;
 	}
 }
 
 static void ctl4(struct pw_aal *u)
 {
-	if (u->st[4]) {
+	if (u->st[4] == C4_DONE) {
 		u->hd = false;
-		u->st[4] = 0;
+		u->st[4] = C4_MAKE;
 	} else if (u->vp4i) {
 		u->vp4i = false;
 		u->h = u->vp4 << u->cfg.shift;
 		u->hd = true;
-		u->st[4] = 1;
+		u->st[4] = C4_DONE;
 	}
 }
 
 /* ---- controller 5: transmission ---- */
 
-/* next byte of @cell; the CRC runs four bytes ahead */
+/*
+ * Next byte of @cell to buf. The CRC runs CRC_AHEAD bytes ahead of it, so that the check
+ * bytes are there when their turn comes. Returns true after the last byte.
+ */
 static bool send_byte(struct pw_aal *u, u8 *cell)
 {
 	u32 n = u->idx;
 
 	if (!n)
 		u->ogcrc = 0;
-	if (n + 4 >= PW_CELL_TYPE && n + 4 < PW_CELL_CRC)
-		u->ogcrc = pw_cell_crc_byte(u->ogcrc, cell[n + 4]);
+	if (n + CRC_AHEAD >= PW_CELL_TYPE && n + CRC_AHEAD < PW_CELL_CRC)
+		u->ogcrc = pw_cell_crc_byte(u->ogcrc, cell[n + CRC_AHEAD]);
 	if (n == PW_CELL_CRC - 2)
 		cell[PW_CELL_CRC] = u->ogcrc >> 8;
 	if (n == PW_CELL_CRC - 1)
@@ -1036,6 +1065,7 @@ static bool send_byte(struct pw_aal *u, u8 *cell)
 	return true;
 }
 
+/* the input unit refused the cell: start again with byte 0 in the next cycle */
 static bool suspended(struct pw_aal *u)
 {
 	if (!u->ogsuspend)
@@ -1049,7 +1079,7 @@ static bool suspended(struct pw_aal *u)
 }
 
 /**
- * pw_aal_og_cell() - a send block as a cell
+ * pw_aal_og_cell() - describe a send block as a cell
  * @u: unit
  * @b: block
  * @c: result
@@ -1066,13 +1096,14 @@ void pw_aal_og_cell(const struct pw_aal *u, u16 b, struct pw_aal_cell *c)
 	c->flag = p->flag;
 }
 
+/* report the cell whose byte 0 is fetched now */
 static void note_out(struct pw_aal *u)
 {
 	struct pw_aal_cell c;
 
 	if (!u->ops->cell_out || u->idx)
 		return;
-	if (u->st[5] == 2) {
+	if (u->st[5] == C5_ACK_SEND) {
 		u->ops->cell_out(u->ctx, u, &u->ackcell, false);
 		return;
 	}
@@ -1080,18 +1111,19 @@ static void note_out(struct pw_aal *u)
 	u->ops->cell_out(u->ctx, u, &c, u->og[u->cursnd].sent);
 }
 
-static u8 choose(const struct pw_aal *u)
+/* what block cursnd needs */
+static u8 c5_choose(const struct pw_aal *u)
 {
+	u8 pass = u->cursnd == u->oglb ? C5_PASS_TAIL : C5_PASS;
 	const struct pw_aal_og *b = &u->og[u->cursnd];
-	u8 on = u->cursnd == u->oglb ? 9 : 10;
 
 	if (!u->ogmsgnum)
-		return 0;
+		return C5_LOOK;
 	if (b->tofr)
-		return 16;
+		return C5_RELEASE;
 	if (b->ready < 0)
-		return u->dev.nomem ? on : 0;
-	return pw_aal_sendable(u, b) ? 4 : on;
+		return u->dev.nomem ? pass : C5_LOOK;
+	return pw_aal_sendable(u, b) ? C5_CELL_BEGIN : pass;
 }
 
 static void ctl5(struct pw_aal *u)
@@ -1099,59 +1131,61 @@ static void ctl5(struct pw_aal *u)
 	u8 *st = &u->st[5];
 
 	switch (*st) {
-	case 0:
-		if (u->sync75) {
-			u->sync75 = false;
-			*st = 1;
-		} else {
-			*st = choose(u);
-		}
+	case C5_LOOK:
+		*st = u->sync75 ? C5_ACK_BEGIN : c5_choose(u);
+		u->sync75 = false;
 		break;
-	case 1:
-	case 4:
+	case C5_ACK_BEGIN:
+	case C5_CELL_BEGIN:
 		u->idx = 0;
 		++*st;
 		break;
-	case 2:
+	case C5_ACK_SEND:
 		if (suspended(u))
 			break;
 		note_out(u);
 		if (send_byte(u, u->ackbuf))
-			*st = 3;
+			*st = C5_ACK_END;
 		break;
-	case 5:
+	case C5_CELL_SEND:
 		if (suspended(u))
 			break;
 		note_out(u);
 		if (send_byte(u, u->og_cell + (size_t)u->cursnd * PW_BMX_CELL))
-			*st = u->cursnd == u->oglb ? 6 : 8;
+			*st = u->cursnd == u->oglb ? C5_CELL_END_TAIL : C5_CELL_END;
 		break;
-	case 3:
+	case C5_ACK_END:
 		u->bufi = false;
 		u->stats.acks_out++;
-		*st = 0;
+		*st = C5_LOOK;
 		break;
-	case 6:
-	case 8:
+	case C5_CELL_END_TAIL:
+	case C5_CELL_END:
 		u->bufi = false;
 		pw_aal_sent(u, u->cursnd);
+		fallthrough;
+	case C5_PASS_TAIL:
+	case C5_PASS:
 		u->cursnd = pw_aal_og_next(u, u->cursnd);
-		*st = 0;
-		break;
-	case 9:
-	case 10:
-		u->cursnd = pw_aal_og_next(u, u->cursnd);
-		*st = 0;
+		*st = C5_LOOK;
 		break;
 	default:
 		pw_aal_og_release(u, u->cursnd);
-		*st = 0;
+		*st = C5_LOOK;
 		break;
 	}
 }
 
 /* ---- controller 6: reception ---- */
 
+static void bad_cell(struct pw_aal *u, u64 *counter)
+{
+	++*counter;
+	if (u->ops->bad_cell)
+		u->ops->bad_cell(u->ctx, u);
+}
+
+/* the last byte of a cell is in: keep a good cell, leave the block free otherwise */
 static void take_cell(struct pw_aal *u, const u8 *cell)
 {
 	struct pw_aal_ic *p = &u->ic[u->icfi];
@@ -1160,16 +1194,12 @@ static void take_cell(struct pw_aal *u, const u8 *cell)
 
 	pw_cell_parse(cell, u->cfg.shift, &h);
 	if (get_unaligned_be16(cell + PW_CELL_CRC) != u->iccrc) {
-		u->stats.bad_crc++;
-		if (u->ops->bad_cell)
-			u->ops->bad_cell(u->ctx, u);
+		bad_cell(u, &u->stats.bad_crc);
 		return;
 	}
 	if ((h.dst != u->cfg.port && h.dst != PW_CELL_DST_ALL) || h.src >= u->cfg.ports ||
 	    h.type > PW_CELL_T_ACK || (h.type == PW_CELL_T_ACK && h.dst == PW_CELL_DST_ALL)) {
-		u->stats.bad_dst++;
-		if (u->ops->bad_cell)
-			u->ops->bad_cell(u->ctx, u);
+		bad_cell(u, &u->stats.bad_dst);
 		return;
 	}
 	p->type = h.type;
@@ -1190,6 +1220,20 @@ static void take_cell(struct pw_aal *u, const u8 *cell)
 	}
 }
 
+/* byte PW_BMX_DECIDE of a cell is in: refuse the cell if there is no block for it */
+static void admit_cell(struct pw_aal *u)
+{
+	u->skip = !u->icfinum;
+	if (!u->skip || u->cfg.flags & PW_AAL_F_DISCARD) {
+		u->stats.taken++;
+		return;
+	}
+	u->icsuspend = true;
+	u->stats.refused_in++;
+	if (u->ops->refused)
+		u->ops->refused(u->ctx, u, true);
+}
+
 static void ctl6(struct pw_aal *u)
 {
 	u8 *cell = u->ic_cell + (size_t)u->icfi * PW_BMX_CELL;
@@ -1199,6 +1243,7 @@ static void ctl6(struct pw_aal *u)
 		u->icsuspend = false;
 		return;
 	}
+	/* the byte after a refusal belongs to the refused cell */
 	if (u->icsuspend) {
 		u->icsuspend = false;
 		u->count = 0;
@@ -1210,16 +1255,8 @@ static void ctl6(struct pw_aal *u)
 		cell[n] = u->icbyte;
 	if (n >= PW_CELL_TYPE && n < PW_CELL_CRC)
 		u->iccrc = pw_cell_crc_byte(u->iccrc, u->icbyte);
-	if (n == 3)
-		u->skip = !u->icfinum;
-	if (n == 3 && u->skip && !(u->cfg.flags & PW_AAL_F_DISCARD)) {
-		u->icsuspend = true;
-		u->stats.refused_in++;
-		if (u->ops->refused)
-			u->ops->refused(u->ctx, u, true);
-	} else if (n == 3) {
-		u->stats.taken++;
-	}
+	if (n == PW_BMX_DECIDE)
+		admit_cell(u);
 	u->count = n + 1;
 	if (n == PW_BMX_CELL - 1) {
 		u->count = 0;
@@ -1232,29 +1269,97 @@ static void ctl6(struct pw_aal *u)
 
 /* ---- controller 7: acknowledgments and reassembly ---- */
 
-static void c7_idle(struct pw_aal *u)
+/* release block iccurb and start over at the first busy block */
+static u8 c7_drop(struct pw_aal *u)
+{
+	pw_aal_ic_release(u, u->iccurb);
+	u->iccurb = u->icfb;
+	return C7_LOOK;
+}
+
+static u8 c7_next(struct pw_aal *u)
+{
+	u->iccurb = pw_aal_ic_next(u, u->iccurb);
+	return C7_LOOK;
+}
+
+static u8 c7_look(struct pw_aal *u)
 {
 	struct pw_aal_ic *p = &u->ic[u->iccurb];
 	u16 next;
 
 	if (u->icbblknum == u->icblkinmsgnum && !u->ictofrnum)
-		return;
-	if (p->tofr) {
-		next = pw_aal_ic_next(u, u->iccurb);
-		pw_aal_ic_release(u, u->iccurb);
-		u->iccurb = next;
-	} else {
-		u->st[7] = p->inmsg ? 46 : 1;
+		return C7_LOOK;
+	if (!p->tofr)
+		return p->inmsg ? C7_PASS : C7_TYPE;
+	next = pw_aal_ic_next(u, u->iccurb);
+	pw_aal_ic_release(u, u->iccurb);
+	u->iccurb = next;
+	return C7_LOOK;
+}
+
+static u8 c7_read(struct pw_aal *u, u8 st)
+{
+	const struct pw_aal_ic *p = &u->ic[u->iccurb];
+
+	if (st == C7_TYPE) {
+		u->type = p->type;
+		u->flag = p->flag;
+		return C7_PORTS;
+	}
+	u->sqn = p->sqn;
+	u->srcpn = p->src;
+	u->dstpn = p->dst;
+	if (u->type == PW_CELL_T_ACK)
+		return C7_SEARCH;
+	return p->acked ? C7_ORDER : C7_ACK_TYPE;
+}
+
+static u8 c7_stray(struct pw_aal *u)
+{
+	u->stats.stray_ack++;
+	return C7_HOLD;
+}
+
+/* an acknowledgment: find the send block and mark it when it was the last one missing */
+static u8 c7_search(struct pw_aal *u, u8 st)
+{
+	switch (st) {
+	case C7_SEARCH:
+		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
+		return C7_COMPARE;
+	case C7_COMPARE:
+		u->c7cnt = 0;
+		if (u->srch == PW_AAL_NONE)
+			return c7_stray(u);
+		if (pw_aal_match(u, u->srch))
+			return C7_MISSING;
+		return u->srch == u->oglb ? c7_stray(u) : C7_SEARCH_NEXT;
+	case C7_SEARCH_NEXT:
+		u->srch = u->srch == u->oglb ? PW_AAL_NONE : u->og[u->srch].next;
+		return C7_COMPARE;
+	case C7_MISSING:
+		return pw_aal_ackdesc(u, u->srch, u->srcpn) ? C7_TAKE : c7_stray(u);
+	case C7_TAKE:
+		pw_aal_take_ack(u, u->srch);
+		return C7_COUNT;
+	case C7_COUNT:
+		return u->og[u->srch].acknum ? C7_HOLD : C7_ACKED;
+	default:
+		u->og[u->srch].tofr = true;
+		return C7_HOLD;
 	}
 }
 
-static u8 c7_order(struct pw_aal *u)
+static u8 c7_hold(struct pw_aal *u)
 {
-	int diff = pw_aal_order(u);
-
-	return !diff ? 29 : diff > 0 ? 28 : 43;
+	if (++u->c7cnt < PW_AAL_ACK_CYCLES)
+		return C7_HOLD;
+	u->c7cnt = 0;
+	return u->type == PW_CELL_T_ACK ? c7_drop(u) : C7_LOOK;
 }
 
+/* all fields of the acknowledgment at once; the states after ACK_TYPE only take time */
 static void c7_build(struct pw_aal *u)
 {
 	u8 *a = u->ackbld;
@@ -1268,172 +1373,131 @@ static void c7_build(struct pw_aal *u)
 	put_unaligned_be16(u->ackbldcell.dst, a + PW_CELL_DST);
 }
 
-static void ctl7(struct pw_aal *u)
+/* a data cell: build its acknowledgment and hand it to controller 5 */
+static u8 c7_ack(struct pw_aal *u, u8 st)
 {
-	struct pw_aal_ic *p = &u->ic[u->iccurb];
-	u8 *st = &u->st[7];
-
-	switch (*st) {
-	case 0:
-		c7_idle(u);
-		break;
-	case 46:
-		u->iccurb = pw_aal_ic_next(u, u->iccurb);
-		*st = 0;
-		break;
-	case 1:
-		u->type = p->type;
-		u->flag = p->flag;
-		*st = 2;
-		break;
-	case 2:
-		u->sqn = p->sqn;
-		u->srcpn = p->src;
-		u->dstpn = p->dst;
-		*st = u->type == PW_CELL_T_ACK ? 3 : p->acked ? 27 : 17;
-		break;
-	case 3:
-		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
-		*st = 4;
-		break;
-	case 4:
-		u->c7cnt = 0;
-		if (u->srch == PW_AAL_NONE)
-			*st = 16;
-		else if (pw_aal_match(u, u->srch))
-			*st = 6;
-		else
-			*st = u->srch == u->oglb ? 16 : 5;
-		if (*st == 16)
-			u->stats.stray_ack++;
-		break;
-	case 5:
-		u->srch = u->srch == u->oglb ? PW_AAL_NONE : u->og[u->srch].next;
-		*st = 4;
-		break;
-	case 6:
-		*st = pw_aal_ackdesc(u, u->srch, u->srcpn) ? 7 : 16;
-		if (*st == 16)
-			u->stats.stray_ack++;
-		break;
-	case 7:
-		pw_aal_take_ack(u, u->srch);
-		*st = 8;
-		break;
-	case 8:
-		*st = u->og[u->srch].acknum ? 16 : 9;
-		break;
-	case 9:
-		u->og[u->srch].tofr = true;
-		*st = 16;
-		break;
-	case 16:
-		if (++u->c7cnt < PW_AAL_ACK_CYCLES)
-			break;
-		u->c7cnt = 0;
-		if (u->type == PW_CELL_T_ACK) {
-			pw_aal_ic_release(u, u->iccurb);
-			u->iccurb = u->icfb;
-		}
-		*st = 0;
-		break;
-	case 17:
+	switch (st) {
+	case C7_ACK_TYPE:
 		c7_build(u);
-		*st = 18;
 		break;
-	case 18:
-		*st = 19;
-		break;
-	case 19:
+	case C7_ACK_PORTS:
 		u->sync73 = true;
-		*st = 20;
 		break;
-	case 20:
-		if (u->vp7i)
-			*st = 23;
-		break;
-	case 23:
+	case C7_VPI_WAIT:
+		return u->vp7i ? C7_VPI : C7_VPI_WAIT;
+	case C7_VPI:
 		u->ackbldvpi = u->vp7;
 		pw_cell_set_vpi(u->ackbld, u->vp7, u->cfg.shift);
-		*st = 24;
 		break;
-	case 24:
-	case 25:
-		++*st;
-		break;
-	case 26:
-		if (u->sync75 || u->st[5] == 1 || u->st[5] == 2)
-			break;
+	case C7_ACK_HAND:
+		if (u->sync75 || u->st[5] == C5_ACK_BEGIN || u->st[5] == C5_ACK_SEND)
+			return C7_ACK_HAND;
 		memcpy(u->ackbuf, u->ackbld, PW_BMX_CELL);
 		u->ackcell = u->ackbldcell;
 		u->ackvpi = u->ackbldvpi;
 		u->sync75 = true;
-		p->acked = true;
-		*st = 27;
+		u->ic[u->iccurb].acked = true;
+		return C7_ORDER;
+	default:
 		break;
-	case 27:
-		*st = c7_order(u);
-		break;
-	case 28:
+	}
+	return st + 1;
+}
+
+/* a data cell that is acknowledged: is it the expected one of its source? */
+static u8 c7_order(struct pw_aal *u, u8 st)
+{
+	struct pw_aal_ic *p = &u->ic[u->iccurb];
+	int diff;
+
+	switch (st) {
+	case C7_ORDER:
+		diff = pw_aal_order(u);
+		if (!diff)
+			return C7_EXPECTED;
+		return diff > 0 ? C7_KEEP : C7_DUPLICATE;
+	case C7_KEEP:
 		if (!p->kept)
 			u->stats.ahead++;
 		p->kept = true;
-		u->iccurb = pw_aal_ic_next(u, u->iccurb);
-		*st = 0;
-		break;
-	case 43:
+		return c7_next(u);
+	case C7_DUPLICATE:
 		u->stats.duplicate++;
-		pw_aal_ic_release(u, u->iccurb);
-		u->iccurb = u->icfb;
-		*st = 0;
-		break;
-	case 29:
-		*st = u->dstpn == PW_CELL_DST_ALL ? 30 : 31;
-		break;
-	case 30:
+		return c7_drop(u);
+	case C7_EXPECTED:
+		return u->dstpn == PW_CELL_DST_ALL ? C7_STEP_ALL : C7_STEP_ONE;
+	case C7_STEP_ALL:
 		u->lastotasqnfrm[u->srcpn]++;
-		*st = 32;
-		break;
-	case 31:
-		u->lastotosqnfrm[u->srcpn]++;
-		*st = 32;
-		break;
-	case 32:
-		*st = u->flag & PW_CELL_F_FIRST ? 33 : 37;
-		break;
-	case 33:
-	case 37:
-		pw_aal_reassemble(u);
-		++*st;
-		break;
-	case 34:
-	case 35:
-	case 38:
-	case 39:
-		++*st;
-		break;
-	case 36:
-	case 40:
-		*st = 41;
-		break;
-	case 41:
-		*st = 42;
-		break;
-	case 42:
-		pw_aal_commit(u);
-		*st = 45;
-		break;
+		return C7_FIRST;
 	default:
+		u->lastotosqnfrm[u->srcpn]++;
+		return C7_FIRST;
+	}
+}
+
+/* the expected data cell: to a new message or to the one that it continues */
+static u8 c7_join(struct pw_aal *u, u8 st)
+{
+	switch (st) {
+	case C7_FIRST:
+		return u->flag & PW_CELL_F_FIRST ? C7_NEW : C7_APPEND;
+	case C7_NEW:
+	case C7_APPEND:
+		pw_aal_reassemble(u);
+		return st + 1;
+	case C7_NEW4:
+	case C7_APPEND4:
+		return C7_LINKED;
+	case C7_COMMIT:
+		pw_aal_commit(u);
+		return C7_END;
+	case C7_END:
 		u->c7cnt = 0;
 		if (u->flag & PW_CELL_F_LAST)
 			u->iccurb = u->icfb;
-		*st = u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ? 0 : 16;
+		return u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ? C7_LOOK : C7_HOLD;
+	default:
+		return st + 1;
+	}
+}
+
+static void ctl7(struct pw_aal *u)
+{
+	u8 st = u->st[7];
+
+	switch (st) {
+	case C7_LOOK:
+		st = c7_look(u);
+		break;
+	case C7_TYPE ... C7_PORTS:
+		st = c7_read(u, st);
+		break;
+	case C7_SEARCH ... C7_ACKED:
+		st = c7_search(u, st);
+		break;
+	case C7_HOLD:
+		st = c7_hold(u);
+		break;
+	case C7_ACK_TYPE ... C7_ACK_HAND:
+		st = c7_ack(u, st);
+		break;
+	case C7_ORDER ... C7_STEP_ONE:
+	case C7_DUPLICATE:
+		st = c7_order(u, st);
+		break;
+	case C7_PASS:
+		st = c7_next(u);
+		break;
+	default:
+		st = c7_join(u, st);
 		break;
 	}
+	u->st[7] = st;
 }
 
 /* ---- controller 8: message server ---- */
 
+/* was the message served to this instance before? */
 static bool served(const struct pw_aal_msg *p, u32 instance)
 {
 	u32 i;
@@ -1444,10 +1508,53 @@ static bool served(const struct pw_aal_msg *p, u32 instance)
 	return false;
 }
 
+/* does the message match the request? U32_MAX: for any instance */
 static bool wanted(const struct pw_aal *u, const struct pw_aal_msg *p)
 {
 	return p->hdr[0] == u->want[0] && p->hdr[1] == u->want[1] && p->hdr[2] == u->want[2] &&
 	       (p->hdr[3] == u->want[3] || p->hdr[3] == U32_MAX) && p->hdr[4] == u->want[4];
+}
+
+/**
+ * pw_aal_c8_next() - next state of controller 8
+ * @u: unit
+ * @st: state
+ * @src: source being searched
+ * @msg: message being examined
+ *
+ * Moves @src and @msg and changes nothing else, so that the fast engine can look ahead.
+ *
+ * Return: the state after @st.
+ */
+u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg)
+{
+	switch (st) {
+	case C8_START:
+		*src = 0;
+		return C8_SOURCE;
+	case C8_SOURCE:
+		*msg = PW_AAL_NONE;
+		return C8_ANY;
+	case C8_ANY:
+		*msg = pw_aal_complete_from(u, u->msg_head[*src]);
+		return *msg == PW_AAL_NONE ? C8_NEXT_SOURCE : C8_MATCH;
+	case C8_MATCH:
+		return wanted(u, &u->msg[*msg]) ? C8_SERVED : C8_NEXT_MSG;
+	case C8_SERVED:
+		return served(&u->msg[*msg], u->want[3]) ? C8_NEXT_MSG : C8_MARK;
+	case C8_MARK:
+		return C8_GRANT;
+	case C8_NEXT_MSG:
+		*msg = pw_aal_complete_from(u, u->msg[*msg].next);
+		return *msg == PW_AAL_NONE ? C8_NEXT_SOURCE : C8_MATCH;
+	case C8_NEXT_SOURCE:
+		++*src;
+		return C8_LAST;
+	case C8_LAST:
+		return *src == u->cfg.ports ? C8_DENY : C8_SOURCE;
+	default:
+		return C8_IDLE;
+	}
 }
 
 static void answer(struct pw_aal *u, bool read)
@@ -1455,7 +1562,6 @@ static void answer(struct pw_aal *u, bool read)
 	u->dev.read = read;
 	u->dev.readi = true;
 	u->asking = false;
-	u->st[8] = 0;
 	if (u->ops->granted)
 		u->ops->granted(u->ctx, u, read);
 }
@@ -1466,52 +1572,25 @@ static void answer(struct pw_aal *u, bool read)
  */
 void pw_aal_ctl8(struct pw_aal *u)
 {
-	u8 *st = &u->st[8];
 	struct pw_aal_msg *p;
+	u8 st = u->st[8];
 
-	switch (*st) {
-	case 1:
-		u->c8src = 0;
-		*st = 2;
-		break;
-	case 2:
-		u->c8msg = PW_AAL_NONE;
-		*st = 3;
-		break;
-	case 3:
-		u->c8msg = pw_aal_complete_from(u, u->msg_head[u->c8src]);
-		*st = u->c8msg == PW_AAL_NONE ? 13 : 4;
-		break;
-	case 4:
-		*st = wanted(u, &u->msg[u->c8msg]) ? 5 : 12;
-		break;
-	case 5:
-		*st = served(&u->msg[u->c8msg], u->want[3]) ? 12 : 6;
-		break;
-	case 6:
+	if (st == C8_IDLE)
+		return;
+	u->st[8] = pw_aal_c8_next(u, st, &u->c8src, &u->c8msg);
+	switch (st) {
+	case C8_MARK:
 		p = &u->msg[u->c8msg];
 		if (p->nserved < PW_AAL_SERVED)
 			p->served[p->nserved++] = u->want[3];
-		*st = 7;
 		break;
-	case 7:
+	case C8_GRANT:
 		u->curmsg = u->c8msg;
 		u->currcv = u->msg[u->c8msg].first;
 		u->icoffset = PW_CELL_MSG_HDR;
 		answer(u, true);
 		break;
-	case 12:
-		u->c8msg = pw_aal_complete_from(u, u->msg[u->c8msg].next);
-		*st = u->c8msg == PW_AAL_NONE ? 13 : 4;
-		break;
-	case 13:
-		u->c8src++;
-		*st = 14;
-		break;
-	case 14:
-		*st = u->c8src == u->cfg.ports ? 15 : 2;
-		break;
-	case 15:
+	case C8_DENY:
 		answer(u, false);
 		break;
 	default:
@@ -1522,59 +1601,65 @@ void pw_aal_ctl8(struct pw_aal *u)
 /* ---- controller 10: obsolete messages ---- */
 
 /**
+ * pw_aal_c10_next() - next state of controller 10 in cycle u->now
+ * @u: unit
+ * @st: state
+ * @src: source
+ * @msg: message of the source
+ * @left: complete messages of the source not yet examined
+ *
+ * Moves @src, @msg and @left and changes nothing else, so that the fast engine can look
+ * ahead.
+ *
+ * Return: the state after @st.
+ */
+u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left)
+{
+	switch (st) {
+	case C10_START:
+		*src = 0;
+		return C10_SOURCE;
+	case C10_SOURCE:
+		return *src == u->cfg.ports ? C10_START : C10_FIRST;
+	case C10_FIRST:
+		*left = u->msgnumfrm[*src];
+		*msg = pw_aal_complete_from(u, u->msg_head[*src]);
+		return C10_EXPIRED;
+	case C10_EXPIRED:
+		if (!*left || *msg == PW_AAL_NONE)
+			return C10_NEXT_SOURCE;
+		return pw_aal_expired(u, *msg) ? C10_DROP : C10_NEXT_MSG;
+	case C10_DROP:
+	case C10_NEXT_MSG:
+		*msg = pw_aal_complete_from(u, u->msg[*msg].next);
+		--*left;
+		return C10_EXPIRED;
+	default:
+		++*src;
+		return C10_SOURCE;
+	}
+}
+
+/**
  * pw_aal_ctl10() - one cycle of controller 10
  * @u: unit
  */
 void pw_aal_ctl10(struct pw_aal *u)
 {
-	u8 *st = &u->st[10];
-	u16 next;
+	u16 msg = u->c10msg;
+	u8 st = u->st[10];
 
-	switch (*st) {
-	case 0:
-		u->c10src = 0;
-		*st = 1;
-		break;
-	case 1:
-		*st = u->c10src == u->cfg.ports ? 0 : 2;
-		break;
-	case 2:
-		u->c10left = u->msgnumfrm[u->c10src];
-		u->c10msg = pw_aal_complete_from(u, u->msg_head[u->c10src]);
-		*st = 3;
-		break;
-	case 3:
-		if (!u->c10left || u->c10msg == PW_AAL_NONE)
-			*st = 19;
-		else
-			*st = pw_aal_expired(u, u->c10msg) ? 4 : 18;
-		break;
-	case 4:
-		next = pw_aal_complete_from(u, u->msg[u->c10msg].next);
-		pw_aal_obsolete(u, u->c10msg);
-		u->c10msg = next;
-		u->c10left--;
-		*st = 3;
-		break;
-	case 18:
-		u->c10msg = pw_aal_complete_from(u, u->msg[u->c10msg].next);
-		u->c10left--;
-		*st = 3;
-		break;
-	default:
-		u->c10src++;
-		*st = 1;
-		break;
-	}
+	u->st[10] = pw_aal_c10_next(u, st, &u->c10src, &u->c10msg, &u->c10left);
+	if (st == C10_DROP)
+		pw_aal_obsolete(u, msg);
 }
 
 /**
- * pw_aal_step() - one cycle
+ * pw_aal_step() - one cycle of all controllers
  * @u: unit; the owner has set icbyte, icbytei and ogsuspend and takes ogbyte,
  *	ogbytei and icsuspend afterwards
  *
- * Controller 9, the timers, has no code of its own: a timer is kept as the
- * cycle in which it reaches 0.
+ * Controller 9, the timers, has no code: a timer is the cycle in which it reaches 0.
  */
 void pw_aal_step(struct pw_aal *u)
 {

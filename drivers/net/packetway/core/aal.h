@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ATM adaptation unit of one port of the BMX fabric: segmentation, sequence
- * numbers, acknowledgments, retransmission, reassembly.
+ * AAL unit (ATM adaptation layer) of one port of the BMX fabric: segmentation,
+ * sequence numbers, acknowledgments, retransmission, reassembly.
  *
- * Eleven controllers work on two buffers of cell blocks. pw_aal_step() runs one
- * cycle of all of them, register by register. pw_aal_fast_*() compute the same
- * by events: a controller runs only in cycles in which it does something that
- * another unit can see.
+ * Eleven controllers work on two buffers of cell blocks; aal_ctl.h has their
+ * states. pw_aal_step() runs one cycle of all of them, register by register.
+ * pw_aal_fast_*() compute the same by events: a controller runs only in cycles in
+ * which it does something that another unit can see.
  *
- * Where the published state tables leave a case open that can occur (they were
- * rebuilt from traces of two short messages), the choices made here are:
- *  - a message counts as released when its last remaining block is;
- *  - controller 5 steps over a block that is not ready while a put waits for
- *    memory (else acknowledged blocks would never be released);
- *  - a block that controller 5 releases under the search of controller 7 moves
- *    the search to the next block;
- *  - no message becomes obsolete while a receive request is searched for, nor
- *    the one being read;
- *  - a first cell for which no descriptor is free is kept like one that came
- *    too early.
+ * The published state tables were rebuilt from traces of two short messages and
+ * leave some cases open. The choices made here are:
+ *  - a message is released together with its last remaining block;
+ *  - while a put waits for memory, controller 5 passes blocks that are not ready
+ *    (else acknowledged blocks would never be released);
+ *  - if controller 5 releases the block that the search of controller 7 is at, the
+ *    search moves to the next block;
+ *  - no message becomes obsolete while controller 8 searches, nor while it is read;
+ *  - a first cell without a free descriptor is kept like one that is ahead.
  */
 #ifndef PW_CORE_AAL_H
 #define PW_CORE_AAL_H
@@ -32,11 +30,15 @@
 #define PW_AAL_KEEP		40000	/* cycles a complete message is kept */
 #define PW_AAL_DESCS		32	/* message descriptors per source */
 #define PW_AAL_SERVED		10	/* instances remembered per message */
-#define PW_AAL_ACK_CYCLES	35	/* cycles in state 16 of controller 7 */
-#define PW_AAL_ACK_MAX		128	/* and all it does for an acknowledgment at hand */
+#define PW_AAL_ACK_CYCLES	35	/* cycles in state C7_HOLD */
+/*
+ * bound for what controller 7 does for one acknowledgment or data cell apart from
+ * walking along the buffers: at most 3 + 6 + 35 or 3 + 9 + 9 + 2 + 35 cycles, doubled
+ */
+#define PW_AAL_ACK_MAX		128
 #define PW_AAL_HDR_WORDS	5
 #define PW_AAL_NONE		0xffff
-#define PW_AAL_COM_NONE		0xff	/* a block without header yet */
+#define PW_AAL_COM_NONE		0xff	/* communication type of a block without header */
 #define PW_AAL_NEVER		U64_MAX
 
 /* commands of the host */
@@ -66,8 +68,8 @@ enum pw_aal_cmd {
 };
 
 /* departures from the published machine, for use as a network device */
-#define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* a message that nobody read never times out */
-#define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete as soon as it was read */
+#define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* an unread message never times out */
+#define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete once it was read */
 #define PW_AAL_F_DISCARD	BIT(2)	/* a cell without a block is dropped, not refused */
 
 /**
@@ -81,12 +83,12 @@ enum pw_aal_cmd {
  * @resend: retransmission timer in cycles
  * @keep: lifetime of a complete message in cycles
  * @descs: message descriptors per source
- * @window: acknowledgments a unit may have outstanding before it holds back
- *	broadcast cells that were never sent, which then go out in their order (else
- *	receivers would keep a buffer full of cells that wait for one held back, and
- *	answer their repetitions for ever); 0: no limit
+ * @window: limit of outstanding acknowledgments above which a unit holds back
+ *	broadcast cells that were never sent. These are sent in the order of their
+ *	numbers: otherwise receive buffers could fill up with cells that are ahead of
+ *	one held back, and these would be repeated without end. 0: no limit
  * @flags: PW_AAL_F_*
- * @fast: event driven; blocks hold no bytes
+ * @fast: event-driven engine; blocks hold no bytes
  */
 struct pw_aal_cfg {
 	u16 port;
@@ -103,7 +105,7 @@ struct pw_aal_cfg {
 	bool fast;
 };
 
-/* the record a port shares with its host */
+/* the record that a unit shares with its host */
 struct pw_aal_dev {
 	u32 bus;
 	u8 nbytes;
@@ -111,11 +113,11 @@ struct pw_aal_dev {
 	bool busi, busy;
 	bool read, readi;
 	bool rlcked, wlcked;
-	bool nomem, exit, msgtoolong;
-	s8 route;	/* with SETDST: route to take, -1 for the route counter */
+	bool nomem, exit;
+	s8 route;	/* with SETDST: route, -1 for the route counter */
 };
 
-/* a cell as the fast engine sees it */
+/* a cell without its bytes */
 struct pw_aal_cell {
 	u32 id;		/* message identifier, last header word */
 	u16 sqn;
@@ -127,7 +129,7 @@ struct pw_aal_cell {
 
 /* a block of the send buffer */
 struct pw_aal_og {
-	u64 due;	/* timer running: cycle in which it reaches 0 */
+	u64 due;	/* running timer: cycle in which it reaches 0 */
 	u16 next, prev;
 	u16 dst, sqn;
 	u16 msg;	/* slot of the message */
@@ -136,11 +138,11 @@ struct pw_aal_og {
 	u8 flag;
 	u8 comtype;
 	s8 ready;	/* -1 not ready, 0 to be sent, 1 timer running */
-	bool tofr;
+	bool tofr;	/* to be released */
 	bool sent;
 	/* fast engine */
-	u16 same;	/* next block with this hash of its number */
-	u32 seat;	/* place in the order of the busy list */
+	u16 same;	/* next block with the same hash */
+	u32 seat;	/* place in the busy list */
 };
 
 /* a block of the receive buffer */
@@ -149,13 +151,16 @@ struct pw_aal_ic {
 	u16 next, prev;
 	u16 chain;	/* next block of the message */
 	u16 type, flag, sqn, src, dst;
-	bool inmsg, tofr, acked, kept;
-	u32 seat;	/* fast engine: place in the order of the busy list */
+	bool inmsg;	/* part of a message, or free */
+	bool tofr;	/* to be released */
+	bool acked;	/* its acknowledgment was handed to controller 5 */
+	bool kept;	/* was ahead at least once */
+	u32 seat;	/* fast engine: place in the busy list */
 };
 
-/* a message being or having been reassembled */
+/* a message in the receive buffer, incomplete or complete */
 struct pw_aal_msg {
-	u64 due;
+	u64 due;	/* complete: cycle in which its lifetime ends */
 	u32 hdr[PW_AAL_HDR_WORDS];
 	u32 served[PW_AAL_SERVED];
 	u16 src, dst;
@@ -194,36 +199,36 @@ struct pw_aal_send {
 };
 
 /*
- * Order of the blocks of a busy list: each has a seat in a ring, so that distances
- * are counts of bits.
+ * Order of the blocks of a busy list. Each block has a seat in a ring of bits, so that
+ * the number of blocks between two of them is a count of bits.
  */
 struct pw_aal_seats {
 	u64 *busy;		/* seat taken */
-	u64 *hot;		/* whoever walks along the list may have to stop there */
-	u16 *blk;
+	u64 *hot;		/* a walk along the list may have to stop there */
+	u16 *blk;		/* block of a seat */
 	u32 size;		/* a power of two */
-	u32 next;
+	u32 next;		/* first seat that was never given */
 };
 
 struct pw_aal;
 
 /**
- * struct pw_aal_ops - what a unit tells its owner; every member may be NULL
+ * struct pw_aal_ops - callbacks of a unit; every member may be NULL
  * @ready: message segmented, write lock released
- * @cell_out: byte 0 of a cell is on its way to the output register
+ * @cell_out: byte 0 of a cell was fetched for sending
  * @cell_in: last byte of a good cell was taken in
  * @bad_cell: last byte of a cell with a wrong CRC or destination was taken in
- * @refused: a cell on its way out or in was refused
- * @acked: an acknowledgment met its cell
+ * @refused: an outgoing or, with @in, an incoming cell was refused
+ * @acked: an acknowledgment matched its cell
  * @complete: message complete
  * @granted: a receive request was answered
  * @got: fast engine: the last get is done
- * @room: a receive block became free while there was none
+ * @room: a receive block became free and is the only free one
  * @obsolete: message dropped from the receive buffer
  * @freed: a receive block that belonged to a message was released
  * @released: all cells of a sent message are acknowledged and released
- * @tx: fast engine: offer a cell, byte 0 on the link in cycle @t; the owner
- *	calls pw_aal_fast_accepted() when it is in
+ * @tx: fast engine: offer a cell with byte 0 on the link in cycle @t; the owner
+ *	calls pw_aal_fast_accepted() when the network has accepted it
  */
 struct pw_aal_ops {
 	void (*ready)(void *ctx, struct pw_aal *u, u32 id);
@@ -249,7 +254,7 @@ struct pw_aal_stats {
 	u64 resent, refused_out, refused_in;
 	u64 bad_crc, bad_dst;
 	u64 ahead, duplicate, overrun;
-	u64 taken;			/* cells let in, counted with byte 3 */
+	u64 taken;			/* cells not refused, counted with byte PW_BMX_DECIDE */
 	u64 msgs_out, msgs_in, obsolete, nomem;
 	u64 stray_ack;
 };
@@ -257,10 +262,9 @@ struct pw_aal_stats {
 /*
  * struct pw_aal - the unit
  *
- * Names are those of the published register lists where there is one; lists are
- * empty when their count is 0, pointers then keep their last value. st[] and
- * wake[] are the states of the controllers and, in the fast engine, the cycle in
- * which each runs next.
+ * Registers have their published names where there is one. A list is empty when its
+ * count is 0; its pointers then keep their last value. st[] holds the states of the
+ * controllers, enum c0_state to enum c10_state.
  */
 struct pw_aal {
 	struct pw_aal_cfg cfg;
@@ -286,13 +290,14 @@ struct pw_aal {
 	u16 ogoffset, ogmsgnum;
 	u16 *lastotosqnto;
 	u16 lastotasqn;
-	u16 nextotasqn;		/* broadcast cell that goes out next, of those never sent */
+	u16 nextotasqn;		/* lowest number of the broadcast cells never sent */
 	struct pw_aal_txm *txm;
 	u16 txm_free, txm_cur;
-	u32 outstanding;	/* acknowledgments missing of cells sent */
+	u32 outstanding;	/* missing acknowledgments of cells that were sent */
 
 	/* controller 0 */
-	u8 t, run24, last24;
+	u8 t;			/* byte of the bus */
+	u8 run24, last24;	/* header words in a row, and their command */
 	u32 d, e, f, g, j;
 	u16 dstreg, comtype;
 	s8 route;
@@ -305,7 +310,7 @@ struct pw_aal {
 	bool vp4i, vp7d, vp7i, hd, hi;
 	/* controllers 5 and 6 */
 	u8 idx, count;
-	bool skip;		/* no block for the cell coming in */
+	bool skip;		/* no block for the incoming cell */
 	u16 ogcrc, iccrc;
 	u8 ackbuf[PW_BMX_CELL], ackbld[PW_BMX_CELL];
 	struct pw_aal_cell ackcell, ackbldcell;
@@ -326,45 +331,48 @@ struct pw_aal {
 	u16 curmsg;		/* message being read */
 	/* controller 7 */
 	u16 type, flag, sqn, srcpn, dstpn;
-	u16 srch, c7cnt;
-	u16 c7msg;
+	u16 srch;		/* send block of the search */
+	u16 c7cnt;		/* cycles in C7_HOLD */
+	u16 c7msg;		/* message of the cell, or PW_AAL_NONE */
 	/* controllers 8 and 10 */
 	u16 c8src, c8msg;
 	u32 want[PW_AAL_HDR_WORDS];
-	bool asking;		/* from the receive lock to the answer */
+	bool asking;		/* a receive request is not yet answered */
 	u16 c10src, c10msg, c10left;
 
 	/*
 	 * Fast engine. wake[]: cycle in which a controller runs next. Controllers
-	 * 5, 7, 8 and 10 also stand still lazily: their registers are those of
-	 * the cycle before cNat and are brought forward when someone looks.
+	 * 5, 7, 8 and 10 are evaluated lazily: their registers are those at the
+	 * beginning of cycle cNat and are brought forward before they are used.
 	 */
 	u64 wake[PW_AAL_CTLS];
-	u64 c0plan, c0base;
-	u32 c0len, c0word, c0cells;
-	u32 c0gap;
+	u64 c0base;		/* first cycle of the first put, were there no waiting */
+	u64 c0plan;		/* cycle in which the next block is needed */
+	u32 c0len, c0cells;	/* message: bytes, cells */
+	u32 c0word;		/* word that needs the next block */
+	u32 c0gap;		/* idle cycles of the process */
 	u16 c0dst, c0com;
 	s8 c0route;
 	u32 c0id;
 	u64 c5at, c7at, c8at, c10at;
 	u8 c5mode, c7mode;
-	u8 c5then;		/* what the walk of controller 5 comes to in cycle c5hit */
+	u8 c5then;		/* what the walk of controller 5 ends with in cycle c5hit */
 	u64 c5hit;
-	u64 ackend;		/* last byte of the acknowledgment under way is fetched */
-	u64 due_min;		/* no timer of a send block runs out before */
-	/* controller 3: requests, grants as planned, when it can look again */
+	u64 ackend;		/* cycle in which the last byte of the cell is fetched */
+	u64 due_min;		/* no timer of a send block ends before */
+	/* controller 3: cycles of the requests and grants, first cycle of its next LOOK */
 	u64 ask2, ask7, grant2, grant7, c3free;
-	bool c7hold;		/* 7 waits for the acknowledgment before */
-	u64 c7found;		/* its search ends then, two events in one */
-	struct pw_aal_seats ogs;	/* hot: controller 5 would stop whatever the time */
+	bool c7hold;		/* 7 waits until 5 has sent the acknowledgment before */
+	u64 c7found;		/* COMPARE finds the block; TAKE and ACKED are one event */
+	struct pw_aal_seats ogs;	/* hot: controller 5 may stop without a timer */
 	struct pw_aal_seats ics;	/* hot: not in a message, or to be released */
 	u16 *hash;		/* send blocks by number and destination */
 	u32 hashes;
 	u16 og_all;		/* broadcast cells in the send buffer */
-	u32 nmsgs;
+	u32 nmsgs;		/* complete messages */
 	u64 srcmap[4];		/* sources with complete messages */
-	struct pw_aal_cell rxcell;
-	bool rxbad;
+	struct pw_aal_cell rxcell;	/* incoming cell */
+	bool rxbad;		/* its CRC is wrong */
 };
 
 size_t pw_aal_size(const struct pw_aal_cfg *cfg);
@@ -374,10 +382,8 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 void pw_aal_step(struct pw_aal *u);
 void pw_aal_read_done(struct pw_aal *u);
 void pw_aal_discard(struct pw_aal *u, u16 desc);
-s64 pw_aal_blktime(const struct pw_aal *u, u16 blk);
 
 /* shared by the two engines */
-u16 pw_aal_og_alloc(struct pw_aal *u);
 void pw_aal_og_release(struct pw_aal *u, u16 b);
 bool pw_aal_put_block(struct pw_aal *u, bool first);
 void pw_aal_header(struct pw_aal *u, u16 b);
@@ -395,7 +401,9 @@ bool pw_aal_commit(struct pw_aal *u);
 bool pw_aal_match(const struct pw_aal *u, u16 b);
 bool pw_aal_expired(const struct pw_aal *u, u16 m);
 void pw_aal_obsolete(struct pw_aal *u, u16 m);
+u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg);
 void pw_aal_ctl8(struct pw_aal *u);
+u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left);
 void pw_aal_ctl10(struct pw_aal *u);
 
 /* event-driven engine */
@@ -410,7 +418,7 @@ bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool b
 bool pw_aal_fast_idle(const struct pw_aal *u);
 u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read);
 
-/* cycle in which something happens next, PW_AAL_NEVER if nothing does by itself */
+/* cycle of the next event, PW_AAL_NEVER if there is none */
 static inline u64 pw_aal_fast_next(const struct pw_aal *u)
 {
 	u64 s = min(min(u->wake[0], u->wake[1]), min(u->wake[2], u->wake[5]));
@@ -434,13 +442,23 @@ static inline bool pw_aal_ackdesc(const struct pw_aal *u, u16 b, u16 port)
 	return u->ackdesc[(size_t)b * u->ackw + port / 32] >> port % 32 & 1;
 }
 
-/* timer of a block, as controller 5 sees it in cycle u->now */
+/* timer of a send block after cycle u->now: -1 not ready, 0 to be sent, else cycles left */
+static inline s64 pw_aal_blktime(const struct pw_aal *u, u16 blk)
+{
+	const struct pw_aal_og *b = &u->og[blk];
+
+	if (b->ready <= 0)
+		return b->ready;
+	return u->now >= b->due ? 0 : (s64)(b->due - u->now);
+}
+
+/* is a block to be sent, as controller 5 sees its timer in cycle u->now? */
 static inline bool pw_aal_due(const struct pw_aal *u, const struct pw_aal_og *b)
 {
 	return !b->ready || (b->ready > 0 && u->now > b->due);
 }
 
-/* first complete message of a source from @m on */
+/* first complete message of a source, from @m on */
 static inline u16 pw_aal_complete_from(const struct pw_aal *u, u16 m)
 {
 	while (m != PW_AAL_NONE && !u->msg[m].complete)

@@ -15,6 +15,7 @@
 #include "pw_os.h"
 
 #define PW_BMX_CELL		53	/* bytes in a cell */
+#define PW_BMX_DECIDE		3	/* a cell is accepted or refused with this byte */
 #define PW_BMX_REFUND		5	/* bytes an SPD takes back when suspended */
 #define PW_BMX_K		4	/* default ports of a switch */
 #define PW_BMX_KMIN		2
