@@ -24,7 +24,8 @@
 #include "pw_genl.h"
 #include "pw_trunk.h"
 
-#define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* between hellos until somebody answers */
+#define PW_TRUNK_HELLO_GAP	(HZ / 20)	/* between hellos at least */
+#define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* until one is answered */
 #define PW_TRUNK_HELLO_UP	(2 * HZ)
 #define PW_TRUNK_DEAD		(8 * HZ)	/* nothing heard for so long */
 
@@ -155,7 +156,7 @@ static struct sk_buff *pw_trunk_new(struct pw_trunk *t, u8 type, const struct pw
 	if (t->conf.keyed)
 		hdr[3] |= PW_TRUNK_F_KEYED;
 	put_unaligned_be16(t->conf.id, hdr + 6);
-	put_unaligned_be64(t->session, hdr + 8);
+	put_unaligned_be64(READ_ONCE(t->s.session), hdr + 8);
 	put_unaligned_be64(atomic64_inc_return(&t->seq), hdr + 16);
 	skb_put(skb, len);
 	return skb;
@@ -225,8 +226,8 @@ static void pw_trunk_hello(struct pw_trunk *t)
 		return;
 	p = skb->data + PW_TRUNK_HDR;
 	spin_lock_bh(&t->lock);
-	put_unaligned_be64(t->challenge, p);
-	put_unaligned_be64(t->peer_challenge, p + 8);
+	put_unaligned_be64(t->s.challenge, p);
+	put_unaligned_be64(pw_trunk_session_echo(&t->s), p + 8);
 	spin_unlock_bh(&t->lock);
 	put_unaligned_be32(t->half->addr, p + 16);
 	put_unaligned_be32(READ_ONCE(t->half->mtu), p + 20);
@@ -240,85 +241,102 @@ static void pw_trunk_hello(struct pw_trunk *t)
 
 /* --- receiving ------------------------------------------------------------------ */
 
-/* Is this number new in its session? Then it is used up. */
-static bool pw_trunk_fresh(struct pw_trunk *t, u64 seq)
+/* a random number that is not 0 */
+static u64 pw_trunk_random(void)
 {
-	u64 i;
+	u64 v;
 
-	if (seq > t->peer_seq) {
-		if (seq - t->peer_seq >= PW_TRUNK_WINDOW)
-			bitmap_zero(t->seen, PW_TRUNK_WINDOW);
-		else
-			for (i = t->peer_seq + 1; i <= seq; i++)
-				__clear_bit(i % PW_TRUNK_WINDOW, t->seen);
-		t->peer_seq = seq;
-	} else if (t->peer_seq - seq >= PW_TRUNK_WINDOW) {
-		return false;
-	}
-	return !__test_and_set_bit(seq % PW_TRUNK_WINDOW, t->seen);
+	do {
+		v = get_random_u64();
+	} while (!v);
+	return v;
 }
 
-/* what a hello says; true: the other side is there from now on */
-static bool pw_trunk_hear(struct pw_trunk *t, u64 session, u64 seq, u64 mac, const u8 *p)
+/* the next hello goes out soon; however often this is called, not at once */
+static void pw_trunk_prompt(struct pw_trunk *t)
 {
-	u64 challenge = get_unaligned_be64(p), echo = get_unaligned_be64(p + 8);
-	u32 addr = get_unaligned_be32(p + 16), mtu = get_unaligned_be32(p + 20);
-	bool new = false;
+	unsigned long at = READ_ONCE(t->hello_at) + PW_TRUNK_HELLO_GAP;
 
+	if (!test_and_set_bit(0, &t->prompted))
+		mod_delayed_work(system_wq, &t->work,
+				 time_after(at, jiffies) ? at - jiffies : 0);
+}
+
+/* an authentic hello that was not received before; its payload is @p */
+static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac, const u8 *p)
+{
+	u32 addr = get_unaligned_be32(p + 16), mtu = get_unaligned_be32(p + 20);
+	enum pw_trunk_stat bad = PW_TRUNK_STAT_NUM;
+	bool prompt = false;
+
+	h->challenge = get_unaligned_be64(p);
+	h->echo = get_unaligned_be64(p + 8);
 	if (pw_addr_kind(addr) != PW_ADDR_KIND_PHYS || pw_san_port_of(t->half->san, addr) >= 0 ||
 	    mtu < PACKETWAY_MTU_MIN || mtu > PACKETWAY_MTU_MAX) {
 		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
-		return false;
+		return;
 	}
 	spin_lock(&t->lock);
-	t->peer_challenge = challenge;
-	if (session != t->peer_session && echo == t->challenge) {
-		t->peer_session = session;
-		t->peer_seq = seq;
-		bitmap_zero(t->seen, PW_TRUNK_WINDOW);
-		__set_bit(seq % PW_TRUNK_WINDOW, t->seen);
-		get_random_bytes(&t->challenge, sizeof(t->challenge));
-		new = true;
+	if (t->s.up && h->session == t->s.peer_session) {
+		/* a session belongs to one half-router at one place */
+		if (mac != t->peer_mac)
+			bad = PW_TRUNK_DROP_PEER;
+		else if (addr != t->half->twin_addr)
+			bad = PW_TRUNK_DROP_MALFORMED;
+		else
+			WRITE_ONCE(t->half->twin_mtu, mtu);
 	}
-	if (session == t->peer_session) {
-		WRITE_ONCE(t->half->twin_addr, addr);
-		WRITE_ONCE(t->half->twin_mtu, mtu);
-		WRITE_ONCE(t->heard, jiffies);
-		WRITE_ONCE(t->peer_mac, mac);
-		if (!t->up) {
+	if (bad == PW_TRUNK_STAT_NUM) {
+		switch (pw_trunk_session_hear(&t->s, h, pw_trunk_random(), jiffies)) {
+		case PW_TRUNK_HEARD_NEW:
+			WRITE_ONCE(t->half->twin_addr, addr);
+			WRITE_ONCE(t->half->twin_mtu, mtu);
+			WRITE_ONCE(t->peer_mac, mac);
 			WRITE_ONCE(t->up, true);
-			new = true;
+			prompt = true;
+			break;
+		case PW_TRUNK_HEARD_ASKS:
+			prompt = true;
+			break;
+		case PW_TRUNK_HEARD:
+			break;
 		}
 	}
 	spin_unlock(&t->lock);
-	return new;
+	if (bad != PW_TRUNK_STAT_NUM)
+		pw_trunk_count(t, bad);
+	/* the work tells the routers as well */
+	if (prompt)
+		pw_trunk_prompt(t);
 }
 
 static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr, u64 mac)
 {
-	u64 session = get_unaligned_be64(hdr + 8), seq = get_unaligned_be64(hdr + 16);
+	struct pw_trunk_hello hello = {
+		.session = get_unaligned_be64(hdr + 8), .seq = get_unaligned_be64(hdr + 16),
+	};
 	struct pw_skb_cb *cb = pw_cb(skb);
-	bool known, fresh = false;
+	enum pw_trunk_verdict verdict;
 
 	spin_lock(&t->lock);
-	known = session == t->peer_session;
-	if (known)
-		fresh = pw_trunk_fresh(t, seq);
+	verdict = pw_trunk_session_check(&t->s, hello.session, hello.seq, jiffies);
 	spin_unlock(&t->lock);
 
-	if (known && !fresh) {
+	if (verdict == PW_TRUNK_V_REPLAY) {
 		pw_trunk_count(t, PW_TRUNK_DROP_REPLAY);
+		goto drop;
+	}
+	if (verdict == PW_TRUNK_V_OWN) {
+		pw_trunk_count(t, PW_TRUNK_DROP_SESSION);
 		goto drop;
 	}
 	if (hdr[2] == PW_TRUNK_TYPE_HELLO && skb->len == PW_TRUNK_HELLO) {
 		pw_trunk_count(t, PW_TRUNK_HELLO_RX);
-		/* a new session wants an answer now; the work tells the routers as well */
-		if (pw_trunk_hear(t, session, seq, mac, skb->data) || !known)
-			mod_delayed_work(system_wq, &t->work, 0);
+		pw_trunk_hear(t, &hello, mac, skb->data);
 		consume_skb(skb);
 		return;
 	}
-	if (!known || !READ_ONCE(t->up)) {
+	if (verdict != PW_TRUNK_V_FRESH) {
 		pw_trunk_count(t, PW_TRUNK_DROP_SESSION);
 		goto drop;
 	}
@@ -331,7 +349,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
 		goto drop;
 	}
-	WRITE_ONCE(t->heard, jiffies);
+	/* whether "a half-router made it" counts, pw_half_out() decides */
 	*cb = (struct pw_skb_cb) {
 		.route = -1,
 		.hops = hdr[4],
@@ -377,6 +395,10 @@ static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 
 	len = skb->len - off - PW_TRUNK_HDR;
 	if (hdr[0] != 'P' || hdr[1] != PW_TRUNK_VERSION) {
 		pw_trunk_count(t, PW_TRUNK_DROP_VERSION);
+		goto drop;
+	}
+	if (get_unaligned_be16(hdr + 6) != t->conf.id) {
+		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
 		goto drop;
 	}
 	if (!!(hdr[3] & PW_TRUNK_F_KEYED) != t->conf.keyed ||
@@ -452,20 +474,28 @@ drop:
 static void pw_trunk_work(struct work_struct *work)
 {
 	struct pw_trunk *t = container_of(to_delayed_work(work), struct pw_trunk, work);
-	bool up = READ_ONCE(t->up);
+	unsigned long wait;
+	bool up;
 
 	if (READ_ONCE(t->dead))
 		return;
-	if (up && time_after(jiffies, READ_ONCE(t->heard) + PW_TRUNK_DEAD)) {
-		spin_lock_bh(&t->lock);
+	clear_bit(0, &t->prompted);
+	WRITE_ONCE(t->hello_at, jiffies);
+	spin_lock_bh(&t->lock);
+	if (pw_trunk_session_silent(&t->s, jiffies, PW_TRUNK_DEAD)) {
 		WRITE_ONCE(t->up, false);
-		t->peer_session = 0;
-		spin_unlock_bh(&t->lock);
-		up = false;
+		pw_trunk_session_end(&t->s, pw_trunk_random(), pw_trunk_random());
 	}
+	up = t->s.up;
+	spin_unlock_bh(&t->lock);
 	pw_trunk_hello(t);
 	pw_rrp_trunk(t->half, up);
-	queue_delayed_work(system_wq, &t->work, up ? PW_TRUNK_HELLO_UP : PW_TRUNK_HELLO_DOWN);
+	wait = up ? PW_TRUNK_HELLO_UP : PW_TRUNK_HELLO_DOWN;
+	spin_lock_bh(&t->lock);
+	if (pw_trunk_session_waits(&t->s))
+		wait = PW_TRUNK_HELLO_GAP;
+	spin_unlock_bh(&t->lock);
+	queue_delayed_work(system_wq, &t->work, wait);
 }
 
 static bool pw_trunk_is_near(const union pw_trunk_end *e)
@@ -569,10 +599,8 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 	t->conf = *conf;
 	spin_lock_init(&t->lock);
 	INIT_DELAYED_WORK(&t->work, pw_trunk_work);
-	do {
-		get_random_bytes(&t->session, sizeof(t->session));
-	} while (!t->session);
-	get_random_bytes(&t->challenge, sizeof(t->challenge));
+	pw_trunk_session_init(&t->s, pw_trunk_random(), pw_trunk_random());
+	t->hello_at = jiffies - PW_TRUNK_HELLO_GAP;
 
 	err = conf->ifindex ? pw_trunk_open_dev(t, extack) : pw_trunk_open_udp(t, extack);
 	if (err) {

@@ -14,15 +14,12 @@
  *	8  session (64 bits)	16 sequence number (64 bits)
  *	24 virtual nanoseconds in fabrics so far (64 bits)
  *
- * A session is a random number that a half chooses when it is made. A hello
- * carries a challenge, the challenge that was heard last from the other side,
- * the half's address and its MTU. A session is taken on when it answers the
- * challenge that is out, which is then used up: neither packets nor hellos of an
- * older session can be played back. Within a session a window of sequence numbers
- * lets every packet in once.
+ * A hello carries a challenge, a challenge that was heard from the other side, the
+ * half's address and its MTU. Which sessions and packets count is in
+ * core/trunk_session.h.
  *
  * On a device hellos are broadcast until one is answered; from then on packets go
- * to and are taken from that station only.
+ * to and are taken from that station only, until the other side is given up.
  */
 #ifndef PW_TRUNK_H
 #define PW_TRUNK_H
@@ -32,11 +29,11 @@
 #include <linux/in6.h>
 
 #include "pw_router.h"
+#include "trunk_session.h"
 
 #define PW_TRUNK_VERSION	1
 #define PW_TRUNK_HDR		32
 #define PW_TRUNK_HELLO		24	/* challenge(8) echo(8) address(4) MTU(4) */
-#define PW_TRUNK_WINDOW		1024
 #define PW_TRUNK_FRAME_MAX	65000	/* what UDP takes, and some */
 
 enum pw_trunk_type { PW_TRUNK_FRAME = 1, PW_TRUNK_TYPE_HELLO = 2 };
@@ -55,7 +52,7 @@ struct pw_trunk_config {
 	union pw_trunk_end local;	/* these two, or a device */
 	union pw_trunk_end remote;
 	u32 ifindex;
-	u16 id;			/* of the trunks of a device */
+	u16 id;			/* both ends have the same */
 	bool keyed;
 	bool insecure;		/* any peer without a key */
 	u8 key[CHACHA20POLY1305_KEY_SIZE];
@@ -95,20 +92,16 @@ struct pw_trunk {
 	netdevice_tracker dev_tracker;
 	struct packet_type pt;
 	u64 peer_mac;		/* READ_ONCE; as ether_addr_to_u64() has it */
-	u64 session;
-	atomic64_t seq;
+	atomic64_t seq;		/* never goes back: with the session it is the nonce */
 	struct delayed_work work;	/* hellos, and has the other side gone? */
+	unsigned long hello_at;	/* the work: when it sent the last one */
+	unsigned long prompted;	/* bit 0: the work was asked to run soon */
 	atomic64_t stats[PW_TRUNK_STAT_NUM];
 	bool up;		/* READ_ONCE */
 	bool dead;		/* READ_ONCE: being deleted */
-	unsigned long heard;	/* jiffies; READ_ONCE */
 
 	spinlock_t lock;	/* everything below */
-	u64 challenge;
-	u64 peer_challenge;
-	u64 peer_session;
-	u64 peer_seq;		/* highest seen */
-	DECLARE_BITMAP(seen, PW_TRUNK_WINDOW);
+	struct pw_trunk_session s;	/* its session: READ_ONCE */
 };
 
 struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
