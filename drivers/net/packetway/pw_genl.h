@@ -54,4 +54,13 @@ void pw_genl_router_destroy(struct net *net, struct pw_router *r);
 struct pw_fib_entry;
 void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 
+/*
+ * What a dump returns when its last record did not fit (@err). The next call goes on
+ * there; a record that does not fit an empty message ends the dump with an error.
+ */
+static inline int pw_genl_dump_end(const struct sk_buff *skb, int err)
+{
+	return err && !skb->len ? err : skb->len;
+}
+
 #endif

@@ -240,14 +240,17 @@ int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net *net = sock_net(skb->sk);
 	struct pw_esp_who who;
+	int err = 0;
 
 	rtnl_lock();
-	while (pw_esp_nth(net, cb->args[0], &who) &&
-	       !pw_esp_fill(skb, net, &who, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			    NLM_F_MULTI, PACKETWAY_CMD_ESP_GET))
-		cb->args[0]++;
+	for (; pw_esp_nth(net, cb->args[0], &who); cb->args[0]++) {
+		err = pw_esp_fill(skb, net, &who, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				  NLM_F_MULTI, PACKETWAY_CMD_ESP_GET);
+		if (err)
+			break;
+	}
 	rtnl_unlock();
-	return skb->len;
+	return pw_genl_dump_end(skb, err);
 }
 
 /* what is given changes, the rest stays */
@@ -354,7 +357,8 @@ int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	for (; pw_esp_nth(net, cb->args[0], &who); cb->args[0]++) {
 		while ((!only.esp || who.esp == only.esp) &&
 		       pw_esp_node_peek(who.esp, cb->args[1], &tag, &val, &left)) {
-			if (pw_esp_fill_binding(skb, cb, &who, tag, val, left))
+			err = pw_esp_fill_binding(skb, cb, &who, tag, val, left);
+			if (err)
 				goto out;
 			cb->args[1]++;
 		}
@@ -362,5 +366,5 @@ int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 out:
 	rtnl_unlock();
-	return skb->len;
+	return pw_genl_dump_end(skb, err);
 }

@@ -86,7 +86,7 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct net_device *dev;
 	struct pw_station *st;
 	struct pw_poets *po;
-	int only = 0, err;
+	int only = 0, err = 0;
 	long i = 0;
 
 	if (nest) {
@@ -105,8 +105,10 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		st = netdev_priv(dev);
 		for (; cb->args[1] < PW_POETS_ROLES; cb->args[1]++) {
 			po = rtnl_dereference(st->poets[cb->args[1]]);
-			if (po && (!only || dev->ifindex == only) &&
-			    pw_poets_fill(skb, cb, st, po))
+			if (!po || (only && dev->ifindex != only))
+				continue;
+			err = pw_poets_fill(skb, cb, st, po);
+			if (err)
 				goto out;
 		}
 		cb->args[0] = i;
@@ -114,5 +116,5 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 out:
 	rtnl_unlock();
-	return skb->len;
+	return pw_genl_dump_end(skb, err);
 }

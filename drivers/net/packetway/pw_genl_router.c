@@ -103,7 +103,8 @@ static int pw_trunk_fill_ends(struct sk_buff *msg, const struct pw_trunk *t)
 	if (t->dev)
 		return nla_put_u32(msg, PACKETWAY_A_TRUNK_DEV, t->dev->ifindex) ||
 		       nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id);
-	return pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
+	return (t->conf.id && nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id)) ||
+	       pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
 	       pw_end_put(msg, PACKETWAY_A_TRUNK_REMOTE, &t->conf.remote);
 }
 
@@ -219,19 +220,21 @@ int pw_genl_router_get(struct sk_buff *skb, struct genl_info *info)
 int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct pw_router *r;
+	int err = 0;
 	long i = 0;
 
 	rtnl_lock();
 	list_for_each_entry(r, pw_routers(sock_net(skb->sk)), list) {
 		if (i++ < cb->args[0])
 			continue;
-		if (pw_router_fill(skb, r, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				   NLM_F_MULTI, PACKETWAY_CMD_ROUTER_GET))
+		err = pw_router_fill(skb, r, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				     NLM_F_MULTI, PACKETWAY_CMD_ROUTER_GET);
+		if (err)
 			break;
 		cb->args[0] = i;
 	}
 	rtnl_unlock();
-	return skb->len;
+	return pw_genl_dump_end(skb, err);
 }
 
 /* one half of a request: takes a share of its SAN */
@@ -292,10 +295,14 @@ static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 	int err;
 
 	nla_parse_nested(tb, PACKETWAY_A_TRUNK_MAX, attr, pw_trunk_policy, info->extack);
+	if (tb[PACKETWAY_A_TRUNK_KEY]) {
+		conf->keyed = true;
+		nla_memcpy(conf->key, tb[PACKETWAY_A_TRUNK_KEY], sizeof(conf->key));
+	}
+	if (tb[PACKETWAY_A_TRUNK_ID])
+		conf->id = nla_get_u32(tb[PACKETWAY_A_TRUNK_ID]);
 	if (tb[PACKETWAY_A_TRUNK_DEV]) {
 		conf->ifindex = nla_get_u32(tb[PACKETWAY_A_TRUNK_DEV]);
-		if (tb[PACKETWAY_A_TRUNK_ID])
-			conf->id = nla_get_u32(tb[PACKETWAY_A_TRUNK_ID]);
 		if (tb[PACKETWAY_A_TRUNK_LOCAL] || tb[PACKETWAY_A_TRUNK_REMOTE]) {
 			NL_SET_ERR_MSG_ATTR(info->extack, attr,
 					    "A trunk goes over a device or over UDP");
@@ -313,16 +320,27 @@ static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 			return err;
 		}
 	}
-	if (tb[PACKETWAY_A_TRUNK_KEY]) {
-		conf->keyed = true;
-		nla_memcpy(conf->key, tb[PACKETWAY_A_TRUNK_KEY], sizeof(conf->key));
-	}
 	conf->insecure = nla_get_flag(tb[PACKETWAY_A_TRUNK_INSECURE]);
 	if (conf->keyed && conf->insecure) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr, "A trunk has a key or is insecure");
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/* keys of a request: its buffer goes back to the allocator, and into the answer if it fails */
+static void pw_router_wipe(const struct nlattr *router)
+{
+	struct nlattr *trunk, *key;
+	int left, rem;
+
+	nla_for_each_nested(trunk, router, left) {
+		if (nla_type(trunk) != PACKETWAY_A_ROUTER_TRUNK)
+			continue;
+		nla_for_each_nested(key, trunk, rem)
+			if (nla_type(key) == PACKETWAY_A_TRUNK_KEY)
+				memzero_explicit(nla_data(key), nla_len(key));
+	}
 }
 
 int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info)
@@ -338,7 +356,7 @@ int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info)
 
 	err = pw_router_parse(info, tb);
 	if (err)
-		return err;
+		goto wipe;
 	nla_for_each_nested(attr, info->attrs[PACKETWAY_A_ROUTER], rem) {
 		if (nla_type(attr) != PACKETWAY_A_ROUTER_HALF)
 			continue;
@@ -349,7 +367,8 @@ int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info)
 	trunked = tb[PACKETWAY_A_ROUTER_TRUNK];
 	if (n != (trunked ? 1 : 2)) {
 		NL_SET_ERR_MSG(info->extack, "A router has two halves, or one and a trunk");
-		return -EINVAL;
+		err = -EINVAL;
+		goto wipe;
 	}
 	if (trunked) {
 		err = pw_trunk_parse(info, tb[PACKETWAY_A_ROUTER_TRUNK], &trunk);
@@ -380,6 +399,8 @@ out:
 	rtnl_unlock();
 wipe:
 	memzero_explicit(&trunk, sizeof(trunk));
+	if (info->attrs[PACKETWAY_A_ROUTER])
+		pw_router_wipe(info->attrs[PACKETWAY_A_ROUTER]);
 	return err;
 }
 
@@ -463,7 +484,7 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 		cb->args[5] = 0;
 	}
 	rtnl_unlock();
-	return msg->len;
+	return pw_genl_dump_end(msg, err);
 }
 
 /* the SAN that a dump is restricted to */

@@ -127,16 +127,18 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct net *net = sock_net(skb->sk);
 	struct pw_san *san;
+	int err = 0;
 
 	rtnl_lock();
 	while ((san = pw_san_next(net, &cb->args[0]))) {
-		if (pw_san_fill(skb, san, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				NLM_F_MULTI, PACKETWAY_CMD_SAN_GET))
+		err = pw_san_fill(skb, san, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				  NLM_F_MULTI, PACKETWAY_CMD_SAN_GET);
+		if (err)
 			break;
 		cb->args[0] = san->id + 1;
 	}
 	rtnl_unlock();
-	return skb->len;
+	return pw_genl_dump_end(skb, err);
 }
 
 /* a rate so low or high that times overflow is of no use to anybody */
