@@ -19,8 +19,8 @@ K ?= 6.1 6.12
 export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
-.PHONY: module tools selftests demo setup test test-user test-host test-vm test-debug check summary \
-	bench soak install dkms-install deb help clean
+.PHONY: module tools selftests demo setup test test-user test-vm test-debug check bench soak \
+	install dkms-install deb help clean
 
 module:
 	@ko=$$($(S)/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
