@@ -12,15 +12,54 @@
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	const char *help;
+	const char *what;
+	const char *usage;
 } commands[] = {
-	{ "replay", pwm_replay, "replay ppd|spd|tandem|bmx|aal STIMULI.csv    step a unit, print its trace" },
-	{ "fabric", pwm_fabric, "fabric --messages FILE.csv                   whole messages through AAL and network" },
-	{ "aton",   pwm_aton,   "aton CMD X1 X2 ...                           one ring command" },
-	{ "eep",    pwm_eep,    "eep decode HEX | encode -                    EEP message <-> JSON" },
-	{ "rrp",    pwm_rrp,    "rrp decode HEX | encode -                    RRP records <-> JSON" },
-	{ "esp",    pwm_esp,    "esp -                                        ESP instructions, one a line" },
-	{ "poets",  pwm_poets,  "poets decode HEX | encode -                  POETS packet <-> JSON" },
+	{ "replay", pwm_replay, "step a unit of the fabric, print its trace",
+	  "pwmodel replay ppd|spd|tandem|bmx STIMULI.csv [--until N] [--full] [--signals FILE]\n"
+	  "       pwmodel replay aal STIMULI.csv --until N [--events]\n"
+	  "Steps the unit through the stimuli (columns cycle,signal,value; - for standard\n"
+	  "input) and prints every signal that changed, in the same three columns.\n"
+	  "  --until N       up to cycle N instead of the last row's\n"
+	  "  --full          every signal in every cycle\n"
+	  "  --signals FILE  only the signals listed in FILE, one a line\n" },
+	{ "fabric", pwm_fabric, "whole messages through AAL and network",
+	  "pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
+	  "                      [--engine rtl|fast] [--published]\n"
+	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
+	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
+	  "idles 12 cycles before its first get, as in the published trace.\n"
+	  "  --published     buffers of 1887 blocks, messages vanish after 40000 cycles\n" },
+	{ "aton", pwm_aton, "one command on a ring with the given operands",
+	  "pwmodel aton COMMAND OPERAND... [OPTION...]\n"
+	  "One command on a ring with an interface for each operand, as JSON. Commands: add,\n"
+	  "and, or, max, min, count-eq, count-lt, count-le, sort, majority, tree.\n"
+	  "  --signed         operands are signed\n"
+	  "  --comparand N    count: compare with N instead of the first operand\n"
+	  "  --ops OP,OP,...  tree: an operation for each height, leaves first\n"
+	  "  --engine ENGINE  rtl (default) or fast\n"
+	  "  --propagation N  bit times from one interface to the next, 0 by default\n"
+	  "  --flip HOP:BIT   invert this bit of the packet behind interface HOP\n" },
+	{ "eep", pwm_eep, "EEP messages to JSON and back",
+	  "pwmodel eep decode HEX|-    EEP message in hexadecimal, prints JSON\n"
+	  "       pwmodel eep encode -        JSON on standard input, prints hexadecimal\n" },
+	{ "rrp", pwm_rrp, "RRP records to JSON and back",
+	  "pwmodel rrp decode HEX|-    data block of an RRP message, prints JSON\n"
+	  "       pwmodel rrp encode -        JSON on standard input, prints hexadecimal\n" },
+	{ "esp", pwm_esp, "ESP instructions on one store",
+	  "pwmodel esp [--node N] [--lifetime MS] [--capacity N] -|FILE\n"
+	  "Each line: MS NAME key=value ...   (time in milliseconds, never decreasing)\n"
+	  "  MS count    tag= thresh=\n"
+	  "  MS compare  tag= op=lt|le|eq|ne|ge|gt val=\n"
+	  "  MS collect  valTag= cntTag= op=add|and|or|max|min|xor val=\n"
+	  "  MS rchld    sibTag= fwdTag= fwdThresh= pktId=\n"
+	  "  MS rcollect sibTag= fwdTag= fwdThresh= compTag= op= val= pktId=\n"
+	  "  MS put      tag= val=\n"
+	  "  MS get      tag=\n"
+	  "Empty lines and lines that begin with # are skipped.\n" },
+	{ "poets", pwm_poets, "POETS packets to JSON and back",
+	  "pwmodel poets decode HEX|-    data block of a POETS packet, prints JSON\n"
+	  "       pwmodel poets encode -|FILE   JSON, prints hexadecimal\n" },
 };
 
 void pwm_fail(const char *fmt, ...)
@@ -136,7 +175,12 @@ static void usage(FILE *f)
 {
 	fputs("Usage: pwmodel COMMAND ...   (pwmodel COMMAND --help for its options)\n", f);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(f, "  %s\n", commands[i].help);
+		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].what);
+}
+
+static int is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
 int main(int argc, char **argv)
@@ -145,12 +189,33 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (!strcmp(argv[1], "help") || is_help(argv[1])) {
 		usage(stdout);
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	pwm_fail("command '%s' is unknown; 'pwmodel help' lists them", argv[1]);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argv[1], commands[i].name))
+			continue;
+		for (int k = 2; k < argc; k++) {
+			if (is_help(argv[k])) {
+				printf("Usage: %s", commands[i].usage);
+				return 0;
+			}
+		}
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	pwm_fail("unknown command '%s', see 'pwmodel help'", argv[1]);
+}
+
+int pwm_codec(int argc, char **argv, void (*decode)(const char *), void (*encode)(const char *))
+{
+	if (argc != 3)
+		pwm_fail("%s: 'decode HEX' or 'encode -' is needed", argv[0]);
+	if (!strcmp(argv[1], "decode"))
+		decode(argv[2]);
+	else if (!strcmp(argv[1], "encode"))
+		encode(argv[2]);
+	else
+		pwm_fail("%s: '%s' is neither decode nor encode", argv[0], argv[1]);
+	return 0;
 }

@@ -22,6 +22,9 @@ int pwm_rrp(int argc, char **argv);
 int pwm_esp(int argc, char **argv);
 int pwm_poets(int argc, char **argv);
 
+/* the subcommand argv[0] of two forms, "decode HEX" and "encode -" */
+int pwm_codec(int argc, char **argv, void (*decode)(const char *), void (*encode)(const char *));
+
 void pwm_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* whole number in decimal or 0x; fails naming @what */

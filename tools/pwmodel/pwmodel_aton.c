@@ -35,7 +35,7 @@ static u64 operand(const char *s, const char *what, bool is_signed)
 	return is_signed || *s == '-' ? (u64)pwm_s64(s, what) : pwm_u64(s, what);
 }
 
-/* a sign: the operands are taken as signed, so that -1 is one */
+/* a negative operand, not an option */
 static bool is_number(const char *s)
 {
 	return *s == '-' && s[1] >= '0' && s[1] <= '9';
@@ -109,7 +109,7 @@ static void parse_ops(struct pw_ring_cmd *cmd, const char *list)
 		end = strchrnul(list, ',');
 		op = op_by_name(list, end - list);
 		if (op < PW_ATON_ADD || op > PW_ATON_MIN)
-			pwm_fail("ops: '%.*s' is no operation of a tree", (int)(end - list), list);
+			pwm_fail("ops: '%.*s' is not an operation of a tree", (int)(end - list), list);
 		if (cmd->heights == PW_ATON_HEIGHTS)
 			pwm_fail("ops: more than %u heights", PW_ATON_HEIGHTS);
 		cmd->ops[cmd->heights++] = op;
@@ -193,10 +193,10 @@ int pwm_aton(int argc, char **argv)
 		}
 	}
 	if (!nwords)
-		pwm_fail("cmd: missing");
+		pwm_fail("command: missing");
 	op = op_by_name(words[0], strlen(words[0]));
 	if (op < 0)
-		pwm_fail("cmd: '%s' is none", words[0]);
+		pwm_fail("unknown command '%s', see 'pwmodel aton --help'", words[0]);
 	n = nwords - 1;
 	if (!n)
 		pwm_fail("operands: none given");

@@ -145,20 +145,6 @@ static void run(struct pw_esp_store *st, uint64_t node, struct command *c, FILE 
 	fputs("}\n", out);
 }
 
-static void usage(void)
-{
-	puts("Usage: pwmodel esp [--node N] [--lifetime MS] [--capacity N] -|FILE\n"
-	     "Each line: MS NAME key=value ...   (time in milliseconds, never decreasing)\n"
-	     "  MS count    tag= thresh=\n"
-	     "  MS compare  tag= op=lt|le|eq|ne|ge|gt val=\n"
-	     "  MS collect  valTag= cntTag= op=add|and|or|max|min|xor val=\n"
-	     "  MS rchld    sibTag= fwdTag= fwdThresh= pktId=\n"
-	     "  MS rcollect sibTag= fwdTag= fwdThresh= compTag= op= val= pktId=\n"
-	     "  MS put      tag= val=\n"
-	     "  MS get      tag=\n"
-	     "Empty lines and lines that begin with # are skipped.");
-}
-
 int pwm_esp(int argc, char **argv)
 {
 	static const siphash_key_t key = { { 0x7061636b65747761ULL, 0x79206d6f64656c00ULL } };
@@ -177,10 +163,6 @@ int pwm_esp(int argc, char **argv)
 				!strcmp(argv[i], "--lifetime") ? &lifetime :
 				!strcmp(argv[i], "--capacity") ? &capacity : NULL;
 
-		if (!strcmp(argv[i], "--help")) {
-			usage();
-			return 0;
-		}
 		if (opt) {
 			if (++i == argc)
 				pwm_fail("%s: value missing", argv[i - 1]);

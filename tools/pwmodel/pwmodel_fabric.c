@@ -161,15 +161,6 @@ int pwm_fabric(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *arg = i + 1 < argc ? argv[i + 1] : NULL;
 
-		if (!strcmp(argv[i], "--help")) {
-			puts("pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
-			     "               [--engine rtl|fast] [--published]\n"
-			     "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
-			     "source idles 5 cycles after init-send and a destination asks all the time and\n"
-			     "idles 12 cycles before its first get, as in the published trace.\n"
-			     "--published: buffers of 1887 blocks, messages vanish after 40000 cycles.");
-			return 0;
-		}
 		if (!strcmp(argv[i], "--published")) {
 			p.flags &= ~(u32)PW_FABRIC_F_DEVICE;
 			continue;

@@ -15,7 +15,7 @@ static void print(json_t *o)
 	json_decref(o);
 }
 
-static int decode(const char *arg)
+static void decode(const char *arg)
 {
 	char *text = strcmp(arg, "-") ? strdup(arg) : pwm_slurp(arg, NULL);
 	struct pw_poets_pkt p;
@@ -44,7 +44,6 @@ static int decode(const char *arg)
 	free(hex);
 	free(buf);
 	free(text);
-	return 0;
 }
 
 /* fields that are left out are 0; a string may hold a number in 0x */
@@ -68,7 +67,7 @@ static uint32_t field(json_t *o, const char *name, uint32_t max)
 	return json_integer_value(v);
 }
 
-static int encode(const char *path)
+static void encode(const char *path)
 {
 	static const char *const known[] = {
 		"device", "opcode", "task", "cnc", "mothership", "pin", "edge", "payload", "flits",
@@ -111,23 +110,9 @@ static int encode(const char *path)
 	free(hex);
 	free(payload);
 	free(text);
-	return 0;
 }
 
 int pwm_poets(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		puts("Usage: pwmodel poets decode HEX|-\n"
-		     "       pwmodel poets encode -|FILE");
-		return 0;
-	}
-	if (argc < 3)
-		pwm_fail("poets: decode HEX or encode - is wanted");
-	if (argc > 3)
-		pwm_fail("argument '%s' is unknown", argv[3]);
-	if (!strcmp(argv[1], "decode"))
-		return decode(argv[2]);
-	if (!strcmp(argv[1], "encode"))
-		return encode(argv[2]);
-	pwm_fail("poets: '%s' is neither decode nor encode", argv[1]);
+	return pwm_codec(argc, argv, decode, encode);
 }

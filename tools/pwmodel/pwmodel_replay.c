@@ -531,18 +531,6 @@ static void check_signals(struct sim *s)
 				 s->unit->name);
 }
 
-static void usage(void)
-{
-	puts("Usage: pwmodel replay ppd|spd|tandem|bmx STIMULI.csv\n"
-	     "                      [--until N] [--full] [--signals FILE]\n"
-	     "       pwmodel replay aal STIMULI.csv --until N [--events]\n"
-	     "Steps the unit through the stimuli (columns cycle,signal,value; - for standard\n"
-	     "input) and prints every signal that changed, in the same three columns.\n"
-	     "  --until N       up to cycle N instead of the last row's\n"
-	     "  --full          every signal in every cycle\n"
-	     "  --signals FILE  only the signals listed in FILE, one a line");
-}
-
 int pwm_replay(int argc, char **argv)
 {
 	const char *path = NULL, *signals = NULL, *unit = NULL;
@@ -558,10 +546,7 @@ int pwm_replay(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "aal"))
 		return pwm_replay_aal(argc - 1, argv + 1);
 	for (int a = 1; a < argc; a++) {
-		if (!strcmp(argv[a], "--help")) {
-			usage();
-			return 0;
-		} else if (!strcmp(argv[a], "--full")) {
+		if (!strcmp(argv[a], "--full")) {
 			s->full = true;
 		} else if (!strcmp(argv[a], "--until") || !strcmp(argv[a], "--signals")) {
 			if (a + 1 == argc)

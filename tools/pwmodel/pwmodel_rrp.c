@@ -284,18 +284,5 @@ static void encode(const char *arg)
 
 int pwm_rrp(int argc, char **argv)
 {
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-		puts("Usage: pwmodel rrp decode HEX|-    data block of an RRP message, prints JSON\n"
-		     "       pwmodel rrp encode -        JSON on standard input, prints hex");
-		return 0;
-	}
-	if (argc != 3)
-		pwm_fail("rrp: needs 'decode HEX' or 'encode -'");
-	if (!strcmp(argv[1], "decode"))
-		decode(argv[2]);
-	else if (!strcmp(argv[1], "encode"))
-		encode(argv[2]);
-	else
-		pwm_fail("rrp: '%s' is neither decode nor encode", argv[1]);
-	return 0;
+	return pwm_codec(argc, argv, decode, encode);
 }

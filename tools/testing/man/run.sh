@@ -18,7 +18,7 @@ for f in *.[0-9]; do
 	# shellcheck disable=SC2013
 	for ref in $(sed -n 's/^\.BR \([a-z]*\)\\\{0,1\}[a-z-]* (\([0-9]\)).*/\1.\2/p' "$f"); do
 		case $ref in
-		pwctl.*|packetway.*|libpacketway.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
+		pwctl.*|packetway.*|libpacketway.*|pwmodel.*|pwrun.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
 		esac
 	done
 done
@@ -29,6 +29,17 @@ for group in '' san station router route name aton esp experiment fault lab; do
 		tap_result "$(printf '%s' "$page" | tr '\n' ' ' | grep -qw -- "$verb"; echo $?)" "pwctl(8) has $group $verb"
 	done
 done
+# pwmodel: each command has a help text, and its options are those of the page
+page=$(man -E UTF-8 -l pwmodel.1 2>/dev/null | col -b | tr -s '\n ' '  ')
+mapfile -t words < <("$build/pwmodel" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for w in "${words[@]}"; do
+	text=$("$build/pwmodel" "$w" --help)
+	tap_result "$([[ $? = 0 && $text = "Usage: pwmodel $w "* ]]; echo $?)" "pwmodel $w --help"
+	for o in "$w" $(grep -oE -- '--[a-z]+' <<<"$text" | sort -u); do
+		tap_result "$(grep -qw -- "$o" <<<"$page"; echo $?)" "pwmodel(1) has $w $o"
+	done
+done
+tap_result "$([ ${#words[@]} -ge 7 ]; echo $?)" "pwmodel help lists its commands"
 # the device: every command and error of the header; the overview: every tracepoint
 uapi=$top/uapi/linux/packetway.h
 mapfile -t words < <(sed -n 's/^#define \(PACKETWAY_IOC_[A-Z_]*\)[[:space:]]*_IO(.*/\1/p; s/^ \*   \(E[A-Z0-9]*\)[[:space:]].*/\1/p' "$uapi")
