@@ -119,6 +119,7 @@ page Documentation/networking/packetway-poets.rst
 page Documentation/userspace-api/packetway.rst
 page Documentation/networking/packetway-performance.rst
 page Documentation/testing.rst
+page Documentation/contributing.rst
 ip link del pw5
 rm -rf "$tmp" reports.csv
 tap_done

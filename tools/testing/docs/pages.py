@@ -4,6 +4,7 @@
 
 pages.py commands PAGE   the commands of a page, each ended by a NUL
 pages.py links TOP       TAP: every file that a page names is there
+pages.py functions TOP   TAP: every function that a page names is in the source
 """
 import glob
 import os
@@ -18,7 +19,7 @@ COMMAND = re.compile(rf"({PROGRAMS})(\s|(?<==)|$)")
 SURE = re.compile(r"(ethtool|ip link|ip -d|pwctl|pwmodel|scripts/bench|sudo)\s")
 # what a file of ours is called in a page
 FILE = re.compile(r"(?<![\w/.-])((?:Documentation|drivers|include|scripts|selftests|tools|uapi)/[\w./*{},-]*[\w*}])")
-PAGE = re.compile(r"(?<![\w/.-])((?:packetway[\w-]*|testing|tutorial|ring8|clos|sans|nack|teams)\.(?:rst|yaml))\b")
+PAGE = re.compile(r"(?<![\w/.-])((?:packetway[\w-]*|testing|tutorial|contributing|CHANGES|ring8|clos|sans|nack|teams)\.(?:rst|yaml))\b")
 DIRECTORIES = ("", "Documentation", "Documentation/networking", "Documentation/userspace-api",
                "Documentation/labs")
 
@@ -86,10 +87,53 @@ def links(top):
     return bad
 
 
+# "pw_name()", and "pw_name" where an arrow leads to it or away from it
+CALL = re.compile(r"\b((?:pw|pwl|pwm|poets)_[a-z0-9_]+)\(\)")
+ARROW = re.compile(r"(?:->|\|)\s*(pw_[a-z0-9_]+)\b(?![.*])|\b(pw_[a-z0-9_]+)(?:\([^)]*\))?\s*(?:->|\|)")
+# any other name of ours: a structure, a variable, a tracepoint
+NAME = re.compile(r"(?<![\w/.-])(pw_[a-z0-9_]*[a-z0-9])\b(?![*-])")
+# a function begins in the first column, with its type before its name
+FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*]|#define |__\w+\(.*?\) )((?:pw|pwl|pwm|poets)_\w+)\(", re.M)
+
+
+def sources(top):
+    for directory in ("drivers", "include", "uapi", "tools", "selftests"):
+        yield from glob.glob(os.path.join(top, directory, "**", "*.[ch]"), recursive=True)
+
+
+def functions(top):
+    defined, known = set(), set()
+    for path in sources(top):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        defined |= set(FUNCTION.findall(text))
+        known |= set(re.findall(r"\bpw_[a-z0-9_]+\b", text))
+    bad = 0
+    if not {"pw_eep_parse", "pwl_open"} <= defined:
+        print("not ok 1 - functions are found in the source")
+        print("1..1")
+        return 1
+    manual = sorted(glob.glob(os.path.join(top, "tools/man/*.[0-9]")))
+    for n, page in enumerate([*pages(top), *manual], 1):
+        with open(page, encoding="utf-8") as f:
+            text = f.read().replace("\\", "")
+        called = set(CALL.findall(text))
+        for line in text.splitlines():
+            called |= {a or b for a, b in ARROW.findall(line) if "->" in line}
+        missing = sorted(name for name in called if name not in defined)
+        missing += sorted(name for name in set(NAME.findall(text)) - called if name not in known)
+        bad += bool(missing)
+        print(f"{'not ' if missing else ''}ok {n} - {os.path.relpath(page, top)}: {len(called)} functions are named")
+        for name in missing:
+            print(f"# the source has no {name}")
+    print(f"1..{n}")
+    return bad
+
+
 if sys.argv[1] == "commands":
     for command in commands(sys.argv[2]):
         sys.stdout.write(command + "\0")
-elif sys.argv[1] == "links":
-    sys.exit(1 if links(sys.argv[2]) else 0)
+elif sys.argv[1] in ("links", "functions"):
+    sys.exit(1 if globals()[sys.argv[1]](sys.argv[2]) else 0)
 else:
     sys.exit(__doc__)

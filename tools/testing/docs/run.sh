@@ -1,19 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh BUILD: files that pages name are there, and every page that prints commands is
-# in the test that runs them.
+# run.sh BUILD: files and functions that pages and MAINTAINERS name are there, and every
+# page that prints commands is in the test that runs them.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 here=$top/tools/testing/docs
 # shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
 . "$top/scripts/lib-tap"
-out=$(python3 "$here/pages.py" links "$top")
-status=$?
-printf '%s\n' "$out" | grep -v '^1\.\.'
-tap_n=$(printf '%s\n' "$out" | grep -cE '^(not )?ok ')
-tap_bad=$((status != 0))
 cd "$top" || exit 1
+for what in links functions; do
+	while read -r verdict; do
+		case $verdict in
+		ok\ *) tap_result 0 "$what: ${verdict#* - }" ;;
+		not\ ok\ *) tap_result 1 "$what: ${verdict#* - }" ;;
+		\#*) printf '%s\n' "$verdict" ;;
+		esac
+	done < <(python3 "$here/pages.py" $what "$top")
+	tap_ok "$what: all pages were read" test "$tap_n" -gt 10
+done
 while read -r page; do
 	n=$(python3 "$here/pages.py" commands "$page" | tr -dc '\0' | wc -c)
 	[ "$n" -gt 0 ] || continue
@@ -23,4 +28,8 @@ while read -r page; do
 	esac
 	tap_ok "$page: its $n commands are run" grep -q "$what" selftests/docs.sh selftests/trace.sh
 done < <(find README.md Documentation -name '*.rst' -o -name '*.md' | sort)
+# the map of files names what is there
+while read -r pattern; do
+	tap_ok "MAINTAINERS: $pattern" compgen -G "$pattern"
+done < <(sed -n 's/^[FTD]:[[:blank:]]*//p' MAINTAINERS)
 tap_done
