@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the kernels we support (6.1 and 6.12) and cannot be
- * hidden in a shadow header under include/compat/. The logic has no version
- * checks of its own.
+ * What older kernels lack, in the words of the newest one: the driver is written
+ * for that. Stable updates and distributions take changes back to older versions, so
+ * a version number does not tell which form a kernel has. Names are looked for in
+ * its headers (PW_HAS_*, in Kbuild), signatures are asked of the type.
  */
 #ifndef PACKETWAY_COMPAT_H
 #define PACKETWAY_COMPAT_H
 
 #include <linux/ethtool.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/rtnetlink.h>
+#include <net/udp_tunnel.h>
+#ifdef PW_HAS_NETDEV_LOCK_H
+#include <net/netdev_lock.h>
+#endif
+#ifdef PW_HAS_IPV6_STUBS_H
+#include <net/ipv6_stubs.h>
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "packetway needs Linux 6.1 or later"
@@ -29,7 +42,7 @@
 		with_dev, without_dev)
 
 /* a net_device that only carries a NAPI */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#ifndef PW_HAS_ALLOC_NETDEV_DUMMY
 static inline struct net_device *pw_dummy_netdev_alloc(void)
 {
 	struct net_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL_ACCOUNT);
@@ -56,51 +69,133 @@ static inline void pw_dummy_netdev_free(struct net_device *dev)
 }
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-#define pw_ts_info ethtool_ts_info
-#else
-#define pw_ts_info kernel_ethtool_ts_info
+#ifndef PW_HAS_KERNEL_ETHTOOL_TS_INFO
+#define kernel_ethtool_ts_info ethtool_ts_info
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
-				   unsigned long clear)
+#ifndef PW_HAS_VM_FLAGS_MOD
+static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				unsigned long clear)
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
-}
-#else
-static inline void pw_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
-				   unsigned long clear)
-{
-	vm_flags_mod(vma, set, clear);
 }
 #endif
 
 /* attributes of a dump request */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
-#define pw_genl_dump_attrs(cb) (genl_dumpit_info(cb)->attrs)
-#else
-#define pw_genl_dump_attrs(cb) (genl_info_dump(cb)->attrs)
+#ifndef PW_HAS_GENL_INFO_DUMP
+#define genl_info_dump(cb) genl_dumpit_info(cb)
 #endif
 
 /* the size is known by an empty entry at the end, or told */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+#ifndef PW_HAS_REGISTER_NET_SYSCTL_SZ
 #define pw_register_net_sysctl(net, path, table, n) register_net_sysctl(net, path, table)
 #else
 #define pw_register_net_sysctl(net, path, table, n) register_net_sysctl_sz(net, path, table, n)
 #endif
 
 /* what a sysctl handler gets */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#ifndef PW_HAS_CONST_CTL_TABLE
 #define PW_CTL_TABLE struct ctl_table
 #else
 #define PW_CTL_TABLE const struct ctl_table
 #endif
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+/* __assign_str() took the string again, beside the field */
+#ifndef PW_HAS_ASSIGN_STR_ONE
 #define pw_assign_str(dst, src) __assign_str(dst, src)
 #else
 #define pw_assign_str(dst, src) __assign_str(dst)
+#endif
+
+#ifndef PW_HAS_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
+
+#ifndef PW_HAS_SYSTEM_PERCPU_WQ
+#define system_percpu_wq system_wq
+#endif
+
+/*
+ * PW_NEWLINK(fn) makes fn_op, which rtnl_link_ops.newlink takes, of fn(dev, params,
+ * extack).
+ */
+#ifndef PW_HAS_NEWLINK_PARAMS
+struct rtnl_newlink_params {
+	struct net *src_net;
+	struct nlattr **tb;
+	struct nlattr **data;
+};
+
+static inline struct net *rtnl_newlink_link_net(struct rtnl_newlink_params *params)
+{
+	return params->src_net;
+}
+
+#define PW_NEWLINK(fn)									\
+static int fn##_op(struct net *src_net, struct net_device *dev, struct nlattr *tb[],	\
+		   struct nlattr *data[], struct netlink_ext_ack *extack)		\
+{											\
+	struct rtnl_newlink_params params = {						\
+		.src_net = src_net, .tb = tb, .data = data,				\
+	};										\
+											\
+	return fn(dev, &params, extack);						\
+}
+#else
+#define PW_NEWLINK(fn)									\
+static int fn##_op(struct net_device *dev, struct rtnl_newlink_params *params,		\
+		   struct netlink_ext_ack *extack)					\
+{											\
+	return fn(dev, params, extack);							\
+}
+#endif
+
+/* PW_EXIT_RTNL(fn) makes the member of pernet_operations, PW_EXIT_RTNL_OP(fn), of fn(net, kill) */
+#ifdef PW_HAS_EXIT_RTNL
+#define PW_EXIT_RTNL(fn)
+#define PW_EXIT_RTNL_OP(fn) .exit_rtnl = fn
+#elif defined(PW_HAS_EXIT_BATCH_RTNL)
+#define PW_EXIT_RTNL(fn)								\
+static void __net_exit fn##_batch(struct list_head *nets, struct list_head *kill)	\
+{											\
+	struct net *net;								\
+											\
+	list_for_each_entry(net, nets, exit_list)					\
+		fn(net, kill);								\
+}
+#define PW_EXIT_RTNL_OP(fn) .exit_batch_rtnl = fn##_batch
+#else
+#error "packetway needs a kernel whose network namespaces end under RTNL: 6.1.80, 6.6.19, 6.8 or later"
+#endif
+
+/* the caller of a trunk never uses IPv6 before its module is there: stubs do */
+#ifdef PW_HAS_IPV6_STUBS_H
+#define ip6_dst_lookup_flow(net, sk, fl, dst) ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl, dst)
+#endif
+
+/* tunnel sockets were given as struct socket */
+#define setup_udp_tunnel_sock(_net, _sk, _cfg)						\
+	setup_udp_tunnel_sock(_net, _Generic(&setup_udp_tunnel_sock,			\
+		void (*)(struct net *, struct socket *, struct udp_tunnel_sock_cfg *):	\
+			(_sk)->sk_socket,						\
+		default: (_sk)), _cfg)
+#define udp_tunnel_sock_release(_sk)							\
+	udp_tunnel_sock_release(_Generic(&udp_tunnel_sock_release,			\
+		void (*)(struct socket *): (_sk)->sk_socket,				\
+		default: (_sk)))
+
+/* the flags for IPCB came as the last argument */
+#ifndef PW_HAS_UDP_TUNNEL_IPCB
+#define udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck, flags) \
+	udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck)
+#define udp_tunnel6_xmit_skb(dst, sk, skb, dev, src, to, prio, ttl, label, sport, dport, nocheck, flags) \
+	udp_tunnel6_xmit_skb(dst, sk, skb, dev, src, to, prio, ttl, label, sport, dport, nocheck)
 #endif
 
 #endif

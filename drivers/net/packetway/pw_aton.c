@@ -831,8 +831,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 	aton->san = san;
 	spin_lock_init(&aton->lock);
 	INIT_LIST_HEAD(&aton->blocks);
-	hrtimer_init(&aton->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	aton->timer.function = pw_aton_tick;
+	hrtimer_setup(&aton->timer, pw_aton_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(aton->dummy, &aton->napi, pw_aton_poll);
 	napi_enable(&aton->napi);
 	return aton;

@@ -671,9 +671,9 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_pgoff == 1) {
 		if (vma->vm_flags & VM_WRITE)
 			return -EACCES;
-		pw_vm_flags_mod(vma, 0, VM_MAYWRITE);
+		vm_flags_mod(vma, 0, VM_MAYWRITE);
 	}
-	pw_vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYEXEC);
+	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYEXEC);
 
 	st = pw_file_station_admin(pf);
 	if (IS_ERR(st))

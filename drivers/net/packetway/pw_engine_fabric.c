@@ -528,8 +528,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->ops.fault = pw_fab_fault_fn;
 	fab->f = pw_fabric_init(fab->mem, &params, &fab->ops, fab);
 	fab->real_start = ktime_get_ns();
-	hrtimer_init(&fab->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	fab->timer.function = pw_fab_tick;
+	hrtimer_setup(&fab->timer, pw_fab_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(fab->dummy, &fab->napi, pw_fab_poll);
 	napi_enable(&fab->napi);
 

@@ -59,7 +59,7 @@ static void pw_get_ethtool_stats(struct net_device *dev, struct ethtool_stats *s
 }
 
 /* virtual time arrives as a hardware timestamp with every frame */
-static int pw_get_ts_info(struct net_device *dev, struct pw_ts_info *info)
+static int pw_get_ts_info(struct net_device *dev, struct kernel_ethtool_ts_info *info)
 {
 	const struct pw_station *st = netdev_priv(dev);
 

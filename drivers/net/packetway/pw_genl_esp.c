@@ -336,7 +336,7 @@ static int pw_esp_fill_binding(struct sk_buff *skb, struct netlink_callback *cb,
 /* args: 0: nodes done, 1: bindings of the next one done */
 int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct nlattr *nest = pw_genl_dump_attrs(cb)[PACKETWAY_A_ESP];
+	struct nlattr *nest = genl_info_dump(cb)->attrs[PACKETWAY_A_ESP];
 	struct nlattr *tb[PACKETWAY_A_ESP_MAX + 1] = {};
 	struct net *net = sock_net(skb->sk);
 	struct pw_esp_who only, who;

@@ -80,7 +80,7 @@ static int pw_poets_fill(struct sk_buff *msg, struct netlink_callback *cb,
 /* args: 0: stations done, 1: roles of the next one done */
 int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct nlattr *nest = pw_genl_dump_attrs(cb)[PACKETWAY_A_POETS];
+	struct nlattr *nest = genl_info_dump(cb)->attrs[PACKETWAY_A_POETS];
 	struct nlattr *tb[PACKETWAY_A_POETS_MAX + 1] = {};
 	struct net *net = sock_net(skb->sk);
 	struct net_device *dev;

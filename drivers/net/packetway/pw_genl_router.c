@@ -492,7 +492,7 @@ static int pw_dump_san(struct netlink_callback *cb, int outer, int max,
 		       const struct nla_policy *policy, int inner)
 {
 	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
-	struct nlattr **attrs = pw_genl_dump_attrs(cb);
+	struct nlattr **attrs = genl_info_dump(cb)->attrs;
 
 	BUILD_BUG_ON(PACKETWAY_A_NODE_MAX > PACKETWAY_A_ROUTE_MAX);
 	if (cb->args[4] || !attrs || !attrs[outer])

@@ -53,11 +53,12 @@ static int pw_pick_port(struct pw_san *san, struct nlattr *attr,
 	return port;
 }
 
-static int pw_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
-		      struct nlattr *data[], struct netlink_ext_ack *extack)
+static int pw_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
+		      struct netlink_ext_ack *extack)
 {
 	struct pw_station *st = netdev_priv(dev);
 	struct nlattr *none[IFLA_PACKETWAY_MAX + 1] = {};
+	struct nlattr **data = params->data;
 	u8 addr[PW_ADDR_LEN];
 	struct pw_san *san;
 	u32 id = 0;
@@ -69,7 +70,7 @@ static int pw_newlink(struct net *src_net, struct net_device *dev, struct nlattr
 	if (data[IFLA_PACKETWAY_SAN])
 		id = nla_get_u32(data[IFLA_PACKETWAY_SAN]);
 
-	san = pw_san_get(src_net, id, extack);
+	san = pw_san_get(rtnl_newlink_link_net(params), id, extack);
 	if (IS_ERR(san))
 		return PTR_ERR(san);
 
@@ -106,6 +107,7 @@ err_san:
 	pw_san_put(san);
 	return err;
 }
+PW_NEWLINK(pw_newlink)
 
 static int pw_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
 			 struct netlink_ext_ack *extack)
@@ -168,7 +170,7 @@ struct rtnl_link_ops pw_link_ops __read_mostly = {
 	.maxtype = IFLA_PACKETWAY_MAX,
 	.policy = pw_link_policy,
 	.validate = pw_validate,
-	.newlink = pw_newlink,
+	.newlink = pw_newlink_op,
 	.changelink = pw_changelink,
 	.dellink = pw_dellink,
 	.get_size = pw_get_size,
@@ -185,6 +187,7 @@ struct rtnl_link_ops pw_link_ops __read_mostly = {
 struct net_device *pw_link_create_default(struct net *net)
 {
 	struct nlattr *tb[IFLA_MAX + 1] = {};
+	struct rtnl_newlink_params params = { .src_net = net, .tb = tb };
 	struct net_device *dev;
 	int err;
 
@@ -192,7 +195,7 @@ struct net_device *pw_link_create_default(struct net *net)
 	dev = rtnl_create_link(net, "pw%d", NET_NAME_ENUM, &pw_link_ops, tb, NULL);
 	if (IS_ERR(dev))
 		goto out;
-	err = pw_newlink(net, dev, tb, NULL, NULL);
+	err = pw_newlink(dev, &params, NULL);
 	if (err) {
 		free_netdev(dev);
 		dev = ERR_PTR(err);

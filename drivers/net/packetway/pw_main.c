@@ -29,14 +29,11 @@ static void __net_exit pw_net_exit(struct net *net)
  * A SAN dies with its home namespace: stations that were moved elsewhere go
  * too, as the far ends of tunnels do.
  */
-static void __net_exit pw_net_exit_batch_rtnl(struct list_head *nets,
-					      struct list_head *kill)
+static void __net_exit pw_net_exit_rtnl(struct net *net, struct list_head *kill)
 {
-	struct net *net;
-
-	list_for_each_entry(net, nets, exit_list)
-		pw_san_net_kill(net, kill);
+	pw_san_net_kill(net, kill);
 }
+PW_EXIT_RTNL(pw_net_exit_rtnl)
 
 /*
  * The state of a namespace is a subsystem: it exists before the first device of the
@@ -52,7 +49,7 @@ static struct pernet_operations pw_net_ops = {
 
 /* SANs are deleted together with the devices of the namespace */
 static struct pernet_operations pw_net_dev_ops = {
-	.exit_batch_rtnl = pw_net_exit_batch_rtnl,
+	PW_EXIT_RTNL_OP(pw_net_exit_rtnl),
 };
 
 static int __init pw_init(void)

@@ -257,15 +257,16 @@ static void pw_mon_set(struct pw_mon *mon, struct nlattr *data[])
 		WRITE_ONCE(mon->cells, nla_get_u8(data[IFLA_PWMON_CELLS]));
 }
 
-static int pw_mon_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
-			  struct nlattr *data[], struct netlink_ext_ack *extack)
+static int pw_mon_newlink(struct net_device *dev, struct rtnl_newlink_params *params,
+			  struct netlink_ext_ack *extack)
 {
 	struct pw_mon *mon = netdev_priv(dev);
 
 	mon->dev = dev;
-	pw_mon_set(mon, data);
+	pw_mon_set(mon, params->data);
 	return register_netdevice(dev);
 }
+PW_NEWLINK(pw_mon_newlink)
 
 static int pw_mon_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],
 			     struct netlink_ext_ack *extack)
@@ -302,7 +303,7 @@ struct rtnl_link_ops pw_mon_link_ops __read_mostly = {
 	.setup = pw_mon_setup,
 	.maxtype = IFLA_PWMON_MAX,
 	.policy = pw_mon_policy,
-	.newlink = pw_mon_newlink,
+	.newlink = pw_mon_newlink_op,
 	.changelink = pw_mon_changelink,
 	.dellink = pw_mon_dellink,
 	.get_size = pw_mon_get_size,

@@ -52,8 +52,7 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 	spin_lock_init(&po->lock);
 	mutex_init(&po->load);
 	init_waitqueue_head(&po->wait);
-	hrtimer_init(&po->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	po->timer.function = pw_poets_timer;
+	hrtimer_setup(&po->timer, pw_poets_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	po->role = o->flags & PACKETWAY_POETS_MOTHERSHIP ? PW_POETS_R_MOTHERSHIP :
 							   PW_POETS_R_SWITCH;
 	po->mothership = o->mothership;

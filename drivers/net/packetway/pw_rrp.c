@@ -415,13 +415,13 @@ void pw_rrp_san_exit(struct pw_san *san)
 void pw_rrp_san_changed(struct pw_san *san)
 {
 	if (READ_ONCE(san->nhalves))
-		queue_delayed_work(system_wq, &san->rrp_work, PW_RRP_SOON);
+		queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_RRP_SOON);
 }
 
 /* the ways from a SAN have changed: tell the listeners; also when no router is left */
 void pw_rrp_routes_changed(struct pw_san *san)
 {
-	queue_delayed_work(system_wq, &san->rrp_work, PW_RRP_SOON);
+	queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_RRP_SOON);
 }
 
 /* a half-router has come; under RTNL */
@@ -836,7 +836,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	if (changed)
 		pw_fib_update(h->san);
 	if (changed || resync)
-		queue_delayed_work(system_wq, &h->san->rrp_work,
+		queue_delayed_work(system_percpu_wq, &h->san->rrp_work,
 				   resync ? PW_RRP_LATER : PW_RRP_SOON);
 	pw_rrp_flush(h, &out);
 	consume_skb(skb);

@@ -17,7 +17,6 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
@@ -52,7 +51,7 @@ static int pw_trunk_xmit4(struct pw_trunk *t, struct sk_buff *skb)
 		return PTR_ERR(rt);
 	skb->ignore_df = 1;
 	udp_tunnel_xmit_skb(rt, t->sock->sk, skb, fl.saddr, fl.daddr, 0, ip4_dst_hoplimit(&rt->dst),
-			    0, fl.fl4_sport, fl.fl4_dport, false, false);
+			    0, fl.fl4_sport, fl.fl4_dport, false, false, 0);
 	return 0;
 }
 
@@ -69,12 +68,12 @@ static int pw_trunk_xmit6(struct pw_trunk *t, struct sk_buff *skb)
 	};
 	struct dst_entry *dst;
 
-	dst = ipv6_stub->ipv6_dst_lookup_flow(t->net, t->sock->sk, &fl, NULL);
+	dst = ip6_dst_lookup_flow(t->net, t->sock->sk, &fl, NULL);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	skb->ignore_df = 1;
 	udp_tunnel6_xmit_skb(dst, t->sock->sk, skb, skb->dev, &fl.saddr, &fl.daddr, 0,
-			     ip6_dst_hoplimit(dst), 0, fl.fl6_sport, fl.fl6_dport, false);
+			     ip6_dst_hoplimit(dst), 0, fl.fl6_sport, fl.fl6_dport, false, 0);
 	return 0;
 }
 
@@ -258,7 +257,7 @@ static void pw_trunk_prompt(struct pw_trunk *t)
 	unsigned long at = READ_ONCE(t->hello_at) + PW_TRUNK_HELLO_GAP;
 
 	if (!test_and_set_bit(0, &t->prompted))
-		mod_delayed_work(system_wq, &t->work,
+		mod_delayed_work(system_percpu_wq, &t->work,
 				 time_after(at, jiffies) ? at - jiffies : 0);
 }
 
@@ -495,7 +494,7 @@ static void pw_trunk_work(struct work_struct *work)
 	if (pw_trunk_session_waits(&t->s))
 		wait = PW_TRUNK_HELLO_GAP;
 	spin_unlock_bh(&t->lock);
-	queue_delayed_work(system_wq, &t->work, wait);
+	queue_delayed_work(system_percpu_wq, &t->work, wait);
 }
 
 static bool pw_trunk_is_near(const union pw_trunk_end *e)
@@ -571,7 +570,7 @@ static int pw_trunk_open_udp(struct pw_trunk *t, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "The local address and port of the trunk cannot be used");
 		return err;
 	}
-	setup_udp_tunnel_sock(t->net, t->sock, &cfg);
+	setup_udp_tunnel_sock(t->net, t->sock->sk, &cfg);
 	return 0;
 }
 
@@ -613,7 +612,7 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 
 void pw_trunk_start(struct pw_trunk *t)
 {
-	queue_delayed_work(system_wq, &t->work, 0);
+	queue_delayed_work(system_percpu_wq, &t->work, 0);
 }
 
 /* nobody sends through the trunk; nothing comes in and no hellos go out any more; RTNL */
@@ -625,7 +624,7 @@ void pw_trunk_stop(struct pw_trunk *t)
 	if (t->dev)
 		__dev_remove_pack(&t->pt);
 	else
-		udp_tunnel_sock_release(t->sock);
+		udp_tunnel_sock_release(t->sock->sk);
 	/* a packet that was on its way may have queued the work again */
 	synchronize_net();
 	cancel_delayed_work_sync(&t->work);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* linux/unaligned.h moved out of asm/ in 6.12. */
+/* linux/unaligned.h moved out of asm/. */
 #ifndef PW_COMPAT_LINUX_UNALIGNED_H
 #define PW_COMPAT_LINUX_UNALIGNED_H
 
-#include <linux/version.h>
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#ifdef PW_HAS_UNALIGNED_H
 #include_next <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
