@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * latency_load: work for a SAN whose polls are measured (lib_latency.sh).
+ *
+ *	latency_load PORTS none|fast|rtl WHAT BYTES FRAMES [MS]
+ *
+ * Makes a namespace with SAN 0 of PORTS ports and a station at each of them.
+ * WHAT: idle   nothing is sent
+ *       ring   every station sends FRAMES frames to the next one
+ *       all    station 0 sends FRAMES broadcasts
+ *       incast every station sends FRAMES frames to station 0
+ *       echo   station 0 sends FRAMES echo requests to every neighbour at once
+ *       late   frozen fabric: every station sends FRAMES frames, each with an earlier
+ *              time than the one before, then the fabric runs
+ *       flush  the same, and the engine is replaced instead
+ * Counters and queues are read while the fabric runs, MS milliseconds (default 500);
+ * then the stations and the SAN are deleted.
+ */
+#include "pwsan.h"
+
+#include <sys/wait.h>
+
+static uint8_t frame[70000];
+static int ns, ports, len, frames;
+static struct pw_gsan san;
+static struct pw_nl nl;
+static int fd[256];
+
+static void die(const char *what)
+{
+	fprintf(stderr, "%s: %s %s\n", what, strerror(errno), nl.ext);
+	exit(1);
+}
+
+static void make_san(const char *engine)
+{
+	uint32_t id = 0, n = ports, e = PACKETWAY_ENGINE_NONE;
+	struct pw_gsan_req r;
+	struct nlattr *nest;
+	char buf[4096];
+
+	if (!strcmp(engine, "fast"))
+		e = PACKETWAY_ENGINE_FAST;
+	else if (!strcmp(engine, "rtl"))
+		e = PACKETWAY_ENGINE_RTL;
+	pw_gsan_req(&r, san.family, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK);
+	nest = pw_gsan_put(&r, PACKETWAY_A_SAN | NLA_F_NESTED, NULL, 0);
+	pw_gsan_put(&r, PACKETWAY_A_SAN_ID, &id, 4);
+	pw_gsan_put(&r, PACKETWAY_A_SAN_PORTS, &n, 4);
+	pw_gsan_put(&r, PACKETWAY_A_SAN_ENGINE, &e, 4);
+	nest->nla_len = (char *)&r + r.n.nlmsg_len - (char *)nest;
+	errno = -pw_gsan_talk(&san, &r, buf, sizeof(buf));
+	if (errno)
+		die("SAN");
+}
+
+static void make_stations(void)
+{
+	char name[16];
+	int i;
+
+	for (i = 0; i < ports; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		if (pw_station_add(&nl, name, 0, i, ns) || pw_link_mtu(&nl, name, 65528) ||
+		    pw_link_up(&nl, name))
+			die(name);
+		fd[i] = pw_timed_open(ns, pw_link_index(&nl, name));
+		if (fd[i] < 0)
+			die("socket");
+	}
+}
+
+/* from station @i to @to; in a frozen fabric later frames have earlier times */
+static void send_one(int i, uint32_t to, int pt, int te, int nth, bool late)
+{
+	int n = pw_msg(frame, to, i + 1, pt, te, 0, NULL, len);
+	/* the queue of a station takes 256: what it does not take is lost */
+	int ret = late ? pw_timed_send(fd[i], frame, n, 1000000 - nth) :
+			 send(fd[i], frame, n, MSG_DONTWAIT);
+
+	if (ret != n && errno != EAGAIN && errno != ENOBUFS)
+		die("send");
+}
+
+static void load(const char *what)
+{
+	bool late = !strcmp(what, "late") || !strcmp(what, "flush");
+	int i, j;
+
+	if (!strcmp(what, "idle"))
+		return;
+	if (late && pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 1))
+		die("freeze");
+	for (j = 0; j < frames; j++) {
+		for (i = 0; i < ports; i++) {
+			if (!strcmp(what, "all")) {
+				send_one(0, 0x7fffff, 1500, 0, j, false);
+				break;
+			} else if (!strcmp(what, "echo")) {
+				send_one(0, PW_ADDR_HEYYOU, PW_PT_ECHO, PW_TE_ECHO_REQUEST, j, false);
+				break;
+			} else if (!strcmp(what, "incast")) {
+				if (i)
+					send_one(i, 1, 1500, 0, j, false);
+			} else {
+				send_one(i, (i + 1) % ports + 1, 1500, 0, j, late);
+			}
+		}
+	}
+	if (!strcmp(what, "flush"))
+		pw_gsan_set(&san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE);
+	else if (late)
+		pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 0);
+}
+
+static void watch(int ms)
+{
+	double end = pw_now() + ms / 1000.0;
+	static struct pw_stats s;
+	char path[128], buf[4096];
+	struct stat st;
+	int q;
+
+	fstat(ns, &st);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san0/fabric_queues",
+		 (unsigned long)st.st_ino);
+	do {
+		pw_stats_read(fd[0], "s0", &s);
+		q = open(path, O_RDONLY | O_CLOEXEC);
+		while (q >= 0 && read(q, buf, sizeof(buf)) > 0)
+			;
+		close(q);
+		usleep(20000);
+	} while (pw_now() < end);
+	if (getenv("PW_VERBOSE"))
+		printf("rx %lu\n", (unsigned long)pw_stats_get(&s, "rx_eep"));
+}
+
+int main(int argc, char **argv)
+{
+	char name[16];
+	int i;
+
+	if (argc < 6) {
+		fprintf(stderr, "usage: latency_load PORTS ENGINE WHAT BYTES FRAMES [MS]\n");
+		return 1;
+	}
+	ports = atoi(argv[1]);
+	len = atoi(argv[4]);
+	frames = atoi(argv[5]);
+	ns = pw_ns_new();
+	if (ns < 0 || ports < 1 || ports > 256 || pw_nl_open(&nl, ns) || pw_gsan_open(&san, ns))
+		die("namespace");
+	make_san(argv[2]);
+	make_stations();
+	load(argv[3]);
+	watch(argc > 6 ? atoi(argv[6]) : 500);
+	for (i = 0; i < ports; i++) {
+		close(fd[i]);
+		snprintf(name, sizeof(name), "s%d", i);
+		pw_link_del(&nl, name);
+	}
+	return 0;
+}
