@@ -175,6 +175,8 @@ enum aal_cycles {
 	CYC_GRANT	= 1,
 	/* BOTH between them */
 	CYC_GRANT_BOTH	= CYC_GRANT + 1,
+	/* LOOK again in the cycle after a grant */
+	CYC_AGAIN	= 1,
 	/* controller 4 makes the header, controller 2 sees it in WAIT, then WRITE */
 	CYC_GRANT_WRITE	= 3,
 	/* VPI_WAIT sees the VPI, VPI, VPI2, VPI3, then ACK_HAND */

@@ -1,34 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ATM adaptation unit by events.
+ * AAL unit, event-driven engine.
  *
- * The same machine as pw_aal_step(), cycle for cycle. What takes a known number
- * of cycles and is private to a controller is computed at once (a run of puts, a
- * search through a list, the 35 cycles of an acknowledgment). Controllers that
- * circle while they wait (5 over the send buffer, 7 over the receive buffer, 8
- * and 10 over the messages) are lazy: predict() finds the cycle in which they
- * will do something if nothing else changes; before anything changes under them
- * sync() brings them forward to that cycle, afterwards predict() runs again.
+ * The same machine as pw_aal_step(), cycle for cycle. What takes a known number of cycles
+ * and is private to a controller is computed at once (a run of puts, a search through a
+ * list, C7_HOLD). Controllers that walk in circles while they wait (5 over the send
+ * buffer, 7 over the receive buffer, 8 and 10 over the messages) are evaluated lazily:
+ * cN_predict() finds the cycle of the next event if nothing else changes. Before
+ * something changes that the controller looks at, cN_sync() brings its registers forward
+ * to that cycle; afterwards cN_predict() runs again.
  *
- * Order within a cycle: 5, 3, 2, 1, 10, 8, 7, 6, 0. A change made in cycle x by
- * a controller is preceded by a sync up to and with x for those that run before
- * it, up to x - 1 for those after it.
+ * Order within a cycle: 5, 3, 2, 1, 10, 8, 7, 6, 0. Before a controller changes something
+ * in cycle x, those that run earlier are brought forward to the end of x, those that run
+ * later to the end of x - 1.
  */
 #include "aal.h"
+#include "aal_ctl.h"
 
 #define NEVER PW_AAL_NEVER
+#define C5_FEW	4	/* blocks that are passed one by one: faster than a count of bits */
 
-enum { C5_STAY, C5_WALK, C5_BUSY };
-enum { C7_STAY, C7_WALK, C7_SEARCH, C7_BUSY };
-/* where the walk of controller 5 leads: look in c5hit, release, stay there */
-enum { TO_LOOK, TO_FREE, TO_STAY };
+/* what controller 5 does between events */
+enum c5_mode {
+	C5_MODE_STAY,	/* waits in C5_LOOK */
+	C5_MODE_WALK,	/* passes blocks: C5_LOOK, C5_PASS in turn */
+	C5_MODE_BUSY,	/* in the state st[5] until cycle wake[5] */
+};
 
-/* cycles for n bytes in words of four and a rest */
+/* how a walk of controller 5 ends in cycle c5hit */
+enum c5_then {
+	C5_THEN_LOOK,	/* c5_choose() decides in that cycle */
+	C5_THEN_RELEASE,	/* C5_RELEASE in the next cycle */
+	C5_THEN_STAY,	/* waits at that block */
+};
+
+/* what controller 7 does between events */
+enum c7_mode {
+	C7_MODE_STAY,	/* waits in C7_LOOK: no block to examine or release */
+	C7_MODE_WALK,	/* passes blocks in messages and kept blocks */
+	C7_MODE_SEARCH,	/* looks for a send block: C7_COMPARE, C7_SEARCH_NEXT in turn */
+	C7_MODE_BUSY,	/* in the state st[7] until cycle wake[7] */
+};
+
+/* cycles of the commands that put or get @n bytes, four at a time */
 static u64 word_cycles(u32 n)
 {
 	u32 r = n % 4;
 
-	return 19 * (u64)(n / 4) + (r ? 3 + 4 * r : 0);
+	return CYC_WORD * (u64)(n / 4) + (r ? CYC_COMMAND + CYC_BYTE * r : 0);
 }
 
 /* ---- order of the busy lists ---- */
@@ -48,7 +67,7 @@ static void seat_clear(const struct pw_aal_seats *s, u64 *map, u32 seat)
 	*seat_word(s, map, seat) &= ~BIT_ULL(seat % 64);
 }
 
-/* the part of @map from @from to the end of its word or to @to; its length */
+/* bits of @map from @from to the end of its word, at most to @to; returns their number */
 static u32 seat_part(const struct pw_aal_seats *s, u64 *map, u32 from, u32 to, u64 *bits)
 {
 	u32 len = min_t(u32, 64 - from % 64, to - from);
@@ -59,7 +78,7 @@ static u32 seat_part(const struct pw_aal_seats *s, u64 *map, u32 from, u32 to, u
 	return len;
 }
 
-/* seats taken from @from on, before @to */
+/* number of blocks with seats from @from on, before @to */
 static u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u32 n = 0;
@@ -72,7 +91,7 @@ static u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
 	return n;
 }
 
-/* first hot seat from @from on, @to if there is none before */
+/* first hot seat from @from on, or @to */
 static u32 seat_hot(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u64 bits;
@@ -92,7 +111,7 @@ static u16 seat_block(const struct pw_aal_seats *s, u32 seat)
 	return s->blk[seat & (s->size - 1)];
 }
 
-/* the block @n seats after @from, which is taken */
+/* the block @n blocks after that of seat @from; there is one */
 static u16 seat_skip(const struct pw_aal_seats *s, u32 from, u32 n)
 {
 	u32 len, w;
@@ -111,7 +130,7 @@ static u16 seat_skip(const struct pw_aal_seats *s, u32 from, u32 n)
 	return seat_block(s, from + __ffs64(bits));
 }
 
-/* block @b is the last one now; returns its seat */
+/* append block @b; returns its seat */
 static u32 seat_give(struct pw_aal_seats *s, u16 b, bool hot)
 {
 	u32 seat = s->next++;
@@ -129,7 +148,7 @@ static void seat_leave(const struct pw_aal_seats *s, u32 seat)
 	seat_clear(s, s->hot, seat);
 }
 
-/* from @first on the ring is full, gaps included: begin anew */
+/* no seat left because of gaps, @first being the first one in use: remove all seats */
 static bool seats_full(struct pw_aal_seats *s, u32 first)
 {
 	if (s->next - first < s->size)
@@ -140,7 +159,7 @@ static bool seats_full(struct pw_aal_seats *s, u32 first)
 	return true;
 }
 
-/* a broadcast cell that is not sent before others, whatever the time? */
+/* a broadcast cell that waits for one with a lower number? */
 static bool og_behind(const struct pw_aal *u, const struct pw_aal_og *p)
 {
 	return u->cfg.window && p->comtype == PW_CELL_COM_ALL && !p->sent && !p->ready &&
@@ -154,7 +173,7 @@ static void og_seat(struct pw_aal *u, u16 b)
 	p->seat = seat_give(&u->ogs, b, p->tofr || (p->ready <= 0 && !og_behind(u, p)));
 }
 
-/* block oglb is new in the busy list of send blocks */
+/* block oglb was appended to the busy list of send blocks */
 static void og_seat_new(struct pw_aal *u)
 {
 	u16 b;
@@ -172,7 +191,7 @@ static void ic_seat(struct pw_aal *u, u16 b)
 	p->seat = seat_give(&u->ics, b, p->tofr || !p->inmsg);
 }
 
-/* block iclb is new in the busy list of receive blocks */
+/* block iclb was appended to the busy list of receive blocks */
 static void ic_seat_new(struct pw_aal *u)
 {
 	u16 b;
@@ -217,7 +236,7 @@ static void hash_del(struct pw_aal *u, u16 b)
 	u->og_all -= p->comtype == PW_CELL_COM_ALL;
 }
 
-/* the block that the acknowledgment controller 7 is at is for */
+/* find the send block acknowledged by the cell that controller 7 is processing */
 static u16 hash_match(const struct pw_aal *u)
 {
 	u16 dst = u->flag == PW_CELL_COM_ALL ? PW_CELL_DST_ALL : u->srcpn;
@@ -228,7 +247,7 @@ static u16 hash_match(const struct pw_aal *u)
 	return b;
 }
 
-/* a broadcast cell was sent: the next one may be, if it is there */
+/* a broadcast cell was sent: controller 5 may stop at the next one now */
 static void og_next_all(struct pw_aal *u)
 {
 	u16 b = u->hash[hash_of(u, u->nextotasqn, PW_CELL_DST_ALL)];
@@ -243,12 +262,12 @@ static void og_next_all(struct pw_aal *u)
 
 /* ---- controller 5 ---- */
 
-/* @n blocks further in the circle */
+/* move cursnd by @n blocks, less than there are; short distances without counting bits */
 static void c5_advance(struct pw_aal *u, u32 n)
 {
 	u32 head = u->og[u->ogfb].seat, at = u->og[u->cursnd].seat, tail;
 
-	if (n < 4) {
+	if (n < C5_FEW) {
 		while (n--)
 			u->cursnd = pw_aal_og_next(u, u->cursnd);
 		return;
@@ -260,23 +279,24 @@ static void c5_advance(struct pw_aal *u, u32 n)
 		u->cursnd = seat_skip(&u->ogs, head, n - tail);
 }
 
-/* bring the walk forward: registers as of the end of cycle @last */
+/* bring the walk of controller 5 forward: registers as of the end of cycle @last */
 static void c5_sync(struct pw_aal *u, u64 last)
 {
 	u32 n = u->ogbblknum, moves;
 	bool there;
 	u64 left;
 
-	if (u->c5mode != C5_WALK || u->c5at > last)
+	if (u->c5mode != C5_MODE_WALK || u->c5at > last)
 		return;
-	there = u->c5then != TO_LOOK && last >= u->c5hit;
+	there = u->c5then != C5_THEN_LOOK && last >= u->c5hit;
 	if (there)
 		last = u->c5hit - 1;
-	left = last + 1 - u->c5at + !!u->st[5];
+	/* C5_PASS is the second half of the visit of a block */
+	left = last + 1 - u->c5at + (u->st[5] == C5_PASS);
 	u->c5at = last + 1;
-	u->st[5] = left & 1 ? 10 : 0;
-	if (left > 1 && n) {
-		left >>= 1;
+	u->st[5] = left % CYC_C5_PASS ? C5_PASS : C5_LOOK;
+	if (left >= CYC_C5_PASS && n) {
+		left /= CYC_C5_PASS;
 		moves = left;
 		if (left >= n)
 			div_u64_rem(left, n, &moves);
@@ -284,17 +304,17 @@ static void c5_sync(struct pw_aal *u, u64 last)
 	}
 	if (!there)
 		return;
-	if (u->c5then == TO_STAY) {
-		u->c5mode = C5_STAY;
+	if (u->c5then == C5_THEN_STAY) {
+		u->c5mode = C5_MODE_STAY;
 		u->wake[5] = NEVER;
 	} else {
-		u->c5mode = C5_BUSY;
-		u->st[5] = 16;
+		u->c5mode = C5_MODE_BUSY;
+		u->st[5] = C5_RELEASE;
 		u->wake[5] = u->c5hit + 1;
 	}
 }
 
-/* would state 0 leave the walk at block @b in cycle @t? */
+/* does C5_LOOK end the walk at block @b in cycle @t? */
 static bool c5_hit(const struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 {
 	if (b->tofr)
@@ -306,28 +326,28 @@ static bool c5_hit(const struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 	return pw_aal_sendable(u, b);
 }
 
-/* the walk, in state 0 in cycle @t, comes to block @b then */
+/* the walk ends at block @b, where C5_LOOK runs in cycle @t */
 static void c5_plan(struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 {
 	u->c5hit = t;
 	u->wake[5] = t;
 	if (b->tofr) {
-		u->c5then = TO_FREE;
+		u->c5then = C5_THEN_RELEASE;
 		u->wake[5] = t + 1;
 	} else if (b->ready < 0) {
-		u->c5then = TO_STAY;
+		u->c5then = C5_THEN_STAY;
 		u->wake[5] = NEVER;
 	}
 }
 
-/* with timers about to run out: go through all blocks, from @b in cycle @t on */
+/* timers are about to end: examine all blocks, from @b in cycle @t on */
 static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 {
-	u32 n = u->ogbblknum, turn = 2 * n, i, rem;
+	u32 n = u->ogbblknum, turn = CYC_C5_PASS * n, i, rem;
 	const struct pw_aal_og *p, *hit = NULL;
 	u64 best = NEVER, due = NEVER, v;
 
-	for (i = 0; i < n; i++, t += 2, b = pw_aal_og_next(u, b)) {
+	for (i = 0; i < n; i++, t += CYC_C5_PASS, b = pw_aal_og_next(u, b)) {
 		p = &u->og[b];
 		if (p->ready > 0)
 			due = min(due, p->due);
@@ -340,7 +360,7 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 		}
 		if (p->ready <= 0 || p->due + 1 >= best)
 			continue;
-		/* first visit after the timer ran out */
+		/* first visit after the timer has ended */
 		v = p->due + 1 - t;
 		div_u64_rem(v, turn, &rem);
 		v = t + v + (rem ? turn - rem : 0);
@@ -356,17 +376,18 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 		c5_plan(u, hit, best);
 }
 
+/* cycle of the event that ends the walk of controller 5 */
 static void c5_predict(struct pw_aal *u)
 {
 	u32 head, tail = u->ogs.next, from, x, at, dist = 0;
-	u64 t = u->c5at;
+	u64 t = u->c5at, v;
 	u16 b = u->cursnd;
 
-	if (u->c5mode == C5_BUSY)
+	if (u->c5mode == C5_MODE_BUSY)
 		return;
-	u->c5mode = C5_WALK;
-	u->c5then = TO_LOOK;
-	if (u->st[5]) {
+	u->c5mode = C5_MODE_WALK;
+	u->c5then = C5_THEN_LOOK;
+	if (u->st[5] == C5_PASS) {
 		b = pw_aal_og_next(u, b);
 		t++;
 	}
@@ -396,29 +417,32 @@ static void c5_predict(struct pw_aal *u)
 		dist += seat_count(&u->ogs, at, x);
 		at = x;
 		b = seat_block(&u->ogs, x);
-		if (t + 2 * (u64)dist > u->due_min)
+		v = t + CYC_C5_PASS * (u64)dist;
+		if (v > u->due_min)
 			break;
-		if (c5_hit(u, &u->og[b], t + 2 * (u64)dist)) {
-			c5_plan(u, &u->og[b], t + 2 * (u64)dist);
+		if (c5_hit(u, &u->og[b], v)) {
+			c5_plan(u, &u->og[b], v);
 			return;
 		}
 		x = seat_hot(&u->ogs, x + 1, tail);
 	}
-	/* nothing until the first timer runs out; then look closer */
+	/* nothing until the first timer ends; then c5_predict_timers() */
 	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
 }
 
 static void c5_choose(struct pw_aal *u);
 
 /*
- * Controller 5 will take something to send in the next cycle, and nothing that runs
- * before can change that: 7 alone could, if it has yet to run in this cycle.
+ * If controller 5 takes a cell in the next cycle and nothing can change that, do it now
+ * and save an event. Only controller 7 could change it, if it has yet to run in this
+ * cycle.
  */
 static void c5_early(struct pw_aal *u)
 {
 	const struct pw_aal_og *b = &u->og[u->cursnd];
 
-	if (u->wake[5] != u->now + 1 || u->c5mode != C5_WALK || u->c5then != TO_LOOK || u->st[5])
+	if (u->wake[5] != u->now + 1 || u->c5mode != C5_MODE_WALK ||
+	    u->c5then != C5_THEN_LOOK || u->st[5] != C5_LOOK)
 		return;
 	if (!u->sync75 && (u->wake[7] == u->now || !u->ogmsgnum || b->ready < 0 || b->tofr ||
 			   !c5_hit(u, b, u->now + 1)))
@@ -428,47 +452,50 @@ static void c5_early(struct pw_aal *u)
 	u->now--;
 }
 
-/* something controller 5 looks at changed in cycle now, after it ran */
+/* something that controller 5 looks at changed in this cycle after controller 5 had run */
 static void c5_signal(struct pw_aal *u)
 {
 	c5_sync(u, u->now);
-	if (u->c5mode == C5_BUSY)
+	if (u->c5mode == C5_MODE_BUSY)
 		return;
-	if (u->c5mode == C5_STAY) {
+	if (u->c5mode == C5_MODE_STAY) {
 		u->c5at = u->now + 1;
-		u->st[5] = 0;
+		u->st[5] = C5_LOOK;
 	}
 	c5_predict(u);
 	c5_early(u);
 }
 
+/* C5_LOOK in the next cycle */
 static void c5_resume(struct pw_aal *u)
 {
-	u->st[5] = 0;
+	u->st[5] = C5_LOOK;
 	u->c5at = u->now + 1;
 	if (!u->sync75 && !u->ogmsgnum) {
-		u->c5mode = C5_STAY;
+		u->c5mode = C5_MODE_STAY;
 		u->wake[5] = NEVER;
 		return;
 	}
-	u->c5mode = C5_WALK;
+	u->c5mode = C5_MODE_WALK;
 	c5_predict(u);
 	c5_early(u);
 }
 
 static void c7_release_og(struct pw_aal *u, u16 b);
 
+/* offer a cell to the network; pw_aal_fast_accepted() continues */
 static void c5_offer(struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u8 st, bool again)
 {
-	u->c5mode = C5_BUSY;
+	u->c5mode = C5_MODE_BUSY;
 	u->st[5] = st;
 	u->wake[5] = NEVER;
 	u->ackend = NEVER;
 	if (u->ops->cell_out)
 		u->ops->cell_out(u->ctx, u, c, again);
-	u->ops->tx(u->ctx, u, c, vpi, u->now + 3);
+	u->ops->tx(u->ctx, u, c, vpi, u->now + CYC_C5_LINK);
 }
 
+/* C5_LOOK in this cycle */
 static void c5_choose(struct pw_aal *u)
 {
 	struct pw_aal_og *b = &u->og[u->cursnd];
@@ -476,28 +503,28 @@ static void c5_choose(struct pw_aal *u)
 
 	if (u->sync75) {
 		u->sync75 = false;
-		c5_offer(u, &u->ackcell, u->ackvpi, 2, false);
+		c5_offer(u, &u->ackcell, u->ackvpi, C5_ACK_SEND, false);
 		return;
 	}
 	if (!u->ogmsgnum || (b->ready < 0 && !b->tofr && !u->dev.nomem)) {
-		u->c5mode = C5_STAY;
+		u->c5mode = C5_MODE_STAY;
 		return;
 	}
 	if (b->tofr) {
-		u->c5mode = C5_BUSY;
-		u->st[5] = 16;
+		u->c5mode = C5_MODE_BUSY;
+		u->st[5] = C5_RELEASE;
 		u->wake[5] = u->now + 1;
 	} else if (b->ready >= 0 && pw_aal_sendable(u, b)) {
 		pw_aal_og_cell(u, u->cursnd, &c);
-		c5_offer(u, &c, b->vpi, 5, b->sent);
+		c5_offer(u, &c, b->vpi, C5_CELL_SEND, b->sent);
 	} else {
-		u->st[5] = 10;
+		u->st[5] = C5_PASS;
 		u->c5at = u->now + 1;
 		c5_predict(u);
 	}
 }
 
-/* the last byte of a data cell is on its way */
+/* C5_CELL_END or C5_CELL_END_TAIL */
 static void c5_sent(struct pw_aal *u)
 {
 	u16 b = u->cursnd;
@@ -516,20 +543,20 @@ static void run5(struct pw_aal *u)
 {
 	c5_sync(u, u->now - 1);
 	u->wake[5] = NEVER;
-	if (u->c5mode != C5_BUSY) {
+	if (u->c5mode != C5_MODE_BUSY) {
 		u->c5at = u->now;
-		if (u->st[5])
+		if (u->st[5] == C5_PASS)
 			c5_predict(u);
 		else
 			c5_choose(u);
 		return;
 	}
 	switch (u->st[5]) {
-	case 2:
+	case C5_ACK_SEND:
 		u->stats.acks_out++;
 		c5_resume(u);
 		return;
-	case 5:
+	case C5_CELL_SEND:
 		c5_sent(u);
 		return;
 	default:
@@ -541,70 +568,71 @@ static void run5(struct pw_aal *u)
 }
 
 /**
- * pw_aal_fast_accepted() - the cell offered last is in
+ * pw_aal_fast_accepted() - the network has accepted the offered cell
  * @u: unit
- * @t: cycle that had its byte 0 on the link
+ * @t: cycle with byte 0 on the link
  */
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
 {
-	/* one cycle before controller 5 ends, 7 may hand over the next acknowledgment */
-	u->ackend = t + 51;
-	u->wake[5] = t + 52;
-	if (u->c7hold && u->st[5] == 2)
+	/* controller 7, which runs after 5, may hand over the next one in this cycle */
+	u->ackend = t + CYC_C5_LAST;
+	u->wake[5] = t + CYC_C5_END;
+	if (u->c7hold && u->st[5] == C5_ACK_SEND)
 		u->wake[7] = u->ackend;
 }
 
 /* ---- controllers 1 to 4 ---- */
 
 /*
- * Controller 3 serves requests in the order in which it sees them. It looks from
- * cycle c3free on, sees a request one cycle after it was made and grants it in the
- * cycle after that; two seen at once cost a cycle more, controller 7 comes first.
- * Requests are known in advance, so that grants are computed; they are used in the
- * order of the grants, for the route counter.
+ * Controller 3 serves requests in the order in which it sees them. C3_LOOK runs from cycle
+ * c3free on, sees a request one cycle after it was made and grants it in the cycle after
+ * that. Two requests seen at once cost a cycle more; controller 7 is served first.
+ * Requests are known in advance, so the grants are computed. The route counter advances
+ * in the order of the grants.
  */
 static void c3_plan(struct pw_aal *u)
 {
-	u64 see2 = max(u->ask2 + 1, u->c3free), see7 = max(u->ask7 + 1, u->c3free);
+	u64 see2 = max(u->ask2 + CYC_SEE, u->c3free), see7 = max(u->ask7 + CYC_SEE, u->c3free);
 
 	if (u->ask7 == NEVER) {
-		u->grant2 = see2 + 1;
+		u->grant2 = see2 + CYC_GRANT;
 	} else if (u->ask2 == NEVER) {
-		u->grant7 = see7 + 1;
+		u->grant7 = see7 + CYC_GRANT;
 	} else if (see2 < see7) {
-		u->grant2 = see2 + 1;
-		u->grant7 = max(see7, u->grant2 + 1) + 1;
+		u->grant2 = see2 + CYC_GRANT;
+		u->grant7 = max(see7, u->grant2 + CYC_AGAIN) + CYC_GRANT;
 	} else if (see7 < see2) {
-		u->grant7 = see7 + 1;
-		u->grant2 = max(see2, u->grant7 + 1) + 1;
+		u->grant7 = see7 + CYC_GRANT;
+		u->grant2 = max(see2, u->grant7 + CYC_AGAIN) + CYC_GRANT;
 	} else {
-		u->grant7 = see7 + 2;
-		u->grant2 = u->grant7 + 2;
+		u->grant7 = see7 + CYC_GRANT_BOTH;
+		u->grant2 = u->grant7 + CYC_AGAIN + CYC_GRANT;
 	}
 	if (u->ask2 != NEVER)
-		u->wake[2] = u->grant2 + 3;
+		u->wake[2] = u->grant2 + CYC_GRANT_WRITE;
 	if (u->ask7 != NEVER)
-		u->wake[7] = u->grant7 + 5;
+		u->wake[7] = u->grant7 + CYC_GRANT_HAND;
 }
 
+/* the request of controller 7 was granted */
 static void c3_use7(struct pw_aal *u)
 {
 	u->ackbldvpi = pw_aal_route(u, true);
-	u->c3free = u->grant7 + 1;
+	u->c3free = u->grant7 + CYC_AGAIN;
 	u->ask7 = NEVER;
 }
 
-/* state 5 of controller 2: the headers of a cell are complete */
+/* C2_WRITE: the headers of a cell are complete */
 static void run2(struct pw_aal *u)
 {
 	struct pw_aal_og *p = &u->og[u->c2blk];
 
 	u->wake[2] = NEVER;
-	/* its event comes in this cycle at the earliest, but after this one */
+	/* an earlier grant of controller 7 counts first; its event may still be pending */
 	if (u->ask7 != NEVER && u->grant7 < u->grant2)
 		c3_use7(u);
 	p->vpi = pw_aal_route(u, false);
-	u->c3free = u->grant2 + 1;
+	u->c3free = u->grant2 + CYC_AGAIN;
 	p->ready = 0;
 	if (og_behind(u, p))
 		seat_clear(&u->ogs, u->ogs.hot, p->seat);
@@ -627,13 +655,13 @@ static void run2(struct pw_aal *u)
 static void c7_sync(struct pw_aal *u, u64 last);
 static void c7_search_predict(struct pw_aal *u);
 
-/* all headers of a message at once, in the cycle of the last one */
+/* all headers of a message at once, in the cycle of the last C1_NEXT */
 static void run1(struct pw_aal *u)
 {
 	u16 b = u->ogcurmsg;
 
 	u->wake[1] = NEVER;
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_sync(u, u->now - 1);
 	u->txm[u->txm_cur].id = u->c0id;
 	u->dstreg = u->c0dst;
@@ -646,7 +674,7 @@ static void run1(struct pw_aal *u)
 			break;
 		b = u->og[b].next;
 	}
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_search_predict(u);
 	u->c2blk = u->ogcurmsg;
 	u->ask2 = u->now + 1;
@@ -655,7 +683,7 @@ static void run1(struct pw_aal *u)
 
 /* ---- controller 10 ---- */
 
-/* first source from @s on with complete messages, or the number of ports */
+/* first source with complete messages from @s on, or the number of ports */
 static u32 next_source(const struct pw_aal *u, u32 s)
 {
 	u32 w = s / 64;
@@ -672,6 +700,7 @@ static u32 next_source(const struct pw_aal *u, u32 s)
 	return w * 64 + __ffs64(m);
 }
 
+/* bring controller 10 forward: registers as of the end of cycle @last */
 static void c10_sync(struct pw_aal *u, u64 last)
 {
 	u64 now = u->now, left;
@@ -681,27 +710,27 @@ static void c10_sync(struct pw_aal *u, u64 last)
 		left = last - u->c10at + 1;
 		n = 0;
 		switch (u->st[10]) {
-		case 0:
-			turn = 4 * u->cfg.ports + 2 + 2 * u->nmsgs;
+		case C10_START:
+			turn = CYC_C10_TURN + CYC_C10_SOURCE * u->cfg.ports +
+			       CYC_C10_MSG * u->nmsgs;
 			if (left > turn) {
 				div_u64_rem(left, turn, &rem);
 				u->c10at += left - rem;
 				continue;
 			}
 			break;
-		case 1:
-			/* four cycles for each source without messages */
-			n = min_t(u64, next_source(u, u->c10src) - u->c10src, left >> 2);
+		case C10_SOURCE:
+			n = min_t(u64, next_source(u, u->c10src) - u->c10src,
+				  left / CYC_C10_SOURCE);
 			u->c10src += n;
-			u->c10at += 4 * n;
+			u->c10at += CYC_C10_SOURCE * n;
 			break;
-		case 2:
-			/* likewise if it was in the midst of one */
-			if (left >= 3 && !u->msgnumfrm[u->c10src]) {
+		case C10_FIRST:
+			if (left >= CYC_C10_REST && !u->msgnumfrm[u->c10src]) {
 				n = 1;
 				u->c10src++;
-				u->st[10] = 1;
-				u->c10at += 3;
+				u->st[10] = C10_SOURCE;
+				u->c10at += CYC_C10_REST;
 			}
 			break;
 		default:
@@ -715,57 +744,30 @@ static void c10_sync(struct pw_aal *u, u64 last)
 	u->now = now;
 }
 
-/* cycle of the first state 3 that finds an obsolete message */
+/* cycle of the first C10_EXPIRED that finds an obsolete message; there is one */
 static u64 c10_find(struct pw_aal *u)
 {
+	u16 src = u->c10src, left = u->c10left, msg = u->c10msg;
 	u64 at = u->c10at, now = u->now;
-	u32 src = u->c10src, left = u->c10left, n;
-	u16 m = u->c10msg;
 	u8 st = u->st[10];
+	u32 n;
 
 	for (;; at++) {
-		switch (st) {
-		case 0:
-			src = 0;
-			st = 1;
-			break;
-		case 1:
+		if (st == C10_SOURCE) {
 			n = next_source(u, src) - src;
-			if (n) {
-				src += n;
-				at += 4 * n;
-			}
-			st = src == u->cfg.ports ? 0 : 2;
-			break;
-		case 2:
-			left = u->msgnumfrm[src];
-			m = pw_aal_complete_from(u, u->msg_head[src]);
-			st = 3;
-			break;
-		case 3:
-			st = 19;
-			if (!left || m == PW_AAL_NONE)
-				break;
-			u->now = at;
-			if (pw_aal_expired(u, m)) {
-				u->now = now;
-				return at;
-			}
-			st = 18;
-			break;
-		case 18:
-			m = pw_aal_complete_from(u, u->msg[m].next);
-			left--;
-			st = 3;
-			break;
-		default:
-			src++;
-			st = 1;
-			break;
+			src += n;
+			at += CYC_C10_SOURCE * n;
 		}
+		u->now = at;
+		st = pw_aal_c10_next(u, st, &src, &msg, &left);
+		if (st == C10_DROP)
+			break;
 	}
+	u->now = now;
+	return at;
 }
 
+/* cycle of the next C10_DROP; earlier if it is not yet known when the message is visited */
 static void c10_predict(struct pw_aal *u)
 {
 	u64 due = NEVER;
@@ -773,7 +775,7 @@ static void c10_predict(struct pw_aal *u)
 	u16 m;
 
 	u->wake[10] = NEVER;
-	if (u->st[10] == 4) {
+	if (u->st[10] == C10_DROP) {
 		u->wake[10] = u->c10at;
 		return;
 	}
@@ -797,19 +799,24 @@ static void c10_predict(struct pw_aal *u)
 
 /* ---- controller 8 ---- */
 
+/* sources without messages that controller 8 passes from @src on; it examines the last one */
+static u32 c8_skip(const struct pw_aal *u, u32 src)
+{
+	u32 next = next_source(u, src);
+
+	return next < u->cfg.ports ? next - src : u->cfg.ports - 1 - src;
+}
+
+/* bring controller 8 forward: registers as of the end of cycle @last */
 static void c8_sync(struct pw_aal *u, u64 last)
 {
 	u32 n;
 
-	while (u->st[8] && u->c8at <= last) {
-		n = 0;
-		if (u->st[8] == 2)
-			n = min_t(u64, next_source(u, u->c8src) - u->c8src,
-				  (last - u->c8at + 1) >> 2);
-		if (n && u->c8src + n < u->cfg.ports) {
+	while (u->st[8] != C8_IDLE && u->c8at <= last) {
+		if (u->st[8] == C8_SOURCE) {
+			n = min_t(u64, c8_skip(u, u->c8src), (last - u->c8at) / CYC_C8_SOURCE);
 			u->c8src += n;
-			u->c8at += 4 * n;
-			continue;
+			u->c8at += CYC_C8_SOURCE * n;
 		}
 		u->c8at++;
 		pw_aal_ctl8(u);
@@ -819,55 +826,24 @@ static void c8_sync(struct pw_aal *u, u64 last)
 /* cycle of the answer if nothing changes */
 static void c8_predict(struct pw_aal *u)
 {
-	u32 src = u->c8src, n;
+	u16 src = u->c8src, msg = u->c8msg;
 	u64 at = u->c8at;
-	u16 m = u->c8msg;
 	u8 st = u->st[8];
+	u32 n;
 
 	u->wake[8] = NEVER;
-	for (; st; at++) {
-		switch (st) {
-		case 1:
-			src = 0;
-			st = 2;
-			break;
-		case 2:
-			n = next_source(u, src) - src;
-			if (n && src + n < u->cfg.ports) {
-				src += n;
-				at += 4 * n;
-			}
-			st = 3;
-			break;
-		case 3:
-			m = pw_aal_complete_from(u, u->msg_head[src]);
-			st = m == PW_AAL_NONE ? 13 : 4;
-			break;
-		case 4:
-			st = u->msg[m].hdr[4] == u->want[4] ? 5 : 12;
-			break;
-		case 5:
-			st = u->msg[m].nserved ? 12 : 6;
-			break;
-		case 6:
-			st = 7;
-			break;
-		case 12:
-			m = pw_aal_complete_from(u, u->msg[m].next);
-			st = m == PW_AAL_NONE ? 13 : 4;
-			break;
-		case 13:
-			src++;
-			st = 14;
-			break;
-		case 14:
-			st = src == u->cfg.ports ? 15 : 2;
-			break;
-		default:
-			u->wake[8] = at;
-			return;
+	if (st == C8_IDLE)
+		return;
+	while (st != C8_GRANT && st != C8_DENY) {
+		if (st == C8_SOURCE) {
+			n = c8_skip(u, src);
+			src += n;
+			at += CYC_C8_SOURCE * n;
 		}
+		st = pw_aal_c8_next(u, st, &src, &msg);
+		at++;
 	}
+	u->wake[8] = at;
 }
 
 static void c7_before(struct pw_aal *u, u64 last);
@@ -880,7 +856,7 @@ static void run10(struct pw_aal *u)
 
 	c10_sync(u, u->now - 1);
 	m = u->c10msg;
-	if (u->st[10] == 4) {
+	if (u->st[10] == C10_DROP) {
 		c7_before(u, u->now - 1);
 		c8_sync(u, u->now - 1);
 	}
@@ -903,7 +879,7 @@ static void run8(struct pw_aal *u)
 
 	c8_sync(u, u->now - 1);
 	last = u->st[8];
-	if (last != 7 && last != 15) {
+	if (last != C8_GRANT && last != C8_DENY) {
 		c8_predict(u);
 		return;
 	}
@@ -912,7 +888,7 @@ static void run8(struct pw_aal *u)
 	u->c8at++;
 	pw_aal_ctl8(u);
 	if (u->dev.read) {
-		u->st[0] = 17;
+		u->st[0] = C0_GET;
 		u->wake[0] = u->now + u->c0gap + word_cycles(u->c0len);
 	} else {
 		u->dev.rlcked = false;
@@ -923,7 +899,7 @@ static void run8(struct pw_aal *u)
 
 /* ---- controller 7 ---- */
 
-/* facts of block @b into the registers of controller 7 */
+/* C7_TYPE and C7_PORTS: header fields of block @b */
 static void c7_load(struct pw_aal *u, u16 b)
 {
 	const struct pw_aal_ic *p = &u->ic[b];
@@ -935,7 +911,7 @@ static void c7_load(struct pw_aal *u, u16 b)
 	u->dstpn = p->dst;
 }
 
-/* does state 0 leave the walk at block @b? */
+/* does C7_LOOK end the walk at block @b? */
 static bool c7_hit(struct pw_aal *u, u16 b)
 {
 	const struct pw_aal_ic *p = &u->ic[b];
@@ -950,36 +926,38 @@ static bool c7_hit(struct pw_aal *u, u16 b)
 	return pw_aal_order(u) <= 0;
 }
 
+/* no block to examine or release? */
 static bool c7_nothing(const struct pw_aal *u)
 {
 	return u->icbblknum == u->icblkinmsgnum && !u->ictofrnum;
 }
 
-/* one cycle of a walk past blocks in messages and blocks kept for later */
+/* one cycle of a walk past blocks in messages and kept blocks */
 static void c7_walk_step(struct pw_aal *u)
 {
 	u8 *st = &u->st[7];
 
 	switch (*st) {
-	case 0:
-		*st = u->ic[u->iccurb].inmsg ? 46 : 1;
+	case C7_LOOK:
+		*st = u->ic[u->iccurb].inmsg ? C7_PASS : C7_TYPE;
 		break;
-	case 1:
-		*st = 2;
+	case C7_TYPE:
+		*st = C7_PORTS;
 		break;
-	case 2:
-		*st = 27;
+	case C7_PORTS:
+		*st = C7_ORDER;
 		break;
-	case 27:
-		*st = 28;
+	case C7_ORDER:
+		*st = C7_KEEP;
 		break;
 	default:
 		u->iccurb = pw_aal_ic_next(u, u->iccurb);
-		*st = 0;
+		*st = C7_LOOK;
 		break;
 	}
 }
 
+/* bring the walk of controller 7 forward */
 static void c7_walk_sync(struct pw_aal *u, u64 last)
 {
 	const struct pw_aal_seats *s = &u->ics;
@@ -988,102 +966,82 @@ static void c7_walk_sync(struct pw_aal *u, u64 last)
 
 	u->c7at = last + 1;
 	kept = u->icbblknum - u->icblkinmsgnum;
-	turn = 2 * u->icblkinmsgnum + 5 * kept;
+	turn = CYC_C7_PASS * u->icblkinmsgnum + CYC_C7_KEPT * kept;
 	if (u->wake[7] == NEVER && left > turn && turn) {
 		div_u64_rem(left, turn, &rem);
 		left = rem;
 	}
-	for (; left && u->st[7]; left--)
+	for (; left && u->st[7] != C7_LOOK; left--)
 		c7_walk_step(u);
-	/* two cycles for each block in a message, five for one that is kept */
-	while (left > 1) {
+	/* whole blocks: those in messages up to a kept one, then that one */
+	while (left >= CYC_C7_PASS) {
 		at = u->ic[u->iccurb].seat;
 		x = seat_hot(s, at, s->next);
 		n = seat_count(s, at, x);
-		if (n > left >> 1) {
-			u->iccurb = seat_skip(s, at, left >> 1);
-			left &= 1;
+		if (n > left / CYC_C7_PASS) {
+			u->iccurb = seat_skip(s, at, left / CYC_C7_PASS);
+			left %= CYC_C7_PASS;
 			break;
 		}
-		left -= 2 * n;
+		left -= CYC_C7_PASS * n;
 		u->iccurb = x == s->next ? u->icfb : seat_block(s, x);
 		if (x == s->next)
 			continue;
-		if (left < 5)
+		if (left < CYC_C7_KEPT)
 			break;
-		left -= 5;
+		left -= CYC_C7_KEPT;
 		u->iccurb = pw_aal_ic_next(u, u->iccurb);
 	}
 	for (; left; left--)
 		c7_walk_step(u);
 }
 
+/* bring the search of controller 7 forward */
 static void c7_search_sync(struct pw_aal *u, u64 last)
 {
 	u32 left;
 
-	if (u->st[7] == 3) {
+	if (u->st[7] == C7_SEARCH) {
 		u->srch = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
-		u->st[7] = 4;
+		u->st[7] = C7_COMPARE;
 		if (++u->c7at > last)
 			return;
 	}
-	left = last + 1 - u->c7at + (u->st[7] == 5);
+	left = last + 1 - u->c7at + (u->st[7] == C7_SEARCH_NEXT);
 	u->c7at = last + 1;
-	u->st[7] = left & 1 ? 5 : 4;
-	/* the last block went away behind it: past the end */
-	if (left > 1 && u->srch == u->oglb)
+	u->st[7] = left % CYC_C7_SEARCH ? C7_SEARCH_NEXT : C7_COMPARE;
+	if (left < CYC_C7_SEARCH)
+		return;
+	/* the blocks after it were released meanwhile: the search is past the end */
+	if (u->srch == u->oglb)
 		u->srch = PW_AAL_NONE;
-	else if (left > 1)
-		u->srch = seat_skip(&u->ogs, u->og[u->srch].seat, left >> 1);
+	else
+		u->srch = seat_skip(&u->ogs, u->og[u->srch].seat, left / CYC_C7_SEARCH);
 }
 
 static void c7_sync(struct pw_aal *u, u64 last)
 {
 	if (u->c7at > last)
 		return;
-	if (u->c7mode == C7_WALK) {
+	if (u->c7mode == C7_MODE_WALK) {
 		c7_walk_sync(u, last);
-	} else if (u->c7mode == C7_SEARCH && u->c7found > last) {
+	} else if (u->c7mode == C7_MODE_SEARCH && u->c7found > last) {
 		c7_search_sync(u, last);
-	} else if (u->c7mode == C7_SEARCH) {
+	} else if (u->c7mode == C7_MODE_SEARCH) {
 		u->srch = hash_match(u);
-		u->st[7] = 9;
-		u->c7mode = C7_BUSY;
+		u->st[7] = C7_ACKED;
+		u->c7mode = C7_MODE_BUSY;
 	}
 }
 
-static void c7_walk_predict(struct pw_aal *u)
+/* cycle of the C7_LOOK that ends a walk, which looks at block @b in cycle @t */
+static void c7_walk_from(struct pw_aal *u, u16 b, u64 t)
 {
 	const struct pw_aal_seats *s = &u->ics;
 	u32 head, tail = s->next, from, at, x;
-	u16 b = u->iccurb;
-	u64 t = u->c7at;
 
+	u->c7mode = C7_MODE_WALK;
 	u->wake[7] = NEVER;
-	switch (u->st[7]) {
-	case 0:
-		break;
-	case 46:
-	case 28:
-		t++;
-		b = pw_aal_ic_next(u, b);
-		break;
-	default:
-		/* examining a kept block: what matters is the order check */
-		t += u->st[7] == 1 ? 2 : u->st[7] == 2 ? 1 : 0;
-		c7_load(u, b);
-		if (pw_aal_order(u) <= 0) {
-			u->c7mode = C7_BUSY;
-			u->st[7] = 27;
-			u->wake[7] = t;
-			return;
-		}
-		t += 2;
-		b = pw_aal_ic_next(u, b);
-		break;
-	}
-	u->c7mode = C7_WALK;
 	if (c7_nothing(u)) {
 		u->wake[7] = t;
 		return;
@@ -1094,7 +1052,7 @@ static void c7_walk_predict(struct pw_aal *u)
 	at = from;
 	for (;;) {
 		x = seat_hot(s, at, tail);
-		t += 2 * (u64)seat_count(s, at, x);
+		t += CYC_C7_PASS * (u64)seat_count(s, at, x);
 		if (x == tail) {
 			if (tail != s->next || from == head)
 				return;
@@ -1106,135 +1064,171 @@ static void c7_walk_predict(struct pw_aal *u)
 			u->wake[7] = t;
 			return;
 		}
-		t += 5;
+		t += CYC_C7_KEPT;
 		at = x + 1;
 	}
 }
 
-/* the search comes to the block that matches, or to the end of the list */
+/* cycle of the event that ends the walk of controller 7, whatever its state is now */
+static void c7_walk_predict(struct pw_aal *u)
+{
+	u16 b = u->iccurb;
+	u64 t = u->c7at;
+
+	switch (u->st[7]) {
+	case C7_LOOK:
+		c7_walk_from(u, b, t);
+		return;
+	case C7_PASS:
+	case C7_KEEP:
+		c7_walk_from(u, pw_aal_ic_next(u, b), t + 1);
+		return;
+	case C7_TYPE:
+		t += 2;
+		break;
+	case C7_PORTS:
+		t++;
+		break;
+	default:
+		break;
+	}
+	/* a kept block, C7_ORDER in cycle t */
+	c7_load(u, b);
+	if (pw_aal_order(u) > 0) {
+		c7_walk_from(u, pw_aal_ic_next(u, b), t + 2);
+		return;
+	}
+	u->c7mode = C7_MODE_BUSY;
+	u->st[7] = C7_ORDER;
+	u->wake[7] = t;
+}
+
+/* cycle in which the search finds the block or the end of the list */
 static void c7_search_predict(struct pw_aal *u)
 {
 	u16 from = u->srch, match = hash_match(u), to = match;
 	u64 t = u->c7at;
 
-	if (u->st[7] == 3) {
+	if (u->st[7] == C7_SEARCH) {
 		from = u->ogbblknum ? u->ogfb : PW_AAL_NONE;
 		t++;
 	}
 	if (to == PW_AAL_NONE)
 		to = u->oglb;
-	if (u->st[7] == 5 && from == u->oglb)
+	if (u->st[7] == C7_SEARCH_NEXT && from == u->oglb)
 		t++;
 	else if (from != PW_AAL_NONE)
-		t += 2 * (u64)seat_count(&u->ogs, u->og[from].seat, u->og[to].seat) -
-		     (u->st[7] == 5);
+		t += CYC_C7_SEARCH * (u64)seat_count(&u->ogs, u->og[from].seat, u->og[to].seat) -
+		     (u->st[7] == C7_SEARCH_NEXT);
 	/*
-	 * It takes the acknowledgment in t + 2 and frees the block in t + 4; with no
-	 * broadcast about nobody can see the former.
+	 * C7_TAKE and C7_ACKED follow. Without broadcast cells no other controller can
+	 * see C7_TAKE, so one event does for both.
 	 */
 	u->c7found = NEVER;
 	if (match != PW_AAL_NONE && !u->og_all && pw_aal_ackdesc(u, match, u->srcpn)) {
 		u->c7found = t;
-		t += 4;
+		t += CYC_C7_TAKE + CYC_C7_ACKED;
 	}
 	u->wake[7] = t;
 }
 
-/* the receive buffer is about to change: controller 7 has run up to @last */
+/* the receive buffer is about to change; controller 7 has run up to the end of cycle @last */
 static void c7_before(struct pw_aal *u, u64 last)
 {
-	if (u->c7mode == C7_WALK)
+	if (u->c7mode == C7_MODE_WALK)
 		c7_sync(u, last);
 }
 
-/* it has changed: controller 7 sees it from cycle @from on */
+/* the receive buffer has changed; controller 7 sees that from cycle @from on */
 static void c7_after(struct pw_aal *u, u64 from)
 {
-	if (u->c7mode == C7_STAY) {
-		u->c7mode = C7_WALK;
-		u->st[7] = 0;
+	if (u->c7mode == C7_MODE_STAY) {
+		u->c7mode = C7_MODE_WALK;
+		u->st[7] = C7_LOOK;
 		u->c7at = max(u->c7at, from);
 	}
-	if (u->c7mode == C7_WALK)
+	if (u->c7mode == C7_MODE_WALK)
 		c7_walk_predict(u);
 }
 
-/* controller 5 releases a send block, perhaps under the search */
+/* C5_RELEASE; controller 7 may be searching at that block */
 static void c7_release_og(struct pw_aal *u, u16 b)
 {
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_sync(u, u->now - 1);
 	seat_leave(&u->ogs, u->og[b].seat);
 	hash_del(u, b);
 	pw_aal_og_release(u, b);
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_search_predict(u);
 }
 
-/* state 0 in cycle @at */
+/* C7_LOOK in cycle @at */
 static void c7_resume(struct pw_aal *u, u64 at)
 {
-	u->st[7] = 0;
+	u->st[7] = C7_LOOK;
 	u->c7at = at;
 	if (c7_nothing(u)) {
-		u->c7mode = C7_STAY;
+		u->c7mode = C7_MODE_STAY;
 		u->wake[7] = NEVER;
 		return;
 	}
-	u->c7mode = C7_WALK;
+	u->c7mode = C7_MODE_WALK;
 	c7_walk_predict(u);
 }
 
+/* state @st runs @in cycles from now and does not depend on other controllers until then */
 static void c7_go(struct pw_aal *u, u8 st, u32 in)
 {
-	u->c7mode = C7_BUSY;
+	u->c7mode = C7_MODE_BUSY;
 	u->st[7] = st;
 	u->wake[7] = u->now + in;
 }
 
-/* state 0 finds a new block in cycle @at */
+/* C7_LOOK finds a block to examine in cycle @at */
 static void c7_new(struct pw_aal *u, u64 at)
 {
 	const struct pw_aal_ic *p = &u->ic[u->iccurb];
 
 	c7_load(u, u->iccurb);
 	if (p->type == PW_CELL_T_ACK) {
-		u->c7mode = C7_SEARCH;
-		u->st[7] = 3;
-		u->c7at = at + 3;
+		u->c7mode = C7_MODE_SEARCH;
+		u->st[7] = C7_SEARCH;
+		u->c7at = at + CYC_C7_READ;
 		c7_search_predict(u);
 	} else if (p->acked) {
-		c7_go(u, 27, at + 3 - u->now);
+		c7_go(u, C7_ORDER, at + CYC_C7_READ - u->now);
 	} else {
-		/* the acknowledgment is built meanwhile */
-		u->c7mode = C7_BUSY;
-		u->st[7] = 26;
-		u->ask7 = at + 5;
+		/* c3_plan() sets the cycle of C7_ACK_HAND */
+		u->c7mode = C7_MODE_BUSY;
+		u->st[7] = C7_ACK_HAND;
+		u->ask7 = at + CYC_C7_ASK;
 		c3_plan(u);
 	}
 }
 
 /*
- * State 0 will find a new block in the next cycle; controller 10 alone could send it
- * elsewhere before.
+ * If C7_LOOK examines a block in the next cycle, begin now and save an event. Only
+ * controller 10 could change that before.
  */
 static void c7_early(struct pw_aal *u)
 {
 	const struct pw_aal_ic *p = &u->ic[u->iccurb];
 
-	if (u->wake[7] == u->now + 1 && u->c7at == u->now + 1 && u->c7mode == C7_WALK &&
-	    !u->st[7] && u->wake[10] != u->now + 1 && !c7_nothing(u) && !p->inmsg && !p->tofr)
+	if (u->wake[7] == u->now + 1 && u->c7at == u->now + 1 && u->c7mode == C7_MODE_WALK &&
+	    u->st[7] == C7_LOOK && u->wake[10] != u->now + 1 && !c7_nothing(u) && !p->inmsg && !p->tofr)
 		c7_new(u, u->now + 1);
 }
 
-static void c7_zero(struct pw_aal *u)
+/* C7_LOOK at the end of a walk */
+static void c7_look(struct pw_aal *u)
 {
 	struct pw_aal_ic *p;
 	u16 next;
 
 	c7_sync(u, u->now - 1);
 	if (c7_nothing(u)) {
-		u->c7mode = C7_STAY;
+		u->c7mode = C7_MODE_STAY;
 		u->wake[7] = NEVER;
 		return;
 	}
@@ -1250,40 +1244,52 @@ static void c7_zero(struct pw_aal *u)
 	c7_new(u, u->now);
 }
 
+/* C7_COMPARE at the end of a search */
 static void c7_found(struct pw_aal *u)
 {
 	if (u->srch == PW_AAL_NONE || !pw_aal_match(u, u->srch)) {
 		u->stats.stray_ack++;
-		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		c7_go(u, C7_HOLD, PW_AAL_ACK_CYCLES);
 	} else if (!pw_aal_ackdesc(u, u->srch, u->srcpn)) {
-		c7_go(u, 6, 1);
+		c7_go(u, C7_MISSING, 1);
 	} else {
-		c7_go(u, 7, 2);
+		c7_go(u, C7_TAKE, CYC_C7_TAKE);
 	}
 }
 
-static void c7_free(struct pw_aal *u)
+static void c7_take(struct pw_aal *u)
+{
+	pw_aal_take_ack(u, u->srch);
+	c5_signal(u);
+	if (u->og[u->srch].acknum)
+		c7_go(u, C7_HOLD, 1 + PW_AAL_ACK_CYCLES);
+	else
+		c7_go(u, C7_ACKED, CYC_C7_ACKED);
+}
+
+static void c7_acked(struct pw_aal *u)
 {
 	struct pw_aal_og *p = &u->og[u->srch];
 
+	/* C7_TAKE was part of this event, see c7_search_predict() */
 	if (p->acknum) {
-		u->now -= 2;
+		u->now -= CYC_C7_ACKED;
 		pw_aal_take_ack(u, u->srch);
-		u->now += 2;
+		u->now += CYC_C7_ACKED;
 	}
 	p->tofr = true;
 	seat_set(&u->ogs, u->ogs.hot, p->seat);
 	c5_signal(u);
-	c7_go(u, 16, PW_AAL_ACK_CYCLES);
+	c7_go(u, C7_HOLD, PW_AAL_ACK_CYCLES);
 }
 
-/* the order check, @in cycles from now */
+/* C7_ORDER runs @in cycles from now */
 static void c7_ordered(struct pw_aal *u, u32 in)
 {
 	int diff = pw_aal_order(u);
 
 	if (diff) {
-		c7_go(u, diff > 0 ? 28 : 43, in + 1);
+		c7_go(u, diff > 0 ? C7_KEEP : C7_DUPLICATE, in + 1);
 		return;
 	}
 	if (u->dstpn == PW_CELL_DST_ALL)
@@ -1291,17 +1297,18 @@ static void c7_ordered(struct pw_aal *u, u32 in)
 	else
 		u->lastotosqnfrm[u->srcpn]++;
 	pw_aal_reassemble(u);
-	c7_go(u, 42, in + 9);
+	c7_go(u, C7_COMMIT, in + CYC_C7_COMMIT);
 }
 
-/* hand an acknowledgment to controller 5, as soon as it has sent the one before */
+/* C7_ACK_HAND: hand an acknowledgment to controller 5 once that has sent the one before */
 static void c7_ack(struct pw_aal *u)
 {
 	struct pw_aal_ic *p = &u->ic[u->iccurb];
 
 	if (u->ask7 != NEVER)
 		c3_use7(u);
-	u->c7hold = u->sync75 || (u->st[5] == 2 && u->c5mode == C5_BUSY && u->now < u->ackend);
+	u->c7hold = u->sync75 || (u->st[5] == C5_ACK_SEND && u->c5mode == C5_MODE_BUSY &&
+				  u->now < u->ackend);
 	if (u->c7hold) {
 		u->wake[7] = u->sync75 ? NEVER : u->ackend;
 		return;
@@ -1312,9 +1319,9 @@ static void c7_ack(struct pw_aal *u)
 	u->sync75 = true;
 	p->acked = true;
 	c5_signal(u);
-	/* a message without descriptor may get one in the next cycle */
+	/* no descriptor: controller 10 may free one before the next cycle's C7_ORDER */
 	if (u->flag & PW_CELL_F_FIRST && pw_aal_order(u) == 1)
-		c7_go(u, 27, 1);
+		c7_go(u, C7_ORDER, 1);
 	else
 		c7_ordered(u, 1);
 }
@@ -1335,62 +1342,57 @@ static void c7_commit(struct pw_aal *u)
 	}
 	if (u->ic[b].inmsg)
 		seat_clear(&u->ics, u->ics.hot, u->ic[b].seat);
-	/* state 45, then 0; a middle cell has 35 cycles of state 16 between */
-	c7_resume(u, u->now + 2 + (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ?
-				   0 : PW_AAL_ACK_CYCLES));
+	/* a middle cell takes C7_HOLD in addition */
+	c7_resume(u, u->now + CYC_C7_END + (u->flag & (PW_CELL_F_FIRST | PW_CELL_F_LAST) ?
+					    0 : PW_AAL_ACK_CYCLES));
 }
 
 static void run7(struct pw_aal *u)
 {
 	struct pw_aal_ic *p = &u->ic[u->iccurb];
 
-	if (u->c7mode == C7_WALK) {
-		c7_zero(u);
+	if (u->c7mode == C7_MODE_WALK) {
+		c7_look(u);
 		return;
 	}
 	u->wake[7] = NEVER;
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_sync(u, u->now - 1);
-	if (u->c7mode == C7_SEARCH) {
+	if (u->c7mode == C7_MODE_SEARCH) {
 		c7_found(u);
 		return;
 	}
 	switch (u->st[7]) {
-	case 6:
+	case C7_MISSING:
 		u->stats.stray_ack++;
-		c7_go(u, 16, PW_AAL_ACK_CYCLES);
+		c7_go(u, C7_HOLD, PW_AAL_ACK_CYCLES);
 		break;
-	case 7:
-		pw_aal_take_ack(u, u->srch);
-		c5_signal(u);
-		if (u->og[u->srch].acknum)
-			c7_go(u, 16, 1 + PW_AAL_ACK_CYCLES);
-		else
-			c7_go(u, 9, 2);
+	case C7_TAKE:
+		c7_take(u);
 		break;
-	case 9:
-		c7_free(u);
+	case C7_ACKED:
+		c7_acked(u);
 		break;
-	case 16:
+	case C7_HOLD:
 		ic_leave(u, u->iccurb);
 		u->iccurb = u->icfb;
 		c7_resume(u, u->now + 1);
 		c7_early(u);
 		break;
-	case 26:
+	case C7_ACK_HAND:
 		c7_ack(u);
 		break;
-	case 27:
+	case C7_ORDER:
 		c7_ordered(u, 0);
 		break;
-	case 28:
+	case C7_KEEP:
 		if (!p->kept)
 			u->stats.ahead++;
 		p->kept = true;
 		u->iccurb = pw_aal_ic_next(u, u->iccurb);
 		c7_resume(u, u->now + 1);
 		break;
-	case 43:
+	case C7_DUPLICATE:
 		u->stats.duplicate++;
 		ic_leave(u, u->iccurb);
 		u->iccurb = u->icfb;
@@ -1405,11 +1407,11 @@ static void run7(struct pw_aal *u)
 /* ---- controller 6 ---- */
 
 /**
- * pw_aal_fast_rx() - a cell arrives: is there a block for it?
+ * pw_aal_fast_rx() - accept or refuse an incoming cell
  * @u: unit
- * @t: cycle with byte 0 on the link; the call is made in cycle @t + 3
+ * @t: cycle with byte 0 on the link; the call is made in cycle @t + PW_BMX_DECIDE
  * @c: cell
- * @bad: its CRC does not fit
+ * @bad: its CRC is wrong
  *
  * Return: false to refuse it.
  */
@@ -1464,36 +1466,38 @@ static void run6(struct pw_aal *u)
 
 /* ---- controller 0 and the process ---- */
 
-/* when the next block is needed, or when the last header is written */
+/* plan the next C0_PUT_BLOCK that needs a block, or the last C1_NEXT of the message */
 static void c0_next(struct pw_aal *u)
 {
 	u32 words = DIV_ROUND_UP(u->c0len, 4);
 
 	if (u->c0word < words) {
-		u->st[0] = 5;
-		u->c0plan = u->c0base + 19 * (u64)u->c0word + 3;
+		u->st[0] = C0_PUT_BLOCK;
+		u->c0plan = u->c0base + CYC_WORD * (u64)u->c0word + CYC_TO_BLOCK;
 		u->wake[0] = u->c0plan;
 		return;
 	}
-	u->st[0] = 0;
+	u->st[0] = C0_IDLE;
 	u->wake[0] = NEVER;
-	/* last put, 3 + 15 cycles of commands, 5 + 4 per cell of controller 1 */
-	u->wake[1] = u->c0base + word_cycles(u->c0len) - 1 + 18 + 5 + 4 * (u64)u->c0cells;
+	/* last cycle of the last put, then the other commands and controller 1 */
+	u->wake[1] = u->c0base + word_cycles(u->c0len) - 1 + CYC_HEADERS + CYC_C1_MSG +
+		     CYC_C1_CELL * (u64)u->c0cells;
 }
 
+/* C0_INIT or C0_PUT_BLOCK; C5_RELEASE runs it again if there is no memory */
 static bool c0_block(struct pw_aal *u, bool first)
 {
 	bool got, was = u->dev.nomem;
 
 	c5_sync(u, u->now);
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_sync(u, u->now);
 	got = pw_aal_put_block(u, first);
 	if (got)
 		og_seat_new(u);
 	if (got || !was)
 		c5_signal(u);
-	if (u->c7mode == C7_SEARCH)
+	if (u->c7mode == C7_MODE_SEARCH)
 		c7_search_predict(u);
 	return got;
 }
@@ -1502,22 +1506,22 @@ static void run0(struct pw_aal *u)
 {
 	u->wake[0] = NEVER;
 	switch (u->st[0]) {
-	case 2:
+	case C0_INIT:
 		if (!c0_block(u, true))
 			return;
 		u->c0base = u->now + u->c0gap + 1;
 		u->c0word = (PW_CELL_DATA_LEN - PW_CELL_MSG_HDR) / 4;
 		c0_next(u);
 		break;
-	case 5:
+	case C0_PUT_BLOCK:
 		if (!c0_block(u, false))
 			return;
 		u->c0base += u->now - u->c0plan;
 		u->c0word += PW_CELL_DATA_LEN / 4;
 		c0_next(u);
 		break;
-	case 17:
-		u->st[0] = 0;
+	case C0_GET:
+		u->st[0] = C0_IDLE;
 		if (u->ops->got)
 			u->ops->got(u->ctx, u);
 		break;
@@ -1527,7 +1531,7 @@ static void run0(struct pw_aal *u)
 }
 
 /**
- * pw_aal_fast_send() - a process with the lock sends a message
+ * pw_aal_fast_send() - a process takes the write lock and sends a message
  * @u: unit; neither lock is set
  * @now: cycle that has just ended
  * @s: message
@@ -1543,16 +1547,16 @@ void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
 	u->c0com = s->com;
 	u->c0route = s->route;
 	u->c0gap = s->gap_init;
-	u->st[0] = 2;
-	u->wake[0] = now + s->gap_lock + 3;
+	u->st[0] = C0_INIT;
+	u->wake[0] = now + s->gap_lock + CYC_COMMAND;
 }
 
 /**
- * pw_aal_fast_recv() - a process asks for a message
+ * pw_aal_fast_recv() - a process takes the receive lock and requests a message
  * @u: unit; neither lock is set
  * @now: cycle that has just ended
  * @id: identifier of the message
- * @len: bytes it is going to get
+ * @len: bytes that the process gets
  * @gap: idle cycles before the first get
  */
 void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap)
@@ -1565,8 +1569,8 @@ void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap)
 	u->want[4] = id;
 	u->c0len = len;
 	u->c0gap = gap;
-	u->st[8] = 1;
-	u->c8at = now + 16;
+	u->st[8] = C8_START;
+	u->c8at = now + CYC_REQUEST;
 	c8_predict(u);
 }
 
@@ -1582,7 +1586,7 @@ void pw_aal_fast_read_done(struct pw_aal *u)
 }
 
 /**
- * pw_aal_fast_discard() - nobody will read this complete message
+ * pw_aal_fast_discard() - drop a complete message unread
  * @u: unit
  * @desc: message
  */
@@ -1594,11 +1598,13 @@ void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
 }
 
 /**
- * pw_aal_fast_idle() - is there nothing stored and nothing to do?
+ * pw_aal_fast_idle() - is the unit idle?
  * @u: unit
  *
- * Return: true if there is not. Two units for which that holds differ in their
- * sequence numbers, their route counters and the place of controller 10 only.
+ * Idle units differ only in their sequence numbers, their route counters and the place of
+ * controller 10.
+ *
+ * Return: true if nothing is stored and no event is due.
  */
 bool pw_aal_fast_idle(const struct pw_aal *u)
 {
@@ -1607,15 +1613,15 @@ bool pw_aal_fast_idle(const struct pw_aal *u)
 }
 
 /**
- * pw_aal_fast_passed() - a message has come and was read, none of it by events
+ * pw_aal_fast_passed() - account for a message that arrived and was read without events
  * @u: idle unit of a device (PW_AAL_F_KEEP_UNREAD and PW_AAL_F_RELEASE_READ)
  * @src: its sender
  * @complete: cycle in which it was complete
  * @read: cycle of the last get
  *
- * Controller 10 passes it between the two, and drops it then.
+ * Controller 10 passes the message until it is read and drops it afterwards.
  *
- * Return: the cycle in which it does.
+ * Return: the cycle of C10_DROP.
  */
 u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
 {
@@ -1645,7 +1651,7 @@ u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
 }
 
 /**
- * pw_aal_fast_init() - no event is due
+ * pw_aal_fast_init() - initialize the fast engine: no event is due
  * @u: unit after reset
  */
 void pw_aal_fast_init(struct pw_aal *u)
@@ -1658,8 +1664,8 @@ void pw_aal_fast_init(struct pw_aal *u)
 	u->c7at = 1;
 	u->c8at = 1;
 	u->c10at = 1;
-	u->c5mode = C5_STAY;
-	u->c7mode = C7_STAY;
+	u->c5mode = C5_MODE_STAY;
+	u->c7mode = C7_MODE_STAY;
 	u->due_min = NEVER;
 	u->ask2 = NEVER;
 	u->ask7 = NEVER;
@@ -1668,7 +1674,7 @@ void pw_aal_fast_init(struct pw_aal *u)
 }
 
 /**
- * pw_aal_fast_run() - one cycle in which something happens
+ * pw_aal_fast_run() - run the events of one cycle
  * @u: unit
  * @now: that cycle
  */
