@@ -17,7 +17,8 @@ bad=$(mktemp --suffix .yaml)
 echo 'lab: [' >"$bad"
 tap_is "no YAML" "$(status pwctl lab up "$bad")" 1
 printf 'lab: x\nstations:\n  - {name: a, color: red}\n' >"$bad"
-tap_is "an unknown word is refused with its line" "$(pwctl lab up "$bad" 2>&1 | grep -c ":3: ")" 1
+tap_is "an unknown key is refused with its line" "$(pwctl lab up "$bad" 2>&1)" \
+	"pwctl: $bad:3: unknown key 'color' in station 'a'"
 printf 'lab: x\nstations:\n  - {name: a, port: 99}\n' >"$bad"
 tap_is "what the kernel refuses" "$(status pwctl lab up "$bad")" 2
 tap_is "leaves nothing" "$(left)" "$before"

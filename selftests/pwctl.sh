@@ -13,10 +13,18 @@ status() { "$@" >/dev/null 2>&1; echo $?; }
 says() { { "$@" >/dev/null; } 2>&1; }
 
 tap_is "an unknown verb is wrong" "$(status pwctl sand)" 1
+tap_is "and is named" "$(says pwctl sand)" "pwctl: unknown command 'sand', see 'pwctl help'"
+tap_is "an unknown command of a group" "$(says pwctl aton foo)" \
+	"pwctl: aton: unknown command 'foo', see 'pwctl aton help'"
+tap_is "an unknown key" "$(says pwctl san add 3 color red)" \
+	"pwctl: san add: unknown key 'color', see 'pwctl san help'"
+tap_is "a number that is none" "$(says pwctl ping 2 count x)" \
+	"pwctl: count: 'x' is not a number, see 'pwctl ping help'"
+tap_is "a key that is missing" "$(says pwctl send 2)" "pwctl: send: pt N is missing, see 'pwctl send help'"
 tap_is "so is a short word that fits two" "$(status pwctl s)" 1
 tap_is "a missing value" "$(status pwctl san add 3 ports)" 1
 tap_is "an engine that is none" "$(says pwctl san add 3 engine x)" \
-	'pwctl: engine is one of none fast rtl, not "x"'
+	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
 tap_is "the kernel's sentence: ports" "$(says pwctl san add 3 ports 5)" \
 	"Error: A SAN has k * k ports, k = 2 to 16."
 tap_is "and its status" "$(status pwctl san add 3 ports 5)" 2
@@ -109,7 +117,7 @@ tap_is "send, and the ERR that comes" \
 tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
 tap_is "stats of nobody" "$(status pwctl stats nobody)" 2
 
-timeout 30 pwctl -j monitor trace count 3 >"$out" &
+timeout 30 pwctl -j events trace count 3 >"$out" &
 mon=$!
 busywait 5000 test -d /sys/kernel/tracing/instances/pwctl-$mon
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -119,8 +127,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	pwctl aton add dev pw0 >/dev/null
 done
 wait $mon
-tap_is "monitor: SANs come" "$(jq -r 'select(.object == "san" and .event == "new") | .id' "$out" | head -n 1)" 7
-tap_is "monitor leaves no trace instance" "$(find /sys/kernel/tracing/instances -mindepth 1 | wc -l)" 0
+tap_is "events: SANs come" "$(jq -r 'select(.object == "san" and .event == "new") | .id' "$out" | head -n 1)" 7
+tap_is "events leaves no trace instance" "$(find /sys/kernel/tracing/instances -mindepth 1 | wc -l)" 0
 
 if command -v tcpdump >/dev/null; then
 	timeout 30 pwctl capture dev pw0 tcpdump write "$out.pcap" -c 2 >/dev/null 2>&1 &
@@ -135,7 +143,7 @@ if command -v tcpdump >/dev/null; then
 fi
 tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl san show)" 0
 tap_is "but do not touch" "$(status setpriv --reuid 65534 --clear-groups pwctl san add 8)" 2
-for verb in san station aton ping trace send esp poets stats monitor capture fault lab; do
+for verb in san station aton ping trace send esp poets stats events monitor capture fault lab; do
 	tap_ok "help $verb" pwctl help $verb
 done
 tap_is "a fault that is none" "$(status pwctl fault ring melt)" 2

@@ -14,8 +14,7 @@ says() { { "$@" >/dev/null; } 2>&1; }
 knows() { pwctl resolve "$2" san "$1" >/dev/null 2>&1; }
 
 # words
-# shellcheck disable=SC2016 # what it says has backticks
-see='see `pwctl help`'
+see="see 'pwctl router help'"
 tap_is "a router without halves" "$(status pwctl router add x)" 1
 tap_is "with one half only" "$(status pwctl router add x san 1)" 1
 tap_is "with three" "$(status pwctl router add x san 1 san 2 san 3)" 1
@@ -24,10 +23,10 @@ tap_is "a trunk over nothing" "$(status pwctl router add x san 1 trunk)" 1
 tap_is "a trunk with one end" "$(status pwctl router add x san 1 trunk udp 127.0.0.1:7000)" 1
 tap_is "an end without a port" "$(status pwctl router add x san 1 trunk udp 127.0.0.1 127.0.0.1:1)" 1
 tap_is "IPv6 without brackets" "$(says pwctl router add x san 1 trunk udp ::1:70 ::1:71)" \
-	"pwctl: trunk udp: write [::1]:70; $see"
+	"pwctl: udp: write [::1]:70, $see"
 tap_is "a secret that is too short" \
 	"$(says pwctl router add x san 1 trunk udp 127.0.0.1:7000 127.0.0.1:7001 secret abcd)" \
-	"pwctl: secret: 64 hexadecimal digits are needed; $see"
+	"pwctl: secret: 64 hexadecimal digits are needed, $see"
 tap_is "a device that is not there" "$(status pwctl router add x san 1 trunk dev nosuch)" 2
 tap_is "a route without a way" "$(status pwctl route add 5 san 1)" 1
 tap_is "an unknown word" "$(status pwctl route show san 1 2)" 1

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ATON: commands, operands, standing commands. */
-#include <signal.h>
-
 #include "pwctl.h"
 
 struct request {
@@ -9,74 +7,45 @@ struct request {
 	struct pwl_aton c;
 	uint32_t count;		/* watch: end after so many results */
 	uint32_t period;
-	const char *ops;	/* tree */
+	const char *op;		/* watch, tree */
+	const char *value;	/* set */
+	long group;
 };
 
-/* the words that commands have in common; *@i stays at one that is none of them */
-static int parse_words(int argc, char **argv, struct request *q)
-{
-	const char *v;
-	int i = 0;
+#define AT(m) offsetof(struct request, m)
 
-	q->c.timeout_ms = 10000;
-	q->period = PACKETWAY_ATON_PERIOD_MIN;
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &v)) {
-			q->dev = v;
-		} else if (keyword(argc, argv, &i, "reg", &v)) {
-			if (parse_u32(v, &q->c.reg))
-				return usage("reg: \"%s\" is not a number", v);
-		} else if (keyword(argc, argv, &i, "region", &v)) {
-			if (!strcmp(v, "all"))
-				q->c.dst = PACKETWAY_ATON_RING_ALL;
-			else if (parse_addr(v, &q->c.dst))
-				return usage("region: \"%s\" is not an address", v);
-		} else if (keyword(argc, argv, &i, "comparand", &v)) {
-			if (parse_u64(v, &q->c.comparand))
-				return usage("comparand: \"%s\" is not a number", v);
-			q->c.mods |= PACKETWAY_ATON_COMPARAND;
-		} else if (keyword(argc, argv, &i, "timeout", &v)) {
-			if (parse_u32(v, &q->c.timeout_ms))
-				return usage("timeout: \"%s\" is not a number", v);
-		} else if (keyword(argc, argv, &i, "period", &v)) {
-			if (parse_u32(v, &q->period))
-				return usage("period: \"%s\" is not a number", v);
-		} else if (keyword(argc, argv, &i, "count", &v)) {
-			if (parse_u32(v, &q->count))
-				return usage("count: \"%s\" is not a number", v);
-		} else if (keyword(argc, argv, &i, "ops", &v)) {
-			q->ops = v;
-		} else if (flagword(argc, argv, &i, "signed")) {
-			q->c.mods |= PACKETWAY_ATON_SIGNED;
-		} else {
-			return usage("aton: what is \"%s\"?", argv[i]);
-		}
-	}
-	return EX_OK_;
-}
-
-static int open_session(const char *dev, struct pwl **s, struct station *st)
+static enum status open_session(const char *dev, struct pwl **s, struct station *st)
 {
+	enum status ret = pick_station(dev, st);
 	int err;
 
-	err = pick_station(dev, st);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	err = pwl_open(s, st->name);
-	if (err)
-		return fail(err, "%s: /dev/" PACKETWAY_DEVICE, st->name);
-	return EX_OK_;
+	return err ? fail(err, "%s: /dev/" PACKETWAY_DEVICE, st->name) : ST_OK;
 }
 
-static int complain(const char *dev, int err, const struct pwl_result *r)
+/* the words of a command, and a session with its station */
+static enum status begin(const struct verb *v, int argc, char **argv, struct request *q,
+			 struct pwl **s, struct station *st)
+{
+	enum status ret;
+
+	*q = (struct request) {
+		.c = { .op = v->arg, .timeout_ms = 10000 },
+		.period = PACKETWAY_ATON_PERIOD_MIN,
+		.group = -1,
+	};
+	ret = words(v, argc, argv, q);
+	return ret ? ret : open_session(q->dev, s, st);
+}
+
+static enum status complain(const char *dev, int err, const struct pwl_result *r)
 {
 	if (r && r->error)
 		return fail(0, "%s: %s", dev, pwl_aton_strerror(r->error));
-	if (err == -ETIMEDOUT) {
-		fail(err, "%s", dev);
-		return EX_SILENCE_;
-	}
-	return fail(err, "%s", dev);
+	fail(err, "%s", dev);
+	return err == -ETIMEDOUT ? ST_SILENT : ST_REFUSED;
 }
 
 static json_t *j_value(uint64_t v, uint32_t mods)
@@ -114,202 +83,144 @@ static json_t *result_json(const struct pwl_aton *c, const struct pwl_result *r)
 	return j;
 }
 
-static int run_op(uint32_t op, int argc, char **argv)
+/* a command with one packet; arg: the opcode */
+static enum status aton_op(const struct verb *v, int argc, char **argv)
 {
-	struct request q = { .c = { .op = op } };
 	struct pwl_result r = {};
 	struct station st;
+	struct request q;
+	enum status ret;
 	struct pwl *s;
 	int err;
 
-	err = parse_words(argc, argv, &q);
-	if (!err)
-		err = open_session(q.dev, &s, &st);
-	if (err)
-		return err;
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
 	err = pwl_aton(s, &q.c, &r);
-	if (err) {
-		err = complain(st.name, err, &r);
-	} else {
-		out_begin(false);
-		out_item("", result_json(&q.c, &r));
-		out_end();
-	}
 	pwl_close(s);
-	return err;
+	return err ? complain(st.name, err, &r) : out_one("", result_json(&q.c, &r));
 }
 
-#define ATON_OP(name, op)				\
-static int aton_##name(int argc, char **argv)		\
-{							\
-	return run_op(op, argc, argv);			\
-}
-
-ATON_OP(add, PW_ATON_OP_ADD)
-ATON_OP(and, PW_ATON_OP_AND)
-ATON_OP(or, PW_ATON_OP_OR)
-ATON_OP(max, PW_ATON_OP_MAX)
-ATON_OP(min, PW_ATON_OP_MIN)
-ATON_OP(count_eq, PW_ATON_OP_COUNT_EQ)
-ATON_OP(count_lt, PW_ATON_OP_COUNT_LT)
-ATON_OP(count_le, PW_ATON_OP_COUNT_LE)
-
-static int aton_sort(int argc, char **argv)
+static enum status aton_sort(const struct verb *v, int argc, char **argv)
 {
-	struct request q = { .c = { .op = PW_ATON_OP_SORT } };
+	static uint64_t out[PACKETWAY_ATON_SORT_MAX];
 	struct pwl_result r = {};
 	struct station st;
-	uint64_t *out;
+	struct request q;
+	enum status ret;
 	struct pwl *s;
 	json_t *j, *a;
-	int err, n, i;
+	int n, i;
 
-	err = parse_words(argc, argv, &q);
-	if (!err)
-		err = open_session(q.dev, &s, &st);
-	if (err)
-		return err;
-	out = calloc(PACKETWAY_ATON_SORT_MAX, sizeof(*out));
-	n = out ? pwl_aton_sort(s, &q.c, out, PACKETWAY_ATON_SORT_MAX, &r) : -ENOMEM;
-	if (n < 0) {
-		err = complain(st.name, n, &r);
-	} else {
-		j = result_json(&q.c, &r);
-		a = json_array();
-		for (i = 0; i < n; i++)
-			json_array_append_new(a, j_value(out[i], q.c.mods));
-		json_object_set_new(j, "sorted", a);
-		out_begin(false);
-		out_item("", j);
-		out_end();
-	}
-	free(out);
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
+	n = pwl_aton_sort(s, &q.c, out, PACKETWAY_ATON_SORT_MAX, &r);
 	pwl_close(s);
-	return err;
+	if (n < 0)
+		return complain(st.name, n, &r);
+	j = result_json(&q.c, &r);
+	a = json_array();
+	for (i = 0; i < n; i++)
+		json_array_append_new(a, j_value(out[i], q.c.mods));
+	json_object_set_new(j, "sorted", a);
+	return out_one("", j);
 }
 
-static int aton_majority(int argc, char **argv)
+static enum status aton_majority(const struct verb *v, int argc, char **argv)
 {
-	struct request q = { .c = { .op = PW_ATON_OP_BITSUM } };
 	struct pwl_result r = {};
 	struct station st;
+	struct request q;
+	enum status ret;
 	uint64_t value;
 	struct pwl *s;
 	json_t *j;
-	int err, n;
+	int n;
 
-	err = parse_words(argc, argv, &q);
-	if (!err)
-		err = open_session(q.dev, &s, &st);
-	if (err)
-		return err;
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
 	n = pwl_aton_majority(s, &q.c, &value, &r);
-	if (n < 0) {
-		err = complain(st.name, n, &r);
-	} else {
-		j = json_object();
-		json_object_set_new(j, "op", json_string("majority"));
-		json_object_set_new(j, "majority", n ? j_value(value, q.c.mods) : json_null());
-		if (!n)
-			json_object_set_new(j, "none", json_true());
-		json_object_set_new(j, "count", j_u64(r.v2));
-		json_object_set_new(j, "interfaces", j_u64(r.counter));
-		out_begin(false);
-		out_item("", j);
-		out_end();
-	}
 	pwl_close(s);
-	return err;
+	if (n < 0)
+		return complain(st.name, n, &r);
+	j = json_object();
+	json_object_set_new(j, "op", json_string("majority"));
+	json_object_set_new(j, "majority", n ? j_value(value, q.c.mods) : json_null());
+	if (!n)
+		json_object_set_new(j, "none", json_true());
+	json_object_set_new(j, "count", j_u64(r.v2));
+	json_object_set_new(j, "interfaces", j_u64(r.counter));
+	return out_one("", j);
 }
 
-static int aton_tree(int argc, char **argv)
+static enum status aton_tree(const struct verb *v, int argc, char **argv)
 {
-	struct request q = { .c = { .op = PW_ATON_OP_TREE } };
 	uint8_t ops[PACKETWAY_ATON_HEIGHTS];
 	struct pwl_result r = {};
-	char words[256], *w, *save;
+	char names[256], *w, *save;
 	struct station st;
+	struct request q;
+	enum status ret;
 	uint32_t n = 0;
 	struct pwl *s;
 	int err, op;
 
-	err = parse_words(argc, argv, &q);
-	if (err)
-		return err;
-	if (!q.ops)
-		return usage("aton tree: an opcode for each height, leaves first: `ops add,max,min`");
-	snprintf(words, sizeof(words), "%s", q.ops);
-	for (w = strtok_r(words, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
+	snprintf(names, sizeof(names), "%s", q.op);
+	for (w = strtok_r(names, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 		op = pwl_aton_op_parse(w);
-		if (op < 0 || n == PACKETWAY_ATON_HEIGHTS)
-			return usage("aton tree: \"%s\" is not an operation for a height", w);
+		if (op < 0 || n == PACKETWAY_ATON_HEIGHTS) {
+			pwl_close(s);
+			return usage("aton tree: '%s' is not an operation of a height", w);
+		}
 		ops[n++] = op;
 	}
-	err = open_session(q.dev, &s, &st);
-	if (err)
-		return err;
 	err = pwl_aton_tree(s, &q.c, ops, n, &r);
-	if (err) {
-		err = complain(st.name, err, &r);
-	} else {
-		out_begin(false);
-		out_item("", result_json(&q.c, &r));
-		out_end();
-	}
 	pwl_close(s);
-	return err;
+	return err ? complain(st.name, err, &r) : out_one("", result_json(&q.c, &r));
 }
 
-static int aton_set(int argc, char **argv)
+static enum status aton_set(const struct verb *v, int argc, char **argv)
 {
-	const char *dev = NULL, *v, *value = NULL;
-	uint32_t reg = 0, group = 0;
-	bool set_group = false;
+	uint64_t value = 0;
 	struct station st;
+	struct request q;
+	enum status ret;
 	struct pwl *s;
-	int i = 0, err;
-	uint64_t x = 0;
+	int err = 0;
 
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &v)) {
-			dev = v;
-		} else if (keyword(argc, argv, &i, "reg", &v)) {
-			if (parse_u32(v, &reg))
-				return usage("reg: \"%s\" is not a number", v);
-		} else if (keyword(argc, argv, &i, "group", &v)) {
-			if (parse_u32(v, &group))
-				return usage("group: \"%s\" is not a mask", v);
-			set_group = true;
-		} else if (!value && !parse_u64(argv[i], &x)) {
-			value = argv[i++];
-		} else {
-			return usage("aton set: what is \"%s\"?", argv[i]);
-		}
-	}
-	if (!value && !set_group)
-		return usage("aton set: which value?");
-	err = open_session(dev, &s, &st);
-	if (err)
-		return err;
-	err = value ? pwl_set(s, reg, x) : 0;
-	if (!err && set_group)
-		err = pwl_set_group(s, group);
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
+	if (!q.value && q.group < 0)
+		ret = usage("aton set: VALUE or group MASK is missing");
+	else if (q.value && parse_u64(q.value, &value))
+		ret = usage("aton set: '%s' is not a number", q.value);
+	if (!ret && q.value)
+		err = pwl_set(s, q.c.reg, value);
+	if (!ret && !err && q.group >= 0)
+		err = pwl_set_group(s, q.group);
 	pwl_close(s);
-	return err ? complain(st.name, err, NULL) : EX_OK_;
+	return err ? complain(st.name, err, NULL) : ret;
 }
 
-static int aton_show(int argc, char **argv)
+static enum status aton_show(const struct verb *v, int argc, char **argv)
 {
 	struct packetway_aton_get b;
 	struct request q = {};
 	struct station *list;
+	enum status ret;
 	struct pwl *s;
 	json_t *j, *a;
-	int n, i, k, err;
+	int n, i, k, err, shown = 0;
 
-	err = parse_words(argc, argv, &q);
-	if (err)
-		return err;
+	ret = words(v, argc, argv, &q);
+	if (ret)
+		return ret;
 	n = stations(&list);
 	if (n < 0)
 		return fail(n, "stations");
@@ -323,7 +234,7 @@ static int aton_show(int argc, char **argv)
 			pwl_close(s);
 		}
 		if (err) {
-			err = complain(list[i].name, err, NULL);
+			ret = complain(list[i].name, err, NULL);
 			break;
 		}
 		j = json_object();
@@ -342,58 +253,42 @@ static int aton_show(int argc, char **argv)
 			json_array_append_new(a, j_u64(b.out_operand[k]));
 		json_object_set_new(j, "operands", a);
 		out_item("aton", j);
-		q.count++;
+		shown++;
 	}
 	free(list);
-	if (!err && q.dev && !q.count)
+	if (!ret && q.dev && !shown)
 		return fail(0, "there is no station %s in this namespace", q.dev);
-	if (!err)
+	if (!ret)
 		out_end();
-	return err;
+	return ret;
 }
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
+static enum status aton_watch(const struct verb *v, int argc, char **argv)
 {
-	stop = 1;
-}
-
-static int aton_watch(int argc, char **argv)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-	struct request q = {};
 	struct pwl_result r;
-	struct station st;
-	struct pwl *s;
 	uint32_t seen = 0;
-	int err, op;
+	struct station st;
+	struct request q;
+	enum status ret;
+	struct pwl *s;
+	int err;
 
-	if (!argc)
-		return usage("aton watch: which operation?");
-	op = pwl_aton_op_parse(argv[0]);
-	if (op < 0)
-		return usage("aton watch: \"%s\" is not an operation", argv[0]);
-	err = parse_words(argc - 1, argv + 1, &q);
-	if (!err)
-		err = open_session(q.dev, &s, &st);
-	if (err)
-		return err;
-	q.c.op = op;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	err = pwl_aton_stand(s, &q.c, q.period);
-	if (err) {
+	ret = begin(v, argc, argv, &q, &s, &st);
+	if (ret)
+		return ret;
+	err = pwl_aton_op_parse(q.op);
+	if (err < 0) {
 		pwl_close(s);
-		return complain(st.name, err, NULL);
+		return usage("aton watch: '%s' is not an operation", q.op);
 	}
+	q.c.op = err;
+	catch_signals();
+	err = pwl_aton_stand(s, &q.c, q.period);
 	out_begin(true);
-	while (!stop && (!q.count || seen < q.count)) {
+	while (err >= 0 && !interrupted && (!q.count || seen < q.count)) {
 		err = pwl_aton_results(s, &r, 1, 1000);
-		if (err < 0 && err != -EINTR) {
-			pwl_close(s);
-			return complain(st.name, err, NULL);
-		}
+		if (err == -EINTR)
+			err = 0;
 		if (err <= 0)
 			continue;
 		seen++;
@@ -403,36 +298,87 @@ static int aton_watch(int argc, char **argv)
 			out_item("", result_json(&q.c, &r));
 	}
 	pwl_close(s);
-	return EX_OK_;
+	return err < 0 ? complain(st.name, err, NULL) : ST_OK;
 }
 
-int cmd_aton(int argc, char **argv)
+/* Tables --------------------------------------------------------------------- */
+
+static enum status take_region(void *to, char **values)
 {
-#define WORDS "[dev NAME] [reg N] [region ADDR|all] [signed] [timeout MS]"
-	static const struct verb v[] = {
-		{ "show", aton_show, "[dev NAME]", "register banks" },
-		{ "add", aton_add, WORDS, "sum of the operands in the region" },
-		{ "and", aton_and, WORDS, "bits that all operands have" },
-		{ "or", aton_or, WORDS, "bits that some operand has" },
-		{ "max", aton_max, WORDS,
-		  "largest operand, and whose it is (the last of equals)" },
-		{ "min", aton_min, WORDS,
-		  "smallest operand, and whose it is (the last of equals)" },
-		{ "count-eq", aton_count_eq, WORDS " [comparand N]",
-		  "operands equal to ours, or to the comparand" },
-		{ "count-lt", aton_count_lt, WORDS " [comparand N]",
-		  "operands that ours, or the comparand, is less than" },
-		{ "count-le", aton_count_le, WORDS " [comparand N]",
-		  "operands that ours, or the comparand, is less than or equal to" },
-		{ "sort", aton_sort, WORDS, "all operands in order" },
-		{ "majority", aton_majority, WORDS, "the value that more than half hold" },
-		{ "tree", aton_tree, "ops OP,OP,... " WORDS,
-		  "expression tree over 2^heights operands, an operation for each height" },
-		{ "set", aton_set, "[VALUE] [reg N] [group MASK] [dev NAME]",
-		  "operand register and group mask" },
-		{ "watch", aton_watch, "OP [period US] [count N] " WORDS,
-		  "standing command: print the result whenever it changes" },
-	};
+	const struct word w = { "region", "ADDR", W_ADDR, AT(c.dst) };
+	struct request *q = to;
 
-	return dispatch("aton", v, N(v), argc, argv);
+	if (strcmp(values[0], "all"))
+		return word_store(q, &w, values);
+	q->c.dst = PACKETWAY_ATON_RING_ALL;
+	return ST_OK;
 }
+
+static enum status take_comparand(void *to, char **values)
+{
+	const struct word w = { "comparand", "N", W_U64, AT(c.comparand) };
+	struct request *q = to;
+
+	q->c.mods |= PACKETWAY_ATON_COMPARAND;
+	return word_store(q, &w, values);
+}
+
+static enum status take_signed(void *to, char **values)
+{
+	((struct request *)to)->c.mods |= PACKETWAY_ATON_SIGNED;
+	return ST_OK;
+}
+
+#define COMMON \
+	{ "dev", "NAME", W_TEXT, AT(dev) }, \
+	{ "reg", "N", W_U32, AT(c.reg) }, \
+	{ "region", "ADDR|all", W_CALL, .max = 1, .call = take_region }, \
+	{ "signed", NULL, W_CALL, .call = take_signed }, \
+	{ "timeout", "MS", W_U32, AT(c.timeout_ms) }
+#define COMPARAND { "comparand", "N", W_CALL, .max = 1, .call = take_comparand }
+
+static const struct word dev_only[] = { { "dev", "NAME", W_TEXT, AT(dev) }, {} };
+static const struct word common[] = { COMMON, {} };
+static const struct word count[] = { COMMON, COMPARAND, {} };
+static const struct word tree[] = { { "ops", "OP,OP,...", W_TEXT, AT(op), WORD_NEEDED }, COMMON, {} };
+
+static const struct word set[] = {
+	{ NULL, "VALUE", W_TEXT, AT(value) },
+	{ "reg", "N", W_U32, AT(c.reg) },
+	{ "group", "MASK", W_LONG, AT(group) },
+	{ "dev", "NAME", W_TEXT, AT(dev) },
+	{}
+};
+
+static const struct word watch[] = {
+	{ NULL, "OP", W_TEXT, AT(op), WORD_NEEDED },
+	{ "period", "US", W_U32, AT(period) },
+	{ "count", "N", W_U32, AT(count) },
+	COMMON, COMPARAND, {}
+};
+
+const struct verb aton_verbs[] = {
+	{ "show", aton_show, 0, dev_only, "register banks" },
+	{ "add", aton_op, PW_ATON_OP_ADD, common, "sum of the operands in the region" },
+	{ "and", aton_op, PW_ATON_OP_AND, common, "bits that all operands have" },
+	{ "or", aton_op, PW_ATON_OP_OR, common, "bits that some operand has" },
+	{ "max", aton_op, PW_ATON_OP_MAX, common,
+	  "largest operand, and whose it is (the last of equals)" },
+	{ "min", aton_op, PW_ATON_OP_MIN, common,
+	  "smallest operand, and whose it is (the last of equals)" },
+	{ "count-eq", aton_op, PW_ATON_OP_COUNT_EQ, count,
+	  "operands equal to the comparand, the station's own operand by default" },
+	{ "count-lt", aton_op, PW_ATON_OP_COUNT_LT, count,
+	  "operands that the comparand is less than" },
+	{ "count-le", aton_op, PW_ATON_OP_COUNT_LE, count,
+	  "operands that the comparand is less than or equal to" },
+	{ "sort", aton_sort, PW_ATON_OP_SORT, common, "all operands in order" },
+	{ "majority", aton_majority, PW_ATON_OP_BITSUM, common,
+	  "the value that more than half of the interfaces hold" },
+	{ "tree", aton_tree, PW_ATON_OP_TREE, tree,
+	  "expression tree over 2^heights operands, an operation for each height" },
+	{ "set", aton_set, 0, set, "operand register and group mask" },
+	{ "watch", aton_watch, 0, watch,
+	  "standing command: print the result whenever it changes" },
+	{}
+};

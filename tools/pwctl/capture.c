@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Captures: tshark or tcpdump, at a station or at a monitor that is made for it. */
+/* Captures: tshark or tcpdump, at a station or at a pwmon device that is made for it. */
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,8 +34,8 @@ static const char *dissector(void)
 	return NULL;
 }
 
-/* a monitor of our own, gone when we are */
-static int monitor_add(struct nl *nl, const char *name, bool ring, bool cells)
+/* a pwmon device for this capture */
+static enum status pwmon_add(struct nl *nl, const char *name, bool ring, bool cells)
 {
 	char buf[512] __attribute__((aligned(8)));
 	struct nlattr *info, *data;
@@ -58,7 +57,7 @@ static int monitor_add(struct nl *nl, const char *name, bool ring, bool cells)
 	return nl_do(nl, h, NULL, NULL, name);
 }
 
-/* run it, and end it with us: the monitor is to be removed in any case */
+/* run it and pass signals on: the pwmon device must be removed in any case */
 static int run(char **args)
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGHUP };
@@ -83,87 +82,82 @@ static int run(char **args)
 	while (waitpid(pid, &status, WNOHANG) != pid)
 		if (!sigwait(&set, &sig) && sig != SIGCHLD)
 			kill(pid, sig);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EX_REFUSED_;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ST_REFUSED;
 }
 
-int cmd_capture(int argc, char **argv)
-{
-	bool tcpdump = false, monitor = false, ring = false, cells = false;
-	const char *dev = NULL, *file = NULL, *v, *lua;
-	char *args[64], script[600], name[IFNAMSIZ];
-	struct station st;
-	struct nl nl;
-	int i = 0, n = 0, err;
+struct capture_args {
+	const char *dev, *file;
+	bool monitor, ring, cells, tcpdump, tshark;
+	char **rest;
+};
 
-	if (argc && !strcmp(argv[0], "help")) {
-		printf("  pwctl capture [dev NAME | monitor] [ring] [cells] [tcpdump|tshark] [write FILE]\n"
-		       "                [OPTION...]\n"
-		       "        at a device, or all packets of this namespace's SANs, and all ring\n"
-		       "        packets and cells at every hop; tshark with the dissector, or tcpdump;\n"
-		       "        other words are passed on\n"
-		       "        example: pwctl capture dev pw0 -c 5 -V -Y pweep\n"
-		       "                 pwctl -n LAB capture ring -c 8\n");
-		return EX_OK_;
-	}
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &v))
-			dev = v;
-		else if (keyword(argc, argv, &i, "write", &v))
-			file = v;
-		else if (flagword(argc, argv, &i, "monitor"))
-			monitor = true;
-		else if (flagword(argc, argv, &i, "ring"))
-			ring = true;
-		else if (flagword(argc, argv, &i, "cells"))
-			cells = true;
-		else if (flagword(argc, argv, &i, "tcpdump"))
-			tcpdump = true;
-		else if (!flagword(argc, argv, &i, "tshark"))
-			break;
-	}
-	monitor = monitor || ring || cells;
-	if (monitor && dev)
-		return usage("capture: at a device or at a monitor, not both");
-	if (monitor) {
+#define AT(m) offsetof(struct capture_args, m)
+
+const struct word capture_words[] = {
+	{ "dev", "NAME", W_TEXT, AT(dev) },
+	{ "monitor", NULL, W_FLAG, AT(monitor) },
+	{ "ring", NULL, W_FLAG, AT(ring) },
+	{ "cells", NULL, W_FLAG, AT(cells) },
+	{ "tcpdump", NULL, W_FLAG, AT(tcpdump) },
+	{ "tshark", NULL, W_FLAG, AT(tshark) },
+	{ "write", "FILE", W_TEXT, AT(file) },
+	{ NULL, "OPTION", W_REST, AT(rest) },
+	{}
+};
+
+enum status cmd_capture(const struct verb *v, int argc, char **argv)
+{
+	char *args[64], script[600], name[IFNAMSIZ];
+	struct capture_args a = {};
+	struct station st;
+	enum status ret;
+	const char *lua;
+	struct nl nl;
+	int n = 0;
+
+	ret = words(v, argc, argv, &a);
+	if (ret)
+		return ret;
+	a.monitor = a.monitor || a.ring || a.cells;
+	if (a.monitor && a.dev)
+		return usage("capture: give dev or monitor, not both");
+	if (a.monitor) {
 		snprintf(name, sizeof(name), "pwmon-%d", getpid());
-		dev = name;
-	} else if (!dev) {
-		err = pick_station(NULL, &st);
-		if (err)
-			return err;
-		dev = st.name;
+		a.dev = name;
+	} else if (!a.dev) {
+		ret = pick_station(NULL, &st);
+		if (ret)
+			return ret;
+		a.dev = st.name;
 	}
-	args[n++] = tcpdump ? "tcpdump" : "tshark";
+	args[n++] = a.tcpdump ? "tcpdump" : "tshark";
 	args[n++] = "-i";
-	args[n++] = (char *)dev;
+	args[n++] = (char *)a.dev;
 	args[n++] = "-l";
-	if (!tcpdump) {
-		lua = dissector();
-		if (lua) {
-			snprintf(script, sizeof(script), "lua_script:%s", lua);
-			args[n++] = "-X";
-			args[n++] = script;
-		}
+	lua = a.tcpdump ? NULL : dissector();
+	if (lua) {
+		snprintf(script, sizeof(script), "lua_script:%s", lua);
+		args[n++] = "-X";
+		args[n++] = script;
 	}
-	if (file) {
+	if (a.file) {
 		args[n++] = "-w";
-		args[n++] = (char *)file;
+		args[n++] = (char *)a.file;
 	}
-	while (i < argc && n < N(args) - 1)
-		args[n++] = argv[i++];
+	while (a.rest && *a.rest && n < N(args) - 1)
+		args[n++] = *a.rest++;
 	args[n] = NULL;
-	if (!monitor) {
+	if (!a.monitor) {
 		execvp(args[0], args);
 		return fail(errno, "%s", args[0]);
 	}
-	err = nl_open(&nl, NETLINK_ROUTE);
-	if (err)
-		return fail(err, "rtnetlink");
-	err = monitor_add(&nl, name, ring, cells);
-	if (!err) {
-		err = run(args);
-		link_del(&nl, name);
-	}
+	ret = rtnl_open(&nl);
+	if (!ret)
+		ret = pwmon_add(&nl, name, a.ring, a.cells);
+	if (ret)
+		return ret;
+	n = run(args);
+	link_del(&nl, name);
 	nl_close(&nl);
-	return err;
+	return n;
 }

@@ -29,11 +29,15 @@ static const struct {
 #define CONTENTION_FREE 9211
 
 struct opts {
-	bool rtl;
+	uint32_t engine;
 	const char *svg;
 	int nsizes;
 	uint32_t size[64];
 };
+
+#define AT(m) offsetof(struct opts, m)
+
+enum { FAST, RTL };
 
 /* One message at a time ---------------------------------------------------------- */
 
@@ -58,7 +62,7 @@ static const struct pw_fabric_ops probe_ops = {
 	.deliver = probe_deliver, .done = probe_done,
 };
 
-static int probe_open(struct probe *p, bool rtl)
+static enum status probe_open(struct probe *p, bool rtl)
 {
 	struct pw_fabric_params params = {
 		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
@@ -115,9 +119,9 @@ static FILE *plot_open(const char *svg, const char *title, const char *x, const 
 	return g;
 }
 
-static int plot_close(FILE *g, const char *svg)
+static enum status plot_close(FILE *g, const char *svg)
 {
-	return pclose(g) ? fail(0, "%s: gnuplot failed", svg) : EX_OK_;
+	return pclose(g) ? fail(0, "%s: gnuplot failed", svg) : ST_OK;
 }
 
 /* delay, throughput ------------------------------------------------------------------- */
@@ -132,7 +136,7 @@ static const int *published(uint32_t size)
 	return NULL;
 }
 
-static int plot_sizes(const struct opts *o, const uint64_t *ours, bool rate)
+static enum status plot_sizes(const struct opts *o, const uint64_t *ours, bool rate)
 {
 	FILE *g = rate ? plot_open(o->svg, "Throughput against message size", "bytes",
 				   "bytes per cycle") :
@@ -142,7 +146,7 @@ static int plot_sizes(const struct opts *o, const uint64_t *ours, bool rate)
 	int pass, i;
 
 	if (!g)
-		return EX_REFUSED_;
+		return ST_REFUSED;
 	fprintf(g, "set key right %s\n", rate ? "center" : "bottom");
 	fprintf(g, "plot '-' title 'published, measured' with linespoints, "
 		   "'-' title 'published, closed form' with points pointtype 2, "
@@ -165,10 +169,10 @@ static int plot_sizes(const struct opts *o, const uint64_t *ours, bool rate)
 	return plot_close(g, o->svg);
 }
 
-static int run_sizes(const struct opts *o, uint64_t *ours)
+static enum status run_sizes(const struct opts *o, uint64_t *ours)
 {
 	struct probe p = {};
-	int i, err = probe_open(&p, o->rtl);
+	int i, err = probe_open(&p, o->engine == RTL);
 
 	for (i = 0; !err && i < o->nsizes; i++) {
 		ours[i] = probe_delay(&p, o->size[i]);
@@ -179,46 +183,36 @@ static int run_sizes(const struct opts *o, uint64_t *ours)
 	return err;
 }
 
-static int parse(int argc, char **argv, struct opts *o, bool sizes)
+static enum status take_size(void *to, char **values)
 {
-	const char *v;
-	int i = 0, j;
+	const struct word w = { NULL, "SIZE", W_U32, .max = PW_FABRIC_MAX_LEN };
+	struct opts *o = to;
 
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "svg", &o->svg))
-			continue;
-		if (keyword(argc, argv, &i, "engine", &v)) {
-			if (strcmp(v, "rtl") && strcmp(v, "fast"))
-				return usage("engine \"%s\" is neither rtl nor fast", v);
-			o->rtl = !strcmp(v, "rtl");
-			continue;
-		}
-		if (!sizes)
-			return usage("\"%s\" is not understood", argv[i]);
-		if (o->nsizes == N(o->size))
-			return usage("no more than %d sizes", N(o->size));
-		if (parse_u32(argv[i], &o->size[o->nsizes]) ||
-		    o->size[o->nsizes] > PW_FABRIC_MAX_LEN)
-			return usage("\"%s\" is no size from 0 to %d", argv[i], PW_FABRIC_MAX_LEN);
-		o->nsizes++;
-		i++;
-	}
-	for (j = 0; sizes && !argc && j < ROWS; j++)
-		o->size[o->nsizes++] = table_11_1[j].size;
-	if (sizes && !o->nsizes)
-		for (j = 0; j < ROWS; j++)
-			o->size[o->nsizes++] = table_11_1[j].size;
-	if (o->svg && strpbrk(o->svg, "\"\\\n"))
-		return usage("a file name without quotes, please");
-	return 0;
+	if (o->nsizes == N(o->size))
+		return usage("no more than %d sizes", N(o->size));
+	return word_store(&o->size[o->nsizes++], &w, values);
 }
 
-static int exp_delay(int argc, char **argv)
+static enum status parse(const struct verb *v, int argc, char **argv, struct opts *o)
+{
+	enum status st = words(v, argc, argv, o);
+	int i, given = o->nsizes;
+
+	if (st)
+		return st;
+	for (i = 0; !given && i < ROWS; i++)
+		o->size[o->nsizes++] = table_11_1[i].size;
+	if (o->svg && strpbrk(o->svg, "\"\\\n"))
+		return usage("svg: a file name without quotes and backslashes is needed");
+	return ST_OK;
+}
+
+static enum status exp_delay(const struct verb *v, int argc, char **argv)
 {
 	struct opts o = {};
 	uint64_t ours[64];
 	const int *row;
-	int i, err = parse(argc, argv, &o, true) ?: run_sizes(&o, ours);
+	int i, err = parse(v, argc, argv, &o) ?: run_sizes(&o, ours);
 
 	if (err)
 		return err;
@@ -252,7 +246,7 @@ static int exp_delay(int argc, char **argv)
 	if (!opt_json)
 		printf("difference: ours to the closed form as printed; row 45000 was printed for one cell too few\n");
 	out_end();
-	return o.svg ? plot_sizes(&o, ours, false) : EX_OK_;
+	return o.svg ? plot_sizes(&o, ours, false) : ST_OK;
 }
 
 /* least squares through the measured column */
@@ -285,7 +279,7 @@ static void figure(const char *name, const char *unit, double printed_m, double 
 		       unit);
 }
 
-static int exp_throughput(int argc, char **argv)
+static enum status exp_throughput(const struct verb *v, int argc, char **argv)
 {
 	struct opts o = {}, rest = { .nsizes = 1, .size = { 4 } };
 	double slope, intercept, rmax, mmax;
@@ -293,12 +287,12 @@ static int exp_throughput(int argc, char **argv)
 	struct probe p = {};
 	uint32_t half, mhalf;
 	const int *row;
-	int i, err = parse(argc, argv, &o, true) ?: run_sizes(&o, ours);
+	int i, err = parse(v, argc, argv, &o) ?: run_sizes(&o, ours);
 
-	rest.rtl = o.rtl;
+	rest.engine = o.engine;
 	err = err ?: run_sizes(&rest, &t0);
 	rest.size[0] = table_11_1[ROWS - 1].size;
-	err = err ?: run_sizes(&rest, &last) ?: probe_open(&p, o.rtl);
+	err = err ?: run_sizes(&rest, &last) ?: probe_open(&p, o.engine == RTL);
 	if (err)
 		return err;
 	/* the size that gets half of the throughput of the largest message */
@@ -345,7 +339,7 @@ static int exp_throughput(int argc, char **argv)
 	if (!opt_json)
 		printf("(again): the regression line of the printed measurements, worked out anew\n");
 	out_end();
-	return o.svg ? plot_sizes(&o, ours, true) : EX_OK_;
+	return o.svg ? plot_sizes(&o, ours, true) : ST_OK;
 }
 
 /* contention ------------------------------------------------------------------------------ */
@@ -530,7 +524,7 @@ static void sys_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cy
 
 static const struct pw_fabric_ops sys_ops = { .deliver = sys_deliver };
 
-static int run_fabric(struct system *s, bool rtl)
+static enum status run_fabric(struct system *s, bool rtl)
 {
 	struct pw_fabric_params params = {
 		.flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF | (rtl ? 0 : PW_FABRIC_F_FAST),
@@ -585,7 +579,7 @@ static int by_cycle(const void *a, const void *b)
 	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
 }
 
-static int plot_contention(const char *svg, struct system *a, struct system *b)
+static enum status plot_contention(const char *svg, struct system *a, struct system *b)
 {
 	FILE *g = plot_open(svg, "Linear system of four equations: receives over time", "cycles",
 			    "receives so far");
@@ -593,7 +587,7 @@ static int plot_contention(const char *svg, struct system *a, struct system *b)
 	int pass, i, n;
 
 	if (!g)
-		return EX_REFUSED_;
+		return ST_REFUSED;
 	fprintf(g, "set key right bottom\nplot '-' title 'ours, fabric' with steps, "
 		   "'-' title 'ours, no contention' with steps, "
 		   "'-' title 'published, last receive' with points pointtype 7\n");
@@ -619,16 +613,16 @@ static void contention_row(const char *what, int measured, int free_, int ops, u
 				       "ours_without", (json_int_t)ours_f));
 }
 
-static int exp_contention(int argc, char **argv)
+static enum status exp_contention(const struct verb *v, int argc, char **argv)
 {
 	struct system *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 	struct opts o = {};
-	int err = parse(argc, argv, &o, false);
+	int err = parse(v, argc, argv, &o);
 
 	if (!err && (!a || !b))
 		err = fail(ENOMEM, "contention");
 	if (!err)
-		err = run_fabric(a, o.rtl);
+		err = run_fabric(a, o.engine == RTL);
 	if (err)
 		goto out;
 	run_free(b);
@@ -660,18 +654,20 @@ out:
 	return err;
 }
 
-static const struct verb exp_verbs[] = {
-	{ "delay", exp_delay, "[SIZE...] [engine rtl|fast] [svg FILE]",
-	  "one-way delay against message size, beside table 11.1" },
-	{ "throughput", exp_throughput, "[SIZE...] [engine rtl|fast] [svg FILE]",
-	  "throughput against message size, beside tables 11.2 and 11.3" },
-	{ "contention", exp_contention, "[engine rtl|fast] [svg FILE]",
-	  "what contention costs a linear system, beside section 11.4" },
+#define COMMON \
+	{ "engine", "fast|rtl", W_CHOICE, AT(engine) }, { "svg", "FILE", W_TEXT, AT(svg) }
+
+static const struct word sizes[] = {
+	{ NULL, "SIZE", W_CALL, 0, WORD_MANY, 1, take_size }, COMMON, {}
 };
 
-int cmd_experiment(int argc, char **argv)
-{
-	if (!argc)
-		return usage("experiment: delay, throughput or contention");
-	return dispatch("experiment", exp_verbs, N(exp_verbs), argc, argv);
-}
+static const struct word common[] = { COMMON, {} };
+
+const struct verb experiment_verbs[] = {
+	{ "delay", exp_delay, 0, sizes, "one-way delay against message size, beside table 11.1" },
+	{ "throughput", exp_throughput, 0, sizes,
+	  "throughput against message size, beside tables 11.2 and 11.3" },
+	{ "contention", exp_contention, 0, common,
+	  "what contention costs a linear system, beside section 11.4" },
+	{}
+};

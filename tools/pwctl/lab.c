@@ -12,11 +12,10 @@
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -24,17 +23,16 @@
 
 #define NETNS "/run/netns"
 #define LABS "/run/packetway/labs"
-#define NAME_MAX_ LAB_NAME_MAX
 #define MAX_STATIONS 1024
 #define MAX_ADDRS 4
 /* between words of the list of stations */
 #define BLANK "\n "
 
 struct lab_station {
-	char name[NAME_MAX_];
+	char name[LAB_NAME_MAX];
 	char addr[MAX_ADDRS][64];
 	int naddr;
-	long san, port, mtu, order;
+	long san, port, mtu;
 	uint64_t operand[PACKETWAY_ATON_REGS];
 	uint32_t set;		/* bit per operand given */
 	long group;
@@ -48,7 +46,7 @@ struct lab_san {
 };
 
 struct lab {
-	char name[NAME_MAX_];
+	char name[LAB_NAME_MAX];
 	struct lab_san san[64];
 	int nsan;
 	struct lab_station *st;
@@ -66,12 +64,18 @@ static const char *scalar(yaml_document_t *d, int node)
 	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
 }
 
-static int bad(const char *file, yaml_document_t *d, int node, const char *what)
+static enum status __attribute__((format(printf, 4, 5))) bad(const char *file, yaml_document_t *d,
+							    int node, const char *fmt, ...)
 {
 	yaml_node_t *n = yaml_document_get_node(d, node);
+	va_list ap;
 
-	fprintf(stderr, "pwctl: %s:%zu: %s\n", file, n ? n->start_mark.line + 1 : 0, what);
-	return EX_USAGE_;
+	fprintf(stderr, "pwctl: %s:%zu: ", file, n ? n->start_mark.line + 1 : 0);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return ST_USAGE;
 }
 
 static bool good_name(const char *s)
@@ -80,7 +84,7 @@ static bool good_name(const char *s)
 
 	for (n = 0; isalnum((unsigned char)s[n]) || s[n] == '_'; n++)
 		;
-	return n && n < NAME_MAX_ && !s[n];
+	return n && n < LAB_NAME_MAX && !s[n];
 }
 
 static int parse_long(const char *s, long *v)
@@ -93,7 +97,7 @@ static int parse_long(const char *s, long *v)
 	return 0;
 }
 
-static int read_san(const char *file, yaml_document_t *d, yaml_node_t *map, struct lab_san *s)
+static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map, struct lab_san *s)
 {
 	yaml_node_pair_t *p;
 	const char *key, *v;
@@ -103,26 +107,26 @@ static int read_san(const char *file, yaml_document_t *d, yaml_node_t *map, stru
 		key = scalar(d, p->key);
 		v = scalar(d, p->value);
 		if (!key || !v || s->n + 2 > N(s->words))
-			return bad(file, d, p->key, "a SAN has words and values");
+			return bad(file, d, p->key, "a SAN has keys and values");
 		if (!strcmp(key, "id")) {
 			if (parse_long(v, &s->id))
-				return bad(file, d, p->value, "the id of a SAN is a number");
+				return bad(file, d, p->value, "id is not a number");
 			continue;
 		}
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", key);
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", v);
 	}
-	return s->id < 0 ? bad(file, d, 1, "a SAN needs an id") : EX_OK_;
+	return s->id < 0 ? bad(file, d, 1, "a SAN needs an id") : ST_OK;
 }
 
-static int read_addrs(const char *file, yaml_document_t *d, int node, struct lab_station *s)
+static enum status read_addrs(const char *file, yaml_document_t *d, int node, struct lab_station *s)
 {
 	yaml_node_t *n = yaml_document_get_node(d, node);
 	yaml_node_item_t *i;
 
 	if (n->type == YAML_SCALAR_NODE) {
 		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", scalar(d, node));
-		return EX_OK_;
+		return ST_OK;
 	}
 	if (n->type != YAML_SEQUENCE_NODE)
 		return bad(file, d, node, "addresses are a list");
@@ -131,10 +135,10 @@ static int read_addrs(const char *file, yaml_document_t *d, int node, struct lab
 			return bad(file, d, *i, "at most 4 addresses");
 		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", scalar(d, *i));
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int read_operands(const char *file, yaml_document_t *d, int node, struct lab_station *s)
+static enum status read_operands(const char *file, yaml_document_t *d, int node, struct lab_station *s)
 {
 	yaml_node_t *n = yaml_document_get_node(d, node);
 	yaml_node_item_t *i;
@@ -143,7 +147,7 @@ static int read_operands(const char *file, yaml_document_t *d, int node, struct 
 	if (n->type == YAML_SCALAR_NODE) {
 		s->set = 1;
 		return parse_u64(scalar(d, node), &s->operand[0]) ?
-		       bad(file, d, node, "an operand is a number") : EX_OK_;
+		       bad(file, d, node, "an operand is a number") : ST_OK;
 	}
 	if (n->type != YAML_SEQUENCE_NODE)
 		return bad(file, d, node, "operands are a list");
@@ -153,137 +157,148 @@ static int read_operands(const char *file, yaml_document_t *d, int node, struct 
 			return bad(file, d, *i, "at most 16 operands, all of them numbers");
 		s->set |= 1U << reg;
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int read_station(const char *file, yaml_document_t *d, yaml_node_t *map,
-			struct lab_station *s)
+/* the keys of a station that are numbers */
+static const struct {
+	const char *key;
+	size_t at;
+} station_numbers[] = {
+	{ "san", offsetof(struct lab_station, san) },
+	{ "port", offsetof(struct lab_station, port) },
+	{ "mtu", offsetof(struct lab_station, mtu) },
+	{ "group", offsetof(struct lab_station, group) },
+};
+
+static enum status read_station(const char *file, yaml_document_t *d, yaml_node_t *map,
+				struct lab_station *s)
 {
+	enum status st = ST_OK;
 	yaml_node_pair_t *p;
 	const char *key, *v;
-	int err = EX_OK_;
+	int i;
 
-	s->san = 0;
 	s->port = -1;
 	s->mtu = -1;
-	s->order = -1;
 	s->group = -1;
-	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+	for (p = map->data.mapping.pairs.start; !st && p < map->data.mapping.pairs.top; p++) {
 		key = scalar(d, p->key);
 		v = scalar(d, p->value);
+		for (i = 0; key && i < N(station_numbers); i++)
+			if (!strcmp(key, station_numbers[i].key))
+				break;
 		if (!key)
-			return bad(file, d, p->key, "a station has words and values");
-		if (!strcmp(key, "name")) {
-			if (!v || !good_name(v))
-				return bad(file, d, p->value, "a name has letters and digits only");
+			st = bad(file, d, p->key, "a station has keys and values");
+		else if (i < N(station_numbers))
+			st = parse_long(v, (long *)((char *)s + station_numbers[i].at)) ?
+			     bad(file, d, p->value, "%s is not a number", key) : ST_OK;
+		else if (!strcmp(key, "address"))
+			st = read_addrs(file, d, p->value, s);
+		else if (!strcmp(key, "operand"))
+			st = read_operands(file, d, p->value, s);
+		else if (strcmp(key, "name"))
+			st = bad(file, d, p->key, "unknown key '%s' in station '%s'", key, s->name);
+		else if (!v || !good_name(v))
+			st = bad(file, d, p->value, "a name has letters, digits and _ only");
+		else
 			snprintf(s->name, sizeof(s->name), "%s", v);
-		} else if (!strcmp(key, "address")) {
-			err = read_addrs(file, d, p->value, s);
-		} else if (!strcmp(key, "operand")) {
-			err = read_operands(file, d, p->value, s);
-		} else if (!strcmp(key, "san")) {
-			err = parse_long(v, &s->san);
-		} else if (!strcmp(key, "port")) {
-			err = parse_long(v, &s->port);
-		} else if (!strcmp(key, "mtu")) {
-			err = parse_long(v, &s->mtu);
-		} else if (!strcmp(key, "group")) {
-			err = parse_long(v, &s->group);
-		} else {
-			return bad(file, d, p->key, "this is no word of a station");
-		}
-		if (err < 0)
-			return bad(file, d, p->value, "a number is needed here");
-		if (err)
-			return err;
 	}
-	return s->name[0] ? EX_OK_ : EX_USAGE_;
+	if (!st && !s->name[0])
+		st = bad(file, d, map - d->nodes.start + 1, "a station needs a name");
+	return st;
 }
 
-static int read_lab(const char *file, struct lab *lab)
+/* one element of a list of the file */
+static enum status read_element(const char *file, yaml_document_t *d, const char *key, int node,
+				struct lab *lab)
 {
-	yaml_node_t *root, *list, *e;
+	yaml_node_t *e = yaml_document_get_node(d, node);
+	const char *v = scalar(d, node);
+
+	if (!strcmp(key, "routers")) {
+		if (!v || strlen(v) >= sizeof(lab->router[0]) || lab->nrouter == N(lab->router))
+			return bad(file, d, node, "a router is one line, as for `pwctl router add`");
+		strcpy(lab->router[lab->nrouter++], v);
+		return ST_OK;
+	}
+	if (e->type != YAML_MAPPING_NODE)
+		return bad(file, d, node, "keys and values are needed here");
+	if (!strcmp(key, "sans"))
+		return lab->nsan == N(lab->san) ? bad(file, d, node, "too many SANs") :
+		       read_san(file, d, e, &lab->san[lab->nsan++]);
+	return lab->nst == MAX_STATIONS ? bad(file, d, node, "too many stations") :
+	       read_station(file, d, e, &lab->st[lab->nst++]);
+}
+
+static enum status read_document(const char *file, yaml_document_t *d, struct lab *lab)
+{
+	yaml_node_t *root = yaml_document_get_root_node(d), *list;
 	yaml_node_pair_t *p;
 	yaml_node_item_t *i;
+	const char *key, *v;
+	enum status st = ST_OK;
+	int k, m;
+
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return bad(file, d, 1, "a lab has `lab`, `sans`, `routers` and `stations`");
+	for (p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {
+		key = scalar(d, p->key);
+		v = scalar(d, p->value);
+		list = yaml_document_get_node(d, p->value);
+		if (key && !strcmp(key, "lab")) {
+			if (!v || !good_name(v))
+				return bad(file, d, p->value, "a name has letters, digits and _ only");
+			snprintf(lab->name, sizeof(lab->name), "%s", v);
+			continue;
+		}
+		if (!key || (strcmp(key, "sans") && strcmp(key, "routers") && strcmp(key, "stations")))
+			return bad(file, d, p->key, "unknown key '%s' in the lab", key ? key : "");
+		if (list->type != YAML_SEQUENCE_NODE)
+			return bad(file, d, p->value, "%s is not a list", key);
+		for (i = list->data.sequence.items.start;
+		     !st && i < list->data.sequence.items.top; i++)
+			st = read_element(file, d, key, *i, lab);
+		if (st)
+			return st;
+	}
+	if (!lab->name[0] || !lab->nst)
+		return bad(file, d, 1, "a lab needs a name and stations");
+	for (k = 0; k < lab->nst; k++)
+		for (m = 0; m < k; m++)
+			if (!strcmp(lab->st[k].name, lab->st[m].name))
+				return bad(file, d, 1, "two stations are called '%s'",
+					   lab->st[k].name);
+	return ST_OK;
+}
+
+static enum status read_lab(const char *file, struct lab *lab)
+{
 	yaml_parser_t parser;
 	yaml_document_t d;
-	const char *key, *v;
-	int err = EX_OK_, k;
+	enum status st;
 	FILE *f;
 
 	memset(lab, 0, sizeof(*lab));
 	f = fopen(file, "re");
 	if (!f)
 		return fail(errno, "%s", file);
+	lab->st = calloc(MAX_STATIONS, sizeof(*lab->st));
 	yaml_parser_initialize(&parser);
 	yaml_parser_set_input_file(&parser, f);
-	if (!yaml_parser_load(&parser, &d)) {
+	if (!lab->st) {
+		st = fail(ENOMEM, "%s", file);
+	} else if (!yaml_parser_load(&parser, &d)) {
 		fprintf(stderr, "pwctl: %s:%zu: %s\n", file, parser.problem_mark.line + 1,
-			parser.problem ? parser.problem : "no YAML");
-		yaml_parser_delete(&parser);
-		fclose(f);
-		return EX_USAGE_;
+			parser.problem ? parser.problem : "not YAML");
+		st = ST_USAGE;
+	} else {
+		st = read_document(file, &d, lab);
+		yaml_document_delete(&d);
 	}
-	lab->st = calloc(MAX_STATIONS, sizeof(*lab->st));
-	root = yaml_document_get_root_node(&d);
-	if (!root || root->type != YAML_MAPPING_NODE || !lab->st)
-		err = bad(file, &d, 1, "a lab has `lab`, `sans` and `stations`");
-	for (p = err ? NULL : root->data.mapping.pairs.start;
-	     !err && p < root->data.mapping.pairs.top; p++) {
-		key = scalar(&d, p->key);
-		v = scalar(&d, p->value);
-		if (key && !strcmp(key, "lab")) {
-			if (!v || !good_name(v))
-				err = bad(file, &d, p->value, "a name has letters and digits only");
-			else
-				snprintf(lab->name, sizeof(lab->name), "%s", v);
-			continue;
-		}
-		list = yaml_document_get_node(&d, p->value);
-		if (!key || list->type != YAML_SEQUENCE_NODE) {
-			err = bad(file, &d, p->value, "a list is needed here");
-			break;
-		}
-		for (i = list->data.sequence.items.start;
-		     !err && i < list->data.sequence.items.top; i++) {
-			if (!strcmp(key, "routers")) {
-				v = scalar(&d, *i);
-				if (!v || strlen(v) >= sizeof(lab->router[0]) ||
-				    lab->nrouter == N(lab->router))
-					err = bad(file, &d, *i,
-						  "a router is one line of words");
-				else
-					strcpy(lab->router[lab->nrouter++], v);
-				if (err)
-					break;
-				continue;
-			}
-			e = yaml_document_get_node(&d, *i);
-			if (e->type != YAML_MAPPING_NODE)
-				err = bad(file, &d, *i, "words and values are needed here");
-			else if (!strcmp(key, "sans"))
-				err = lab->nsan == N(lab->san) ?
-				      bad(file, &d, *i, "too many SANs") :
-				      read_san(file, &d, e, &lab->san[lab->nsan++]);
-			else if (!strcmp(key, "stations"))
-				err = lab->nst == MAX_STATIONS ?
-				      bad(file, &d, *i, "too many stations") :
-				      read_station(file, &d, e, &lab->st[lab->nst++]);
-			else
-				err = bad(file, &d, p->key,
-					  "a lab has `lab`, `sans`, `routers` and `stations`");
-		}
-	}
-	if (!err && (!lab->name[0] || !lab->nst))
-		err = bad(file, &d, 1, "a lab has a name and stations");
-	for (k = 0; !err && k < lab->nst; k++)
-		for (int m = 0; m < k; m++)
-			if (!strcmp(lab->st[k].name, lab->st[m].name))
-				err = bad(file, &d, 1, "two stations have the same name");
-	yaml_document_delete(&d);
 	yaml_parser_delete(&parser);
 	fclose(f);
-	return err;
+	return st;
 }
 
 /* Namespaces --------------------------------------------------------------- */
@@ -401,46 +416,34 @@ static int write_hosts(const struct lab *lab)
 	return 0;
 }
 
-/* the name by which routers know it */
-static int set_alias(struct nl *nl, uint32_t ifindex, const char *name)
-{
-	char buf[256] __attribute__((aligned(8)));
-	struct ifinfomsg *ifi;
-	struct nlmsghdr *h;
-
-	h = nl_request(nl, buf, RTM_NEWLINK, 0);
-	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
-	ifi->ifi_index = ifindex;
-	mnl_attr_put_strz(h, IFLA_IFALIAS, name);
-	return nl_do(nl, h, NULL, NULL, name);
-}
-
 /* in the namespace of the station */
-static int configure_station(const struct lab *lab, struct lab_station *s)
+static enum status configure_station(struct lab_station *s)
 {
+	enum status ret;
 	struct station st;
+	int i, err = 0;
 	struct pwl *p;
 	struct nl nl;
-	int err, i;
 
-	err = nl_open(&nl, NETLINK_ROUTE);
-	if (err)
-		return fail(err, "rtnetlink");
-	err = station_up(&nl, "lo");
-	if (!err)
-		err = station_up(&nl, "pw0");
-	if (!err)
-		err = pick_station("pw0", &st);
-	if (!err)
-		err = set_alias(&nl, st.ifindex, s->name);
-	for (i = 0; !err && i < s->naddr; i++)
-		err = link_addr_add(&nl, st.ifindex, s->addr[i]);
+	ret = rtnl_open(&nl);
+	if (ret)
+		return ret;
+	ret = link_up(&nl, "lo");
+	if (!ret)
+		ret = link_up(&nl, "pw0");
+	if (!ret)
+		ret = pick_station("pw0", &st);
+	/* routers know a station by its alias */
+	if (!ret)
+		ret = link_alias(&nl, "pw0", s->name);
+	for (i = 0; !ret && i < s->naddr; i++)
+		ret = link_addr_add(&nl, st.ifindex, s->addr[i]);
 	nl_close(&nl);
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	s->pw_addr = st.addr;
 	if (!s->set && s->group < 0)
-		return EX_OK_;
+		return ST_OK;
 	err = pwl_open(&p, "pw0");
 	if (err)
 		return fail(err, "%s: /dev/" PACKETWAY_DEVICE, s->name);
@@ -450,21 +453,13 @@ static int configure_station(const struct lab *lab, struct lab_station *s)
 	if (!err && s->group >= 0)
 		err = pwl_set_group(p, s->group);
 	pwl_close(p);
-	return err ? fail(err, "%s: operands", s->name) : EX_OK_;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+	return err ? fail(err, "%s: operands", s->name) : ST_OK;
 }
 
 /* every station answers the first one of its SAN; with routers, the first of all */
-static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
+static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 {
-	int64_t end = now_ms() + timeout_ms, us;
+	int64_t end = now_us() + 1000LL * timeout_ms, us;
 	struct pwl_sock *k;
 	int i, m, err;
 
@@ -484,106 +479,119 @@ static int wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
 			us = eep_echo(k, lab->st[i].pw_addr, i, 8, 500, NULL);
 			if (us < 0 && us != -ETIMEDOUT)
 				usleep(50000);
-		} while (us < 0 && now_ms() < end);
+		} while (us < 0 && now_us() < end);
 		pwl_sock_close(k);
 		if (us < 0) {
 			fail(us, "%s does not answer %s", lab->st[i].name, lab->st[m].name);
-			return EX_SILENCE_;
+			return ST_SILENT;
 		}
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int run_words(int (*cmd)(int, char **), const char *line)
+/* a pwctl command in one line */
+static enum status command(const char *line)
 {
 	char buf[256], *argv[32], *w, *save;
 	int argc = 0;
 
-	snprintf(buf, sizeof(buf), "add %s", line);
-	for (w = strtok_r(buf, " ", &save); w && argc < N(argv); w = strtok_r(NULL, " ", &save))
+	snprintf(buf, sizeof(buf), "%s", line);
+	for (w = strtok_r(buf, " ", &save); w && argc < N(argv) - 1; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
-	return cmd(argc, argv);
+	argv[argc] = NULL;
+	return pwctl(argc, argv);
 }
 
-static int build(struct lab *lab, int home, int *ns)
+/* the namespaces of a station, and its netdevice in them */
+static enum status make_station(const struct lab *lab, const struct lab_station *s, struct nl *nl,
+				int *ns)
 {
-	char path[256], line[256];
+	char path[256];
+	int err;
+
+	ns_path(path, sizeof(path), lab->name, s->name);
+	err = keep_ns(CLONE_NEWNET, path, NULL);
+	if (!err) {
+		*ns = open(path, O_RDONLY | O_CLOEXEC);
+		uts_path(path, sizeof(path), lab->name, s->name);
+		err = *ns < 0 ? -errno : keep_ns(CLONE_NEWUTS, path, s->name);
+	}
+	return err ? fail(err, "%s", path) :
+		     station_add(nl, "pw0", s->san, s->port, -1, s->mtu, *ns);
+}
+
+static enum status build(struct lab *lab, int home, int *ns)
+{
+	enum status st = ST_OK;
+	char line[256];
 	struct nl nl;
-	int i, k, err;
+	int i, k, n, err;
 
 	err = in_ns(home);
 	if (err)
 		return fail(err, "lab");
-	for (i = 0; i < lab->nsan; i++) {
-		k = snprintf(line, sizeof(line), "%ld", lab->san[i].id);
-		for (int w = 0; w < lab->san[i].n; w++)
-			k += snprintf(line + k, sizeof(line) - k, " %s", lab->san[i].words[w]);
-		err = run_words(cmd_san, line);
-		if (err)
-			return err;
+	for (i = 0; !st && i < lab->nsan; i++) {
+		n = snprintf(line, sizeof(line), "san add %ld", lab->san[i].id);
+		for (k = 0; k < lab->san[i].n; k++)
+			n += snprintf(line + n, sizeof(line) - n, " %s", lab->san[i].words[k]);
+		st = command(line);
 	}
-	err = nl_open(&nl, NETLINK_ROUTE);
-	if (err)
-		return fail(err, "rtnetlink");
-	for (i = 0; i < lab->nst; i++) {
-		struct lab_station *s = &lab->st[i];
-
-		ns_path(path, sizeof(path), lab->name, s->name);
-		err = keep_ns(CLONE_NEWNET, path, NULL);
-		if (!err) {
-			ns[i] = open(path, O_RDONLY | O_CLOEXEC);
-			uts_path(path, sizeof(path), lab->name, s->name);
-			err = ns[i] < 0 ? -errno : keep_ns(CLONE_NEWUTS, path, s->name);
-		}
-		if (err) {
-			err = fail(err, "%s", path);
-			break;
-		}
-		err = station_add(&nl, "pw0", s->san, s->port, s->order, s->mtu, ns[i]);
-		if (err)
-			break;
-	}
+	if (!st)
+		st = rtnl_open(&nl);
+	if (st)
+		return st;
+	for (i = 0; !st && i < lab->nst; i++)
+		st = make_station(lab, &lab->st[i], &nl, &ns[i]);
 	nl_close(&nl);
-	for (i = 0; !err && i < lab->nrouter; i++)
-		err = run_words(cmd_router, lab->router[i]);
-	for (i = 0; !err && i < lab->nst; i++) {
-		err = in_ns(ns[i]);
-		err = err ? fail(err, "%s", lab->st[i].name) : configure_station(lab, &lab->st[i]);
+	for (i = 0; !st && i < lab->nrouter; i++) {
+		snprintf(line, sizeof(line), "router add %s", lab->router[i]);
+		st = command(line);
 	}
-	if (err)
-		return err;
+	for (i = 0; !st && i < lab->nst; i++) {
+		err = in_ns(ns[i]);
+		st = err ? fail(err, "%s", lab->st[i].name) : configure_station(&lab->st[i]);
+	}
+	if (st)
+		return st;
 	err = write_hosts(lab);
-	return err ? fail(err, LABS "/%s", lab->name) : EX_OK_;
+	return err ? fail(err, LABS "/%s", lab->name) : ST_OK;
 }
 
 static int take_down(const char *name);
 
-static int lab_up(int argc, char **argv)
+struct lab_args {
+	const char *name;	/* file of `up`, lab of the others, station of `exec` */
+	uint32_t timeout;
+	char **command;
+};
+
+#define AT(m) offsetof(struct lab_args, m)
+
+static enum status lab_up(const struct verb *v, int argc, char **argv)
 {
+	struct lab_args a = { .timeout = 20000 };
 	int self, home = -1, *ns = NULL, err, i;
-	uint32_t timeout = 20000;
 	char path[256];
+	enum status st;
 	struct lab lab;
 
-	if (argc == 3 && !strcmp(argv[1], "timeout") && !parse_u32(argv[2], &timeout))
-		argc = 1;
-	if (argc != 1)
-		return usage("lab up: FILE.yaml [timeout MS]");
-	err = read_lab(argv[0], &lab);
-	if (err)
-		return err;
+	st = words(v, argc, argv, &a);
+	if (!st)
+		st = read_lab(a.name, &lab);
+	if (st)
+		return st;
 	self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), LABS "/%s", lab.name);
 	if (!access(path, F_OK)) {
-		err = fail(0, "lab %s is up already; `pwctl lab down %s` first", lab.name,
-			   lab.name);
+		st = fail(0, "lab %s is up already; run `pwctl lab down %s` first", lab.name,
+			  lab.name);
 		goto out;
 	}
 	err = prepare_netns_dir();
 	if (!err)
 		err = make_dirs(path);
 	if (err) {
-		err = fail(err, "%s", path);
+		st = fail(err, "%s", path);
 		goto out;
 	}
 	ns_path(path, sizeof(path), lab.name, "");
@@ -594,17 +602,17 @@ static int lab_up(int argc, char **argv)
 	}
 	ns = calloc(lab.nst, sizeof(*ns));
 	if (err || !ns) {
-		err = fail(err ? err : -ENOMEM, "%s", path);
+		st = fail(err ? err : -ENOMEM, "%s", path);
 		take_down(lab.name);
 		goto out;
 	}
 	for (i = 0; i < lab.nst; i++)
 		ns[i] = -1;
-	err = build(&lab, home, ns);
-	if (!err)
-		err = wait_lab(&lab, ns, timeout);
+	st = build(&lab, home, ns);
+	if (!st)
+		st = wait_lab(&lab, ns, a.timeout);
 	in_ns(self);
-	if (err)
+	if (st)
 		take_down(lab.name);
 	for (i = 0; i < lab.nst; i++)
 		if (ns[i] >= 0)
@@ -615,7 +623,7 @@ out:
 	free(ns);
 	free(lab.st);
 	close(self);
-	return err;
+	return st;
 }
 
 /* Down --------------------------------------------------------------------- */
@@ -666,7 +674,7 @@ static int take_down(const char *name)
 }
 
 /* the labs that are up; with one only, it need not be named */
-static int the_lab(const char *name, char *out, size_t cap)
+static enum status the_lab(const char *name, char *out, size_t cap)
 {
 	struct dirent *d;
 	int n = 0;
@@ -686,8 +694,8 @@ static int the_lab(const char *name, char *out, size_t cap)
 	if (!n)
 		return fail(0, "no lab is up");
 	if (n > 1)
-		return usage("several labs are up; say which one");
-	return EX_OK_;
+		return usage("several labs are up; name one of them");
+	return ST_OK;
 }
 
 /* processes that were started in the lab's namespaces end with it */
@@ -727,23 +735,27 @@ static void end_processes(const char *name)
 		closedir(h);
 }
 
-static int lab_down(int argc, char **argv)
+static enum status lab_down(const struct verb *v, int argc, char **argv)
 {
-	char name[NAME_MAX_];
+	char name[LAB_NAME_MAX];
+	struct lab_args a = {};
+	enum status st;
 	int err;
 
-	err = the_lab(argc ? argv[0] : NULL, name, sizeof(name));
-	if (err)
-		return err;
+	st = words(v, argc, argv, &a);
+	if (!st)
+		st = the_lab(a.name, name, sizeof(name));
+	if (st)
+		return st;
 	end_processes(name);
 	err = take_down(name);
-	return err ? fail(err, "lab %s", name) : EX_OK_;
+	return err ? fail(err, "lab %s", name) : ST_OK;
 }
 
 /* Exec --------------------------------------------------------------------- */
 
 /* "STATION" or "LAB/STATION" */
-static int find_station(const char *text, char *lab, size_t cap, char *path, size_t pcap)
+static enum status find_station(const char *text, char *lab, size_t cap, char *path, size_t pcap)
 {
 	const char *slash = strchr(text, '/'), *station = slash ? slash + 1 : text;
 	struct dirent *d;
@@ -771,23 +783,25 @@ static int find_station(const char *text, char *lab, size_t cap, char *path, siz
 	if (!n)
 		return fail(0, "no lab has a station %s", text);
 	if (n > 1)
-		return usage("several labs have a station %s; say LAB/%s", text, text);
-	return EX_OK_;
+		return usage("several labs have a station %s; write LAB/%s", text, text);
+	return ST_OK;
 }
 
-static int lab_exec(int argc, char **argv)
+static enum status lab_exec(const struct verb *v, int argc, char **argv)
 {
-	char lab[NAME_MAX_], uts[256], path[256];
+	char lab[LAB_NAME_MAX], uts[256], path[256];
+	struct lab_args a = {};
 	const char *slash;
+	enum status st;
 	int fd, err;
 
-	if (argc < 2)
-		return usage("lab exec: STATION COMMAND...");
-	err = find_station(argv[0], lab, sizeof(lab), uts, sizeof(uts));
-	if (err)
-		return err;
-	slash = strchr(argv[0], '/');
-	ns_path(path, sizeof(path), lab, slash ? slash + 1 : argv[0]);
+	st = words(v, argc, argv, &a);
+	if (!st)
+		st = find_station(a.name, lab, sizeof(lab), uts, sizeof(uts));
+	if (st)
+		return st;
+	slash = strchr(a.name, '/');
+	ns_path(path, sizeof(path), lab, slash ? slash + 1 : a.name);
 	err = enter_netns(path);
 	if (err)
 		return fail(err, "%s", path);
@@ -802,22 +816,27 @@ static int lab_exec(int argc, char **argv)
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	snprintf(path, sizeof(path), LABS "/%s/hosts", lab);
 	mount(path, "/etc/hosts", "none", MS_BIND, NULL);
-	execvp(argv[1], argv + 1);
-	return fail(errno, "%s", argv[1]);
+	execvp(a.command[0], a.command);
+	return fail(errno, "%s", a.command[0]);
 }
 
-static int lab_show(int argc, char **argv)
+static enum status lab_show(const struct verb *v, int argc, char **argv)
 {
 	char path[512], line[512], *w, *save;
+	struct lab_args args = {};
 	struct dirent *d;
+	enum status st;
 	json_t *j, *a;
 	FILE *f;
 	DIR *h;
 
+	st = words(v, argc, argv, &args);
+	if (st)
+		return st;
 	out_begin(false);
 	h = opendir(LABS);
 	while (h && (d = readdir(h))) {
-		if (d->d_name[0] == '.' || (argc && strcmp(argv[0], d->d_name)))
+		if (d->d_name[0] == '.' || (args.name && strcmp(args.name, d->d_name)))
 			continue;
 		snprintf(path, sizeof(path), LABS "/%s/stations", d->d_name);
 		f = fopen(path, "re");
@@ -842,7 +861,7 @@ static int lab_show(int argc, char **argv)
 	if (h)
 		closedir(h);
 	out_end();
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* for as long as this process lives: the namespaces of a lab's stations and, @home, its own */
@@ -869,16 +888,25 @@ int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home)
 	return *home < 0 ? -errno : n;
 }
 
-int cmd_lab(int argc, char **argv)
-{
-	static const struct verb v[] = {
-		{ "show", lab_show, "[LAB]", "stations of the labs that are up" },
-		{ "up", lab_up, "FILE.yaml [timeout MS]",
-		  "make the namespaces, SANs and stations of a file; wait until they answer" },
-		{ "exec", lab_exec, "[LAB/]STATION COMMAND...",
-		  "run a command in the namespaces of a station" },
-		{ "down", lab_down, "[LAB]", "end what runs in it and remove everything" },
-	};
+static const struct word which[] = { { NULL, "LAB", W_TEXT, AT(name) }, {} };
 
-	return dispatch("lab", v, N(v), argc, argv);
-}
+static const struct word up[] = {
+	{ NULL, "FILE.yaml", W_TEXT, AT(name), WORD_NEEDED },
+	{ "timeout", "MS", W_U32, AT(timeout) },
+	{}
+};
+
+static const struct word exec[] = {
+	{ NULL, "[LAB/]STATION", W_TEXT, AT(name), WORD_NEEDED },
+	{ NULL, "COMMAND", W_REST, AT(command), WORD_NEEDED },
+	{}
+};
+
+const struct verb lab_verbs[] = {
+	{ "show", lab_show, 0, which, "stations of the labs that are up" },
+	{ "up", lab_up, 0, up,
+	  "make the namespaces, SANs and stations of a file; wait until they answer" },
+	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station" },
+	{ "down", lab_down, 0, which, "end the processes of a lab and remove it" },
+	{}
+};

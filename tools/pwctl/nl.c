@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Netlink with the sentences that the kernel adds to its refusals. */
-#include <linux/genetlink.h>
 #include <time.h>
 
 #include "pwctl.h"
@@ -43,7 +42,7 @@ struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags)
 	return h;
 }
 
-void nl_sentence(struct nl *nl, const struct nlmsghdr *h)
+static void nl_sentence(struct nl *nl, const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
 	size_t off = sizeof(*e);
@@ -97,15 +96,21 @@ int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
 	}
 }
 
-int nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what)
+enum status nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what)
 {
 	if (!nl_talk(nl, h, cb, data))
-		return EX_OK_;
-	if (nl->ext[0])
-		fprintf(stderr, "Error: %s.\n", nl->ext);
-	else
-		fail(nl->err, "%s", what);
-	return EX_REFUSED_;
+		return ST_OK;
+	if (!nl->ext[0])
+		return fail(nl->err, "%s", what);
+	fprintf(stderr, "Error: %s.\n", nl->ext);
+	return ST_REFUSED;
+}
+
+enum status rtnl_open(struct nl *nl)
+{
+	int err = nl_open(nl, NETLINK_ROUTE);
+
+	return err ? fail(err, "rtnetlink") : ST_OK;
 }
 
 /* Generic netlink ---------------------------------------------------------- */
@@ -138,36 +143,53 @@ static int family_cb(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
-int genl_open(struct genl *g)
+static void genl_header(struct genl *g, int family, int cmd, int version, int flags)
 {
-	char buf[256] __attribute__((aligned(8)));
 	struct genlmsghdr *gh;
-	struct nlmsghdr *h;
+
+	g->h = nl_request(&g->nl, g->buf, family, flags);
+	gh = mnl_nlmsg_put_extra_header(g->h, sizeof(*gh));
+	gh->cmd = cmd;
+	gh->version = version;
+}
+
+enum status genl_open(struct genl *g)
+{
 	int err;
 
 	memset(g, 0, sizeof(*g));
 	err = nl_open(&g->nl, NETLINK_GENERIC);
 	if (err)
 		return fail(err, "generic netlink");
-	h = nl_request(&g->nl, buf, GENL_ID_CTRL, 0);
-	gh = mnl_nlmsg_put_extra_header(h, sizeof(*gh));
-	gh->cmd = CTRL_CMD_GETFAMILY;
-	gh->version = 1;
-	mnl_attr_put_strz(h, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME);
-	err = nl_talk(&g->nl, h, family_cb, g);
+	genl_header(g, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	mnl_attr_put_strz(g->h, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME);
+	err = nl_talk(&g->nl, g->h, family_cb, g);
+	if (!err)
+		return ST_OK;
+	nl_close(&g->nl);
 	if (err == -ENOENT)
-		return fail(0, "there is no packetway in this kernel: is the module loaded?");
-	if (err)
-		return fail(err, "generic netlink family " PACKETWAY_GENL_NAME);
-	return EX_OK_;
+		return fail(0, "this kernel has no packetway; is the module loaded?");
+	return fail(err, "generic netlink family " PACKETWAY_GENL_NAME);
 }
 
-struct nlmsghdr *genl_request(struct genl *g, void *buf, int cmd, int flags)
+enum status genl_begin(struct genl *g, int cmd, int flags, int nest)
 {
-	struct nlmsghdr *h = nl_request(&g->nl, buf, g->family, flags);
-	struct genlmsghdr *gh = mnl_nlmsg_put_extra_header(h, sizeof(*gh));
+	enum status st = genl_open(g);
 
-	gh->cmd = cmd;
-	gh->version = PACKETWAY_GENL_VERSION;
-	return h;
+	if (st)
+		return st;
+	genl_header(g, g->family, cmd, PACKETWAY_GENL_VERSION, flags);
+	g->nest = nest ? mnl_attr_nest_start(g->h, nest) : NULL;
+	return ST_OK;
+}
+
+enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, const char *what)
+{
+	if (!st) {
+		if (g->nest)
+			mnl_attr_nest_end(g->h, g->nest);
+		st = nl_do(&g->nl, g->h, cb, data, what);
+	}
+	nl_close(&g->nl);
+	return st;
 }

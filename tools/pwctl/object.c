@@ -1,275 +1,253 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Objects of the generic netlink family, from tables: each kind of object has
- * one nest, a key, and attributes that are words on the command line and
- * members in the output.
+ * one nest and attributes that are members of the output; those that can be set
+ * are words of the command line as well.
  */
-#include <linux/genetlink.h>
+#include <netdb.h>
 
+#include "esp.h"
+#include "poets.h"
 #include "pwctl.h"
-
-enum type { T_U32, T_U64, T_ADDR, T_ENUM, T_FLAG, T_STR, T_DEV, T_COUNTERS };
-
-struct field {
-	const char *name;
-	int attr;
-	enum type type;
-	const char *const *values;	/* T_ENUM; T_COUNTERS: from attribute 2 on */
-	bool reply;			/* cannot be set */
-};
 
 struct object {
 	const char *name;
 	int nest;
 	int get, add, set, del;		/* commands; 0: none */
-	const struct field *f;		/* the first one is the key */
-	int nf;
+	const struct word *fields;
 };
 
-static const char *const engines[] = { "none", "fast", "rtl", NULL };
+#define ENGINES "none|fast|rtl"
 
-static const struct field san_fields[] = {
-	{ "id", PACKETWAY_A_SAN_ID, T_U32, NULL, false },
-	{ "ports", PACKETWAY_A_SAN_PORTS, T_U32, NULL, false },
-	{ "bias", PACKETWAY_A_SAN_BIAS, T_U32, NULL, false },
-	{ "engine", PACKETWAY_A_SAN_ENGINE, T_ENUM, engines, false },
-	{ "ring-engine", PACKETWAY_A_SAN_RING_ENGINE, T_ENUM, engines, false },
-	{ "rate", PACKETWAY_A_SAN_RATE, T_U64, NULL, false },
-	{ "real", PACKETWAY_A_SAN_REAL, T_U32, NULL, false },
-	{ "frozen", PACKETWAY_A_SAN_FROZEN, T_U32, NULL, false },
-	{ "stations", PACKETWAY_A_SAN_STATIONS, T_U32, NULL, true },
-	{ "time", PACKETWAY_A_SAN_TIME, T_U64, NULL, true },
-	{ "phc", PACKETWAY_A_SAN_PHC, T_U32, NULL, true },
-	{ "pinned", PACKETWAY_A_SAN_PINNED, T_FLAG, NULL, true },
+static const struct word san_fields[] = {
+	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },
+	{ "ports", "N", W_U32, PACKETWAY_A_SAN_PORTS },
+	{ "bias", "N", W_U32, PACKETWAY_A_SAN_BIAS },
+	{ "engine", ENGINES, W_CHOICE, PACKETWAY_A_SAN_ENGINE },
+	{ "ring-engine", ENGINES, W_CHOICE, PACKETWAY_A_SAN_RING_ENGINE },
+	{ "rate", "N", W_U64, PACKETWAY_A_SAN_RATE },
+	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL },
+	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
+	{ "stations", "N", W_U32, PACKETWAY_A_SAN_STATIONS },
+	{ "time", "N", W_U64, PACKETWAY_A_SAN_TIME },
+	{ "phc", "N", W_U32, PACKETWAY_A_SAN_PHC },
+	{ "pinned", NULL, W_FLAG, PACKETWAY_A_SAN_PINNED },
+	{}
 };
 
 static const struct object san_object = {
 	"san", PACKETWAY_A_SAN, PACKETWAY_CMD_SAN_GET, PACKETWAY_CMD_SAN_NEW,
-	PACKETWAY_CMD_SAN_SET, PACKETWAY_CMD_SAN_DEL, san_fields, N(san_fields),
+	PACKETWAY_CMD_SAN_SET, PACKETWAY_CMD_SAN_DEL, san_fields,
 };
 
-#define ESP_VERDICTS(op) op "_forward", op "_discard", op "_abort"
+/* forward, discard and abort of each opcode */
+static const char *esp_counter(int i)
+{
+	static char name[32];
 
-static const char *const esp_counters[] = {
-	ESP_VERDICTS("unknown"), ESP_VERDICTS("count"), ESP_VERDICTS("compare"),
-	ESP_VERDICTS("collect"), ESP_VERDICTS("rchld"), ESP_VERDICTS("rcollect"), NULL,
-};
+	if (i >= 3 * PW_ESP_OPCODES)
+		return NULL;
+	snprintf(name, sizeof(name), "%s_%s", pw_esp_desc[i / 3].name,
+		 pw_esp_verdict_name[PW_ESP_V_FORWARD + i % 3]);
+	return name;
+}
 
-static const struct field esp_fields[] = {
-	{ "dev", PACKETWAY_A_ESP_IFINDEX, T_DEV, NULL, false },
-	{ "node", PACKETWAY_A_ESP_NODE, T_ADDR, NULL, false },
-	{ "router", PACKETWAY_A_ESP_ROUTER, T_STR, NULL, true },
-	{ "capacity", PACKETWAY_A_ESP_CAPACITY, T_U32, NULL, false },
-	{ "lifetime", PACKETWAY_A_ESP_LIFETIME, T_U32, NULL, false },
-	{ "used", PACKETWAY_A_ESP_USED, T_U32, NULL, true },
-	{ "tag", PACKETWAY_A_ESP_TAG, T_U64, NULL, true },
-	{ "value", PACKETWAY_A_ESP_VALUE, T_U64, NULL, true },
-	{ "left", PACKETWAY_A_ESP_LEFT, T_U32, NULL, true },
-	{ "done", PACKETWAY_A_ESP_STATS, T_COUNTERS, esp_counters, true },
+static const char *poets_drop(int i)
+{
+	return i + 1 < PW_SOFTSWITCH_DROPS ? pw_softswitch_drop_name[i + 1] : NULL;
+}
+
+static const char *poets_counter(int i)
+{
+	return i < PW_POETS_C_BASIC ? pw_poets_counter_name[i] : NULL;
+}
+
+static const struct word esp_fields[] = {
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_ESP_IFINDEX },
+	{ "node", "ADDR", W_ADDR, PACKETWAY_A_ESP_NODE },
+	{ "router", "NAME", W_TEXT, PACKETWAY_A_ESP_ROUTER },
+	{ "capacity", "N", W_U32, PACKETWAY_A_ESP_CAPACITY },
+	{ "lifetime", "MS", W_U32, PACKETWAY_A_ESP_LIFETIME },
+	{ "used", "N", W_U32, PACKETWAY_A_ESP_USED },
+	{ "tag", "N", W_U64, PACKETWAY_A_ESP_TAG },
+	{ "value", "N", W_U64, PACKETWAY_A_ESP_VALUE },
+	{ "left", "N", W_U32, PACKETWAY_A_ESP_LEFT },
+	{ "done", NULL, W_COUNTERS, PACKETWAY_A_ESP_STATS, .counter = esp_counter },
+	{}
 };
 
 static const struct object esp_object = {
-	"esp", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_GET, 0, PACKETWAY_CMD_ESP_SET, 0,
-	esp_fields, N(esp_fields),
+	"esp", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_GET, 0, PACKETWAY_CMD_ESP_SET, 0, esp_fields,
 };
 
 static const struct object binding_object = {
-	"binding", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, 0,
-	esp_fields, N(esp_fields),
+	"binding", PACKETWAY_A_ESP, PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, 0, esp_fields,
 };
 
-static const char *const poets_roles[] = { "softswitch", "mothership", NULL };
-static const char *const poets_states[] = { "loading", "barrier", "running", "stopped", NULL };
-static const char *const poets_drops[] = {
-	"malformed", "loading", "barrier", "stopped", "mothership", "device", "opcode", "pin",
-	"edge", NULL
-};
-static const char *const poets_counters[] = {
-	"index", "cycles", "received", "receive_handlers", "sent", "to_supervisor",
-	"send_handlers", "idle", "idle_handlers", "blocked", NULL
-};
-
-static const struct field poets_fields[] = {
-	{ "dev", PACKETWAY_A_POETS_IFINDEX, T_DEV, NULL, false },
-	{ "role", PACKETWAY_A_POETS_ROLE, T_ENUM, poets_roles, true },
-	{ "addr", PACKETWAY_A_POETS_ADDR, T_ADDR, NULL, true },
-	{ "state", PACKETWAY_A_POETS_STATE, T_ENUM, poets_states, true },
-	{ "devices", PACKETWAY_A_POETS_DEVICES, T_U32, NULL, true },
-	{ "pins", PACKETWAY_A_POETS_PINS, T_U32, NULL, true },
-	{ "mothership", PACKETWAY_A_POETS_MOTHERSHIP, T_ADDR, NULL, true },
-	{ "interval", PACKETWAY_A_POETS_INTERVAL, T_U32, NULL, true },
-	{ "queue", PACKETWAY_A_POETS_QUEUE, T_U32, NULL, true },
-	{ "queued", PACKETWAY_A_POETS_QUEUED, T_U32, NULL, true },
-	{ "lost", PACKETWAY_A_POETS_LOST, T_U64, NULL, true },
-	{ "drops", PACKETWAY_A_POETS_DROPS, T_COUNTERS, poets_drops, true },
-	{ "counters", PACKETWAY_A_POETS_COUNTERS, T_COUNTERS, poets_counters, true },
+static const struct word poets_fields[] = {
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_POETS_IFINDEX },
+	{ "role", "softswitch|mothership", W_CHOICE, PACKETWAY_A_POETS_ROLE },
+	{ "addr", "ADDR", W_ADDR, PACKETWAY_A_POETS_ADDR },
+	{ "state", "loading|barrier|running|stopped", W_CHOICE, PACKETWAY_A_POETS_STATE },
+	{ "devices", "N", W_U32, PACKETWAY_A_POETS_DEVICES },
+	{ "pins", "N", W_U32, PACKETWAY_A_POETS_PINS },
+	{ "mothership", "ADDR", W_ADDR, PACKETWAY_A_POETS_MOTHERSHIP },
+	{ "interval", "MS", W_U32, PACKETWAY_A_POETS_INTERVAL },
+	{ "queue", "N", W_U32, PACKETWAY_A_POETS_QUEUE },
+	{ "queued", "N", W_U32, PACKETWAY_A_POETS_QUEUED },
+	{ "lost", "N", W_U64, PACKETWAY_A_POETS_LOST },
+	{ "drops", NULL, W_COUNTERS, PACKETWAY_A_POETS_DROPS, .counter = poets_drop },
+	{ "counters", NULL, W_COUNTERS, PACKETWAY_A_POETS_COUNTERS, .counter = poets_counter },
+	{}
 };
 
 static const struct object poets_object = {
-	"poets", PACKETWAY_A_POETS, PACKETWAY_CMD_POETS_GET, 0, 0, 0,
-	poets_fields, N(poets_fields),
+	"poets", PACKETWAY_A_POETS, PACKETWAY_CMD_POETS_GET, 0, 0, 0, poets_fields,
 };
 
-static const struct object *const objects[] = { &san_object, &esp_object };
+_Static_assert(3 * PW_ESP_OPCODES == PACKETWAY_A_ESP_STAT_MAX - PACKETWAY_A_ESP_STAT_PAD,
+	       "core has a name for each counter of ESP");
+_Static_assert(PW_SOFTSWITCH_DROPS - 1 == PACKETWAY_A_POETS_DROP_MAX - PACKETWAY_A_POETS_DROP_PAD,
+	       "core has a name for each reason to drop");
+_Static_assert(PW_POETS_C_BASIC == PACKETWAY_A_POETS_COUNTER_MAX - PACKETWAY_A_POETS_COUNTER_PAD,
+	       "core has a name for each counter of a softswitch");
 
-static uint32_t nvalues(const struct field *f)
+/* Words into a request ------------------------------------------------------- */
+
+enum status put_word(void *h, const struct word *w, char **values)
 {
-	uint32_t n = 0;
+	union {
+		uint32_t u32;
+		uint64_t u64;
+	} v = {};
+	struct word here = *w;
+	enum status st;
 
-	while (f->values[n])
-		n++;
-	return n;
-}
-
-static int put_field(struct nlmsghdr *h, const struct field *f, const char *text)
-{
-	uint64_t v64;
-	uint32_t v;
-	int i;
-
-	switch (f->type) {
-	case T_U32:
-		if (parse_u32(text, &v))
-			return usage("%s: \"%s\" is not a number", f->name, text);
-		mnl_attr_put_u32(h, f->attr, v);
+	switch (w->kind) {
+	case W_CALL:
+		return w->call(h, values);
+	case W_FLAG:
+		mnl_attr_put(h, w->at, 0, NULL);
+		return ST_OK;
+	case W_TEXT:
+		mnl_attr_put_strz(h, w->at, values[0]);
+		return ST_OK;
+	case W_DEV:
+		v.u32 = if_nametoindex(values[0]);
+		if (!v.u32)
+			return fail(errno, "%s", values[0]);
 		break;
-	case T_U64:
-		if (parse_u64(text, &v64))
-			return usage("%s: \"%s\" is not a number", f->name, text);
-		mnl_attr_put_u64(h, f->attr, v64);
-		break;
-	case T_ADDR:
-		if (parse_addr(text, &v))
-			return usage("%s: \"%s\" is not an address", f->name, text);
-		mnl_attr_put_u32(h, f->attr, v);
-		break;
-	case T_ENUM:
-		for (i = 0; f->values[i] && strcmp(f->values[i], text); i++)
-			;
-		if (!f->values[i]) {
-			fprintf(stderr, "pwctl: %s is one of", f->name);
-			for (i = 0; f->values[i]; i++)
-				fprintf(stderr, " %s", f->values[i]);
-			fprintf(stderr, ", not \"%s\"\n", text);
-			return EX_USAGE_;
-		}
-		mnl_attr_put_u32(h, f->attr, i);
-		break;
-	case T_STR:
-		mnl_attr_put_strz(h, f->attr, text);
-		break;
-	case T_DEV:
-		v = if_nametoindex(text);
-		if (!v)
-			return fail(errno, "%s", text);
-		mnl_attr_put_u32(h, f->attr, v);
-		break;
-	case T_FLAG:
-		mnl_attr_put(h, f->attr, 0, NULL);
-		break;
-	case T_COUNTERS:
-		break;
+	default:
+		here.at = 0;
+		st = word_store(&v, &here, values);
+		if (st)
+			return st;
 	}
-	return EX_OK_;
+	if (w->kind == W_U64)
+		mnl_attr_put_u64(h, w->at, v.u64);
+	else
+		mnl_attr_put_u32(h, w->at, v.u32);
+	return ST_OK;
 }
 
-/* [KEY] [WORD VALUE]... into the nest */
-static int put_words(struct nlmsghdr *h, const struct object *o, int argc, char **argv)
-{
-	struct nlattr *nest = mnl_attr_nest_start(h, o->nest);
-	int i = 0, k, err;
+/* Replies into JSON ---------------------------------------------------------- */
 
-	while (i < argc) {
-		for (k = 0; k < o->nf; k++)
-			if (!strcmp(o->f[k].name, argv[i]) && !o->f[k].reply)
-				break;
-		if (k == o->nf && i)
-			return usage("%s: what is \"%s\"?", o->name, argv[i]);
-		if (k < o->nf && o->f[k].type != T_FLAG && i + 1 == argc)
-			return usage("%s: \"%s\" needs a value", o->name, argv[i]);
-		if (k == o->nf) {
-			err = put_field(h, &o->f[0], argv[i++]);
-		} else if (o->f[k].type == T_FLAG) {
-			err = put_field(h, &o->f[k], "");
-			i++;
-		} else {
-			err = put_field(h, &o->f[k], argv[i + 1]);
-			i += 2;
-		}
-		if (err)
-			return err;
-	}
-	mnl_attr_nest_end(h, nest);
-	return EX_OK_;
-}
-
-static json_t *counters_json(const struct field *f, const struct nlattr *nest)
+/* counters begin at attribute 2, behind the one for padding */
+static json_t *counters_json(const struct word *f, const struct nlattr *nest)
 {
 	json_t *j = json_object();
 	const struct nlattr *a;
-	int type;
+	const char *name;
 
 	mnl_attr_for_each_nested(a, nest) {
-		type = mnl_attr_get_type(a) - 2;
-		if (type >= 0 && type < nvalues(f))
-			json_object_set_new(j, f->values[type], j_u64(mnl_attr_get_u64(a)));
+		name = mnl_attr_get_type(a) < 2 ? NULL : f->counter(mnl_attr_get_type(a) - 2);
+		if (name)
+			json_object_set_new(j, name, j_u64(mnl_attr_get_u64(a)));
 	}
 	return j;
 }
 
-static json_t *object_json(const struct object *o, const struct nlattr *nest)
+static json_t *addrs_json(const struct nlattr *a)
+{
+	const uint8_t *p = mnl_attr_get_payload(a);
+	size_t n = mnl_attr_get_payload_len(a) / 4, i;
+	json_t *list = json_array();
+	uint32_t addr;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&addr, p + 4 * i, sizeof(addr));
+		json_array_append_new(list, j_addr(addr));
+	}
+	return list;
+}
+
+static json_t *sockaddr_json(const struct nlattr *a)
+{
+	char host[64], port[16], text[96];
+
+	if (getnameinfo(mnl_attr_get_payload(a), mnl_attr_get_payload_len(a), host, sizeof(host),
+			port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		return json_null();
+	snprintf(text, sizeof(text), strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+	return json_string(text);
+}
+
+static json_t *field_json(const struct word *f, const struct nlattr *a)
+{
+	char name[IF_NAMESIZE];
+	const char *text;
+	uint32_t n;
+	int len;
+
+	switch (f->kind) {
+	case W_U64:
+		return j_u64(mnl_attr_get_u64(a));
+	case W_TEXT:
+		return json_string(mnl_attr_get_str(a));
+	case W_BYTES:
+		return j_hex(mnl_attr_get_payload(a), mnl_attr_get_payload_len(a));
+	case W_ADDRS:
+		return addrs_json(a);
+	case W_SOCKADDR:
+		return sockaddr_json(a);
+	case W_COUNTERS:
+		return counters_json(f, a);
+	default:
+		break;
+	}
+	n = mnl_attr_get_u32(a);
+	switch (f->kind) {
+	case W_ADDR:
+		return j_addr(n);
+	case W_DEV:
+		return if_indextoname(n, name) ? json_string(name) : json_integer(n);
+	case W_CHOICE:
+		len = choice(f->value, n, &text);
+		return len ? json_stringn(text, len) : json_integer(n);
+	default:
+		return json_integer(n);
+	}
+}
+
+json_t *fields_json(json_t *j, const struct word *fields, const struct nlattr *nest)
 {
 	const struct nlattr *tb[256] = {}, *a;
-	json_t *j = json_object(), *v;
-	char name[IF_NAMESIZE];
-	uint32_t n;
-	int i;
+	const struct word *f;
 
 	mnl_attr_for_each_nested(a, nest)
 		if (mnl_attr_get_type(a) < N(tb))
 			tb[mnl_attr_get_type(a)] = a;
-	for (i = 0; i < o->nf; i++) {
-		const struct field *f = &o->f[i];
-
-		a = tb[f->attr];
-		if (f->type == T_FLAG) {
+	for (f = fields; f->kind; f++) {
+		a = tb[f->at];
+		if (f->kind == W_FLAG)
 			json_object_set_new(j, f->name, json_boolean(!!a));
-			continue;
-		}
-		if (!a)
-			continue;
-		v = NULL;
-		switch (f->type) {
-		case T_U32:
-			v = json_integer(mnl_attr_get_u32(a));
-			break;
-		case T_U64:
-			v = j_u64(mnl_attr_get_u64(a));
-			break;
-		case T_ADDR:
-			v = j_addr(mnl_attr_get_u32(a));
-			break;
-		case T_STR:
-			v = json_string(mnl_attr_get_str(a));
-			break;
-		case T_DEV:
-			n = mnl_attr_get_u32(a);
-			v = if_indextoname(n, name) ? json_string(name) : json_integer(n);
-			break;
-		case T_ENUM:
-			n = mnl_attr_get_u32(a);
-			v = n < nvalues(f) ? json_string(f->values[n]) : json_integer(n);
-			break;
-		case T_COUNTERS:
-			v = counters_json(f, a);
-			break;
-		case T_FLAG:
-			break;
-		}
-		json_object_set_new(j, f->name, v);
+		else if (a)
+			json_object_set_new(j, f->name, field_json(f, a));
 	}
 	return j;
 }
+
+/* Commands ------------------------------------------------------------------- */
 
 static int show_cb(const struct nlmsghdr *h, void *data)
 {
@@ -278,61 +256,42 @@ static int show_cb(const struct nlmsghdr *h, void *data)
 
 	mnl_attr_for_each(a, h, sizeof(struct genlmsghdr))
 		if (mnl_attr_get_type(a) == o->nest)
-			out_item(o->name, object_json(o, a));
+			out_item(o->name, fields_json(json_object(), o->fields, a));
 	return MNL_CB_OK;
 }
 
-/* @flags: NLM_F_DUMP, or 0 for one */
-static int object_get(const struct object *o, int flags, int argc, char **argv)
+/* @dump: ask for all of them, with words as a filter; otherwise words name one */
+static enum status object_get(const struct object *o, const struct verb *v, bool dump, int argc,
+			      char **argv)
 {
-	char buf[4096] __attribute__((aligned(8)));
-	struct nlmsghdr *h;
+	enum status st;
 	struct genl g;
-	int err;
 
-	err = genl_open(&g);
-	if (err)
-		return err;
-	h = genl_request(&g, buf, o->get, flags);
-	if (argc)
-		err = put_words(h, o, argc, argv);
-	if (!err) {
-		out_begin(false);
-		err = nl_do(&g.nl, h, show_cb, (void *)o, o->name);
-		if (!err)
-			out_end();
-	}
-	nl_close(&g.nl);
-	return err;
+	st = genl_begin(&g, o->get, dump || !argc ? NLM_F_DUMP : 0, argc ? o->nest : 0);
+	if (st)
+		return st;
+	out_begin(false);
+	st = genl_end(&g, words_each(v, argc, argv, put_word, g.h), show_cb, (void *)o, o->name);
+	if (!st)
+		out_end();
+	return st;
 }
 
-static int object_show(const struct object *o, int argc, char **argv)
+static enum status object_change(const struct object *o, const struct verb *v, int cmd, int argc,
+				 char **argv)
 {
-	return object_get(o, argc ? 0 : NLM_F_DUMP, argc, argv);
-}
-
-static int object_change(const struct object *o, int cmd, int argc, char **argv)
-{
-	char buf[4096] __attribute__((aligned(8)));
-	struct nlmsghdr *h;
+	enum status st;
 	struct genl g;
-	int err;
 
-	if (!argc)
-		return usage("%s: which one?", o->name);
-	err = genl_open(&g);
-	if (err)
-		return err;
-	h = genl_request(&g, buf, cmd, 0);
-	err = put_words(h, o, argc, argv);
-	if (!err)
-		err = nl_do(&g.nl, h, NULL, NULL, o->name);
-	nl_close(&g.nl);
-	return err;
+	st = genl_begin(&g, cmd, 0, o->nest);
+	if (st)
+		return st;
+	return genl_end(&g, words_each(v, argc, argv, put_word, g.h), NULL, NULL, o->name);
 }
 
 json_t *object_event(const struct nlmsghdr *h, const char **what, const char **action)
 {
+	static const struct object *const objects[] = { &san_object, &esp_object };
 	const struct genlmsghdr *gh = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a;
 	json_t *j;
@@ -350,64 +309,79 @@ json_t *object_event(const struct nlmsghdr *h, const char **what, const char **a
 			*what = o->name;
 			*action = gh->cmd == o->add ? "new" : gh->cmd == o->del ? "del" :
 				  gh->cmd == o->set ? "set" : "event";
-			return object_json(o, a);
+			return fields_json(json_object(), o->fields, a);
 		}
 	}
 	return NULL;
 }
 
-#define OBJECT_VERBS(x)							\
-static int x##_show(int argc, char **argv)				\
-{									\
-	return object_show(&x##_object, argc, argv);			\
-}									\
-static int x##_add(int argc, char **argv)				\
-{									\
-	return object_change(&x##_object, x##_object.add, argc, argv);	\
-}									\
-static int x##_set(int argc, char **argv)				\
-{									\
-	return object_change(&x##_object, x##_object.set, argc, argv);	\
-}									\
-static int x##_del(int argc, char **argv)				\
-{									\
-	return object_change(&x##_object, x##_object.del, argc, argv);	\
-}
-
-OBJECT_VERBS(san)
-
-int esp_show(int argc, char **argv)
+static enum status san_show(const struct verb *v, int argc, char **argv)
 {
-	return object_show(&esp_object, argc, argv);
+	return object_get(&san_object, v, false, argc, argv);
 }
 
-int esp_set(int argc, char **argv)
+static enum status san_change(const struct verb *v, int argc, char **argv)
 {
-	return object_change(&esp_object, esp_object.set, argc, argv);
+	return object_change(&san_object, v, v->arg, argc, argv);
 }
 
-int esp_bindings(int argc, char **argv)
+/* arg: a command; 0 shows stores, otherwise bindings */
+enum status esp_show(const struct verb *v, int argc, char **argv)
 {
-	return object_get(&binding_object, NLM_F_DUMP, argc, argv);
+	return v->arg ? object_get(&binding_object, v, true, argc, argv) :
+			object_get(&esp_object, v, false, argc, argv);
 }
 
-int poets_show(int argc, char **argv)
+enum status esp_set(const struct verb *v, int argc, char **argv)
 {
-	return object_get(&poets_object, NLM_F_DUMP, argc, argv);
+	return argc ? object_change(&esp_object, v, esp_object.set, argc, argv) :
+		      usage("esp set: capacity or lifetime is missing");
 }
 
-int cmd_san(int argc, char **argv)
+enum status poets_show(const struct verb *v, int argc, char **argv)
 {
-	static const struct verb v[] = {
-		{ "show", san_show, "[ID]", "all SANs of the namespace, or one" },
-		{ "add", san_add,
-		  "ID [ports N] [bias N] [engine none|fast|rtl] [ring-engine fast|rtl] [rate N]",
-		  "make one; ports are a square of 2..16, addresses are bias + port + 1" },
-		{ "set", san_set,
-		  "ID [engine none|fast|rtl] [ring-engine fast|rtl] [rate N] [real 0|1] [frozen 0|1]",
-		  "how its fabric and its ring are run: bits per second, in real time, stopped" },
-		{ "del", san_del, "ID", "delete one that has no stations" },
-	};
-
-	return dispatch("san", v, N(v), argc, argv);
+	return object_get(&poets_object, v, true, argc, argv);
 }
+
+#define ESP_WHICH \
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_ESP_IFINDEX, WORD_KEY }, \
+	{ "node", "ADDR", W_ADDR, PACKETWAY_A_ESP_NODE }
+
+const struct word esp_which[] = { ESP_WHICH, {} };
+const struct word esp_settings[] = {
+	ESP_WHICH,
+	{ "capacity", "N", W_U32, PACKETWAY_A_ESP_CAPACITY },
+	{ "lifetime", "MS", W_U32, PACKETWAY_A_ESP_LIFETIME },
+	{}
+};
+
+const struct word poets_which[] = {
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_POETS_IFINDEX, WORD_KEY },
+	{}
+};
+
+#define SAN_ID(flags) { NULL, "ID", W_U32, PACKETWAY_A_SAN_ID, flags }
+#define SAN_SHAPE \
+	{ "ports", "N", W_U32, PACKETWAY_A_SAN_PORTS }, { "bias", "N", W_U32, PACKETWAY_A_SAN_BIAS }
+#define SAN_ENGINES \
+	{ "engine", ENGINES, W_CHOICE, PACKETWAY_A_SAN_ENGINE }, \
+	{ "ring-engine", "fast|rtl", W_CHOICE, PACKETWAY_A_SAN_RING_ENGINE, \
+	  .max = PACKETWAY_ENGINE_FAST }, \
+	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
+	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
+	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }
+
+static const struct word san_which[] = { SAN_ID(0), {} };
+static const struct word san_one[] = { SAN_ID(WORD_NEEDED), {} };
+static const struct word san_new[] = { SAN_ID(WORD_NEEDED), SAN_SHAPE, SAN_ENGINES, {} };
+static const struct word san_settings[] = { SAN_ID(WORD_NEEDED), SAN_ENGINES, {} };
+
+const struct verb san_verbs[] = {
+	{ "show", san_show, 0, san_which, "all SANs of the namespace, or one" },
+	{ "add", san_change, PACKETWAY_CMD_SAN_NEW, san_new,
+	  "create a SAN; ports are a square of 2..16, addresses are bias + port + 1" },
+	{ "set", san_change, PACKETWAY_CMD_SAN_SET, san_settings,
+	  "how its fabric and its ring run: bits per second, in real time, stopped" },
+	{ "del", san_change, PACKETWAY_CMD_SAN_DEL, san_one, "delete a SAN without stations" },
+	{}
+};

@@ -5,15 +5,16 @@
 #include <limits.h>
 #include <stdarg.h>
 
-#include "poets.h"
+#include "poets_app.h"
 
 struct app poets;
 
 #define DEVICES_MAX (1U << 24)
 
 /* "FILE: WHERE: what is wrong" */
-static int __attribute__((format(printf, 3, 4))) wrong(const struct app *a, const char *where,
-						       const char *fmt, ...)
+static enum status __attribute__((format(printf, 3, 4))) wrong(const struct app *a,
+							      const char *where,
+							      const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -30,7 +31,7 @@ static void *get_mem(size_t n, size_t size)
 
 	if (!p) {
 		fail(ENOMEM, "poets");
-		exit(EX_REFUSED_);
+		exit(ST_REFUSED);
 	}
 	return p;
 }
@@ -43,13 +44,13 @@ static void *grow(void *p, uint32_t n, size_t size)
 	p = realloc(p, (n ? 2 * (size_t)n : 1) * size);
 	if (!p) {
 		fail(ENOMEM, "poets");
-		exit(EX_REFUSED_);
+		exit(ST_REFUSED);
 	}
 	return p;
 }
 
 /* members of @obj are among @known, a list that ends with NULL */
-static int only(const struct app *a, const char *where, json_t *obj, const char *const *known)
+static enum status only(const struct app *a, const char *where, json_t *obj, const char *const *known)
 {
 	const char *key;
 	json_t *v;
@@ -63,40 +64,40 @@ static int only(const struct app *a, const char *where, json_t *obj, const char 
 		if (!known[i])
 			return wrong(a, where, "there is no member \"%s\"", key);
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_uint(const struct app *a, json_t *obj, const char *key, uint32_t max, uint32_t *v)
+static enum status get_uint(const struct app *a, json_t *obj, const char *key, uint32_t max, uint32_t *v)
 {
 	json_t *j = json_object_get(obj, key);
 
 	if (!j)
-		return EX_OK_;
+		return ST_OK;
 	if (!json_is_integer(j) || json_integer_value(j) < 0 || json_integer_value(j) > max)
 		return wrong(a, key, "must be a number of 0..%u", max);
 	*v = json_integer_value(j);
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_properties(const struct app *a, const char *where, json_t *obj, json_t **p)
+static enum status get_properties(const struct app *a, const char *where, json_t *obj, json_t **p)
 {
 	const char *key;
 	json_t *v;
 
 	*p = json_object_get(obj, "properties");
 	if (!*p)
-		return EX_OK_;
+		return ST_OK;
 	if (!json_is_object(*p))
 		return wrong(a, where, "properties must be an object");
 	json_object_foreach(*p, key, v)
 		if (!json_is_number(v) && !json_is_boolean(v))
 			return wrong(a, where, "property \"%s\" must be a number or a boolean", key);
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* Types -------------------------------------------------------------------- */
 
-static int get_pins(const struct app *a, const char *where, json_t *obj, const char *key,
+static enum status get_pins(const struct app *a, const char *where, json_t *obj, const char *key,
 		    const char ***names, int *n)
 {
 	json_t *list = json_object_get(obj, key), *v;
@@ -105,7 +106,7 @@ static int get_pins(const struct app *a, const char *where, json_t *obj, const c
 	*n = 0;
 	*names = NULL;
 	if (!list)
-		return EX_OK_;
+		return ST_OK;
 	if (!json_is_array(list) || json_array_size(list) > 256)
 		return wrong(a, where, "\"%s\" must be a list of at most 256 names of pins", key);
 	*names = get_mem(json_array_size(list), sizeof(**names));
@@ -114,10 +115,10 @@ static int get_pins(const struct app *a, const char *where, json_t *obj, const c
 			return wrong(a, where, "\"%s\" must be a list of names of pins", key);
 		(*names)[(*n)++] = json_string_value(v);
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_types(struct app *a)
+static enum status get_types(struct app *a)
 {
 	static const char *const known[] = { "in", "out", "properties", NULL };
 	json_t *types = json_object_get(a->root, "types"), *v;
@@ -149,10 +150,10 @@ static int get_types(struct app *a)
 			return wrong(a, where, "%s has no handlers for this type", a->handlers);
 		at->t = *t;
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_handlers(struct app *a)
+static enum status get_handlers(struct app *a)
 {
 	json_t *h = json_object_get(a->root, "handlers");
 	char dir[PATH_MAX], path[PATH_MAX + 256];
@@ -173,7 +174,7 @@ static int get_handlers(struct app *a)
 	if (a->code->version != POETS_APP_VERSION)
 		return wrong(a, "handlers", "%s is of version %u, not %u", path, a->code->version,
 			     POETS_APP_VERSION);
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* Devices ------------------------------------------------------------------ */
@@ -196,7 +197,7 @@ static void name_device(struct app_device *d, uint32_t k)
 	d->d.name = strdup(buf);
 }
 
-static int get_array(struct app *a, json_t *v, int nth)
+static enum status get_array(struct app *a, json_t *v, int nth)
 {
 	static const char *const known[] = { "name", "type", "shape", "properties", NULL };
 	struct app_array *ar = &a->array[nth];
@@ -242,10 +243,10 @@ static int get_array(struct app *a, json_t *v, int nth)
 	ar->first = a->ndevices;
 	ar->n = n;
 	a->ndevices += n;
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_devices(struct app *a)
+static enum status get_devices(struct app *a)
 {
 	json_t *list = json_object_get(a->root, "devices"), *v;
 	uint32_t k, d = 0;
@@ -273,7 +274,7 @@ static int get_devices(struct app *a)
 			dev->out = get_mem(dev->array->type->nout, sizeof(*dev->out));
 			name_device(dev, k);
 		}
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* References: NAME, NAME[3], NAME[x,y-1], each with .PIN behind it ------------- */
@@ -304,7 +305,7 @@ static int get_index(const char **p, int *var, long *add)
 	return 0;
 }
 
-static int get_ref(const struct app *a, const char *where, const char *text, bool with_pin,
+static enum status get_ref(const struct app *a, const char *where, const char *text, bool with_pin,
 		   bool out, struct ref *r)
 {
 	size_t len = strcspn(text, "[.");
@@ -321,14 +322,14 @@ static int get_ref(const struct app *a, const char *where, const char *text, boo
 		do {
 			p++;
 			if (n == POETS_DIMS || get_index(&p, &r->var[n], &r->add[n]))
-				return wrong(a, where, "\"%s\": what is the index?", text);
+				return wrong(a, where, "\"%s\": the index is not understood", text);
 			n++;
 		} while (*p == ',');
 	if (n != r->ar->dims || (n && *p++ != ']'))
 		return wrong(a, where, "\"%s\": \"%s\" has %d indices", text, r->ar->name,
 			     r->ar->dims);
 	if (!with_pin)
-		return *p ? wrong(a, where, "\"%s\": what is \"%s\"?", text, p) : EX_OK_;
+		return *p ? wrong(a, where, "\"%s\": \"%s\" is not understood", text, p) : ST_OK;
 	n = out ? r->ar->type->nout : r->ar->type->nin;
 	for (i = 0; i < n && *p == '.'; i++)
 		if (!strcmp((out ? r->ar->type->out : r->ar->type->in)[i], p + 1))
@@ -337,7 +338,7 @@ static int get_ref(const struct app *a, const char *where, const char *text, boo
 		return wrong(a, where, "\"%s\": type \"%s\" has no %s pin \"%s\"", text,
 			     r->ar->type->name, out ? "output" : "input", *p == '.' ? p + 1 : p);
 	r->pin = i;
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* the device that @r names for these x, y, z; -1: outside */
@@ -376,8 +377,8 @@ static void join(struct app *a, uint32_t from, int out, uint32_t to, int in, int
 	a->nedges++;
 }
 
-/* every device that "from" stands for, and where "to" is from there */
-static int get_edge(struct app *a, const char *where, json_t *v)
+/* join each device that "from" stands for to the one that "to" names for it */
+static enum status get_edge(struct app *a, const char *where, json_t *v)
 {
 	static const char *const known[] = { "from", "to", "wrap", "weight", NULL };
 	bool list = json_is_array(v), wrap, bound[POETS_DIMS] = {};
@@ -436,10 +437,10 @@ static int get_edge(struct app *a, const char *where, json_t *v)
 		join(a, d->d.id, f.pin, target, t.pin, json_integer_value(w));
 		made++;
 	}
-	return made ? EX_OK_ : wrong(a, where, "no two devices are joined by this");
+	return made ? ST_OK : wrong(a, where, "no two devices are joined by this");
 }
 
-static int get_edges(struct app *a)
+static enum status get_edges(struct app *a)
 {
 	json_t *list = json_object_get(a->root, "edges"), *v;
 	char where[40];
@@ -454,12 +455,12 @@ static int get_edges(struct app *a)
 		if (err)
 			return err;
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* Placement ---------------------------------------------------------------- */
 
-static int add_station(struct app *a, const char *name)
+static enum status add_station(struct app *a, const char *name)
 {
 	struct app_station *s = &a->station[a->nstations];
 	const char *slash = strrchr(name, '/');
@@ -473,15 +474,15 @@ static int add_station(struct app *a, const char *name)
 	if (slash)
 		snprintf(s->netns, sizeof(s->netns), "%.*s", (int)(slash - name), name);
 	a->nstations++;
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int get_stations(struct app *a)
+static enum status get_stations(struct app *a)
 {
 	json_t *list = json_object_get(a->root, "stations"), *v;
 	struct station *here;
 	size_t i;
-	int n, err = EX_OK_;
+	int n, err = ST_OK;
 
 	if (list) {
 		if (!json_is_array(list) || !json_array_size(list))
@@ -520,7 +521,7 @@ static int station_by_name(const struct app *a, const char *name)
 }
 
 /* "NAME": all of an array; "NAME[3]": one; the rest cyclically */
-static int place_named(struct app *a, json_t *map)
+static enum status place_named(struct app *a, json_t *map)
 {
 	const uint32_t none[POETS_DIMS] = {};
 	const char *name;
@@ -549,10 +550,10 @@ static int place_named(struct app *a, json_t *map)
 			return wrong(a, "placement", "\"%s\": there is no such device", name);
 		a->device[ref_device(&r, none, false)].station = s;
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-int app_place(struct app *a)
+static enum status app_place(struct app *a)
 {
 	json_t *how = json_object_get(a->root, "placement");
 	json_t *ms = json_object_get(a->root, "mothership");
@@ -585,10 +586,10 @@ int app_place(struct app *a)
 		s->device = grow(s->device, s->n, sizeof(*s->device));
 		s->device[s->n++] = d;
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
-int app_load(struct app *a, const char *file)
+enum status app_load(struct app *a, const char *file)
 {
 	static const char *const known[] = {
 		"task", "handlers", "properties", "types", "devices", "edges", "stations",

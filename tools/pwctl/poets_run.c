@@ -7,22 +7,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "poets.h"
+#include "poets_app.h"
 
 #define BARRIER_SECONDS 30
 #define QUIET_MS 20
-
-static const char *const counter_names[] = {
-	"index", "cycles", "received", "receive_handlers", "sent", "to_supervisor",
-	"send_handlers", "idle", "idle_handlers", "blocked",
-};
 
 struct source_log {
 	uint32_t src, pin;
@@ -45,19 +39,9 @@ static struct mothership {
 	bool stopping;
 } ms = { .fd = -1 };
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int sig)
-{
-	interrupted = 1;
-}
-
 static double seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return now_us() / 1e6;
 }
 
 /* Output ------------------------------------------------------------------- */
@@ -94,7 +78,7 @@ void poets_say(const char *fmt, ...)
 	log_line("supervisor", text, strlen(text));
 }
 
-static int open_files(const char *csv, const char *log)
+static enum status open_files(const char *csv, const char *log)
 {
 	int i;
 
@@ -103,8 +87,8 @@ static int open_files(const char *csv, const char *log)
 		if (!ms.csv)
 			return fail(errno, "%s", csv);
 		fprintf(ms.csv, "seconds,station,address");
-		for (i = 0; i < N(counter_names); i++)
-			fprintf(ms.csv, ",%s", counter_names[i]);
+		for (i = 0; i < PW_POETS_C_BASIC; i++)
+			fprintf(ms.csv, ",%s", pw_poets_counter_name[i]);
 		fputc('\n', ms.csv);
 	}
 	if (log) {
@@ -112,7 +96,7 @@ static int open_files(const char *csv, const char *log)
 		if (!ms.log)
 			return fail(errno, "%s", log);
 	}
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* Packets to devices and softswitches --------------------------------------- */
@@ -259,19 +243,16 @@ static void hear_log(const struct packetway_poets_event *ev, int station)
 static void hear_report(const struct packetway_poets_event *ev, int station)
 {
 	char addr[PWL_ADDR_STRLEN];
-	uint32_t v;
-	int i, k;
+	uint32_t c[PW_POETS_C_COUNT];
+	int i;
 
 	ms.reports++;
-	if (!ms.csv || ev->len < 4 * N(counter_names))
+	if (!ms.csv || pw_poets_instr_parse(ev->payload, ev->len, c) < 0)
 		return;
 	fprintf(ms.csv, "%.6f,%s,%s", seconds() - ms.begin, poets.station[station].name,
 		pwl_addr_str(ev->src, addr));
-	for (i = 0; i < N(counter_names); i++) {
-		for (v = 0, k = 3; k >= 0; k--)
-			v = v << 8 | ev->payload[4 * i + k];
-		fprintf(ms.csv, ",%u", v);
-	}
+	for (i = 0; i < PW_POETS_C_BASIC; i++)
+		fprintf(ms.csv, ",%u", c[i]);
 	fputc('\n', ms.csv);
 }
 
@@ -321,26 +302,26 @@ static void hear(const struct packetway_poets_event *ev)
 }
 
 /* what has come; an exit code */
-static int hear_out(int timeout_ms)
+static enum status hear_out(int timeout_ms)
 {
 	static struct packetway_poets_event ev[64];
 	struct pollfd p = { .fd = ms.fd, .events = POLLIN };
 	ssize_t len, i;
 
 	if (poll(&p, 1, timeout_ms) <= 0)
-		return EX_OK_;
+		return ST_OK;
 	len = read(ms.fd, ev, sizeof(ev));
 	if (len < 0)
-		return errno == EAGAIN || errno == EINTR ? EX_OK_ : fail(errno, "mothership");
+		return errno == EAGAIN || errno == EINTR ? ST_OK : fail(errno, "mothership");
 	for (i = 0; i < len / (ssize_t)sizeof(ev[0]); i++)
 		hear(&ev[i]);
-	return EX_OK_;
+	return ST_OK;
 }
 
 /* Stations ------------------------------------------------------------------- */
 
 /* run in the namespace of a station */
-static int within(const struct app_station *s, int (*fn)(const struct app_station *s))
+static enum status within(const struct app_station *s, enum status (*fn)(const struct app_station *s))
 {
 	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), err;
 
@@ -357,7 +338,7 @@ static int within(const struct app_station *s, int (*fn)(const struct app_statio
 	return err;
 }
 
-static int find_station(const struct app_station *s)
+static enum status find_station(const struct app_station *s)
 {
 	struct station st;
 	int err = pick_station(s->dev, &st);
@@ -367,10 +348,10 @@ static int find_station(const struct app_station *s)
 	if (!st.up)
 		return fail(ENETDOWN, "%s", s->name);
 	((struct app_station *)s)->addr = st.addr;
-	return EX_OK_;
+	return ST_OK;
 }
 
-static int open_mothership(const struct app_station *s)
+static enum status open_mothership(const struct app_station *s)
 {
 	struct packetway_poets_open o = {
 		.flags = PACKETWAY_POETS_MOTHERSHIP | PACKETWAY_POETS_NONBLOCK,
@@ -385,10 +366,10 @@ static int open_mothership(const struct app_station *s)
 	pwl_close(k);
 	if (ms.fd == -EBUSY)
 		return fail(0, "%s: the station has a mothership already", s->name);
-	return ms.fd < 0 ? fail(ms.fd, "%s: mothership", s->name) : EX_OK_;
+	return ms.fd < 0 ? fail(ms.fd, "%s: mothership", s->name) : ST_OK;
 }
 
-static int spawn(int i)
+static enum status spawn(int i)
 {
 	int pair[2], k;
 
@@ -407,11 +388,11 @@ static int spawn(int i)
 	}
 	close(pair[1]);
 	ms.ctl[i] = pair[0];
-	return EX_OK_;
+	return ST_OK;
 }
 
-/* one that has ended by itself has said why */
-static bool somebody_died(void)
+/* a process that ended early has printed why */
+static bool softswitch_died(void)
 {
 	int i;
 
@@ -423,7 +404,7 @@ static bool somebody_died(void)
 	return false;
 }
 
-static int start(void)
+static enum status start(void)
 {
 	int i, err;
 
@@ -446,7 +427,7 @@ static int start(void)
 	return err;
 }
 
-static int wait_for_barrier(void)
+static enum status wait_for_barrier(void)
 {
 	double end = seconds() + BARRIER_SECONDS;
 	int i, left, err;
@@ -455,15 +436,15 @@ static int wait_for_barrier(void)
 		for (left = i = 0; i < poets.nstations; i++)
 			left += poets.station[i].n && !ms.reached[i];
 		if (!left || ms.end)
-			return EX_OK_;
+			return ST_OK;
 		err = hear_out(100);
 		if (err)
 			return err;
-		if (interrupted || somebody_died())
-			return EX_REFUSED_;
+		if (interrupted || softswitch_died())
+			return ST_REFUSED;
 		if (seconds() > end) {
 			fail(0, "%d softswitches have not reached the barrier", left);
-			return EX_SILENCE_;
+			return ST_SILENT;
 		}
 	}
 }
@@ -494,10 +475,10 @@ static bool ask(struct poets_tally *sum)
 }
 
 /*
- * What reaches a softswitch before its barrier is open is dropped, so nobody sends
- * before all of them are.
+ * A softswitch drops packets that arrive before its barrier is open, so devices send
+ * only after all barriers are.
  */
-static int release(void)
+static enum status release(void)
 {
 	double end = seconds() + BARRIER_SECONDS;
 	struct poets_tally t;
@@ -509,20 +490,20 @@ static int release(void)
 	for (i = 0; i < poets.nstations; i++)
 		all += ms.ctl[i] >= 0;
 	for (;;) {
-		if (!ask(&t) || interrupted || somebody_died())
-			return EX_REFUSED_;
+		if (!ask(&t) || interrupted || softswitch_died())
+			return ST_REFUSED;
 		if (t.running == all)
 			break;
 		if (seconds() > end) {
 			fail(0, "not all softswitches run");
-			return EX_SILENCE_;
+			return ST_SILENT;
 		}
 		usleep(1000);
 	}
 	for (i = 0; i < poets.nstations; i++)
 		if (ms.ctl[i] >= 0 && send(ms.ctl[i], "g", 1, MSG_NOSIGNAL) != 1)
-			return EX_REFUSED_;
-	return EX_OK_;
+			return ST_REFUSED;
+	return ST_OK;
 }
 
 /*
@@ -544,11 +525,11 @@ static void look_if_quiet(void)
 	before = now;
 }
 
-static int run(void)
+static enum status run(void)
 {
 	const struct poets_supervisor *s = poets.code->supervisor;
 	double limit = poets.timeout ? seconds() + poets.timeout : 0, next = 0;
-	int err = EX_OK_;
+	int err = ST_OK;
 
 	if (s && s->init)
 		s->init();
@@ -556,7 +537,7 @@ static int run(void)
 		err = hear_out(poets.quiet ? QUIET_MS : 200);
 		if (interrupted)
 			ms.end = "interrupted";
-		else if (!ms.end && somebody_died())
+		else if (!ms.end && softswitch_died())
 			ms.end = "died";
 		else if (!ms.end && limit && seconds() > limit)
 			ms.end = "timeout";
@@ -568,7 +549,7 @@ static int run(void)
 	return err;
 }
 
-/* everybody stops; what they had to say on the way is heard */
+/* stop all softswitches and take the logs and reports that are on their way */
 static void stop(struct poets_tally *t)
 {
 	int i;
@@ -615,56 +596,45 @@ static void summary(const struct poets_tally *t, double took)
 	out_item("application", j);
 }
 
-static int finish(const struct poets_tally *t)
+static enum status finish(const struct poets_tally *t)
 {
 	const struct poets_supervisor *s = poets.code->supervisor;
 	int err = s && s->stop ? s->stop() : 0;
 
 	if (!strcmp(ms.end, "timeout"))
-		return EX_SILENCE_;
-	/* who interrupts it does not expect it to have come to an end */
+		return ST_SILENT;
+	/* an interrupted application need not have ended by itself */
 	if (!strcmp(ms.end, "interrupted"))
-		return EX_OK_;
+		return ST_OK;
 	if (strcmp(ms.end, "stopped") && strcmp(ms.end, "quiet"))
-		return EX_REFUSED_;
-	return err || t->lost ? EX_REFUSED_ : EX_OK_;
+		return ST_REFUSED;
+	return err || t->lost ? ST_REFUSED : ST_OK;
 }
 
-int poets_run(int argc, char **argv)
-{
-	const char *file = NULL, *csv = NULL, *log = NULL, *v;
-	struct sigaction sa = { .sa_handler = on_signal };
-	struct poets_tally t = {};
-	uint32_t timeout = 0;
-	bool limited = false;
-	int i = 0, err;
+struct run_args {
+	const char *file, *csv, *log;
+	long timeout;
+};
 
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "csv", &v)) {
-			csv = v;
-		} else if (keyword(argc, argv, &i, "log", &v)) {
-			log = v;
-		} else if (keyword(argc, argv, &i, "timeout", &v)) {
-			if (parse_u32(v, &timeout))
-				return usage("timeout: \"%s\" is not a number", v);
-			limited = true;
-		} else if (!file) {
-			file = argv[i++];
-		} else {
-			return usage("poets run: what is \"%s\"?", argv[i]);
-		}
-	}
-	if (!file)
-		return usage("poets run: which file?");
-	err = app_load(&poets, file);
-	if (limited)
-		poets.timeout = timeout;
+#define AT(m) offsetof(struct run_args, m)
+
+static enum status poets_run(const struct verb *v, int argc, char **argv)
+{
+	struct run_args a = { .timeout = -1 };
+	struct poets_tally t = {};
+	enum status err;
+	int i;
+
+	err = words(v, argc, argv, &a);
 	if (!err)
-		err = open_files(csv, log);
+		err = app_load(&poets, a.file);
+	if (a.timeout >= 0)
+		poets.timeout = a.timeout;
+	if (!err)
+		err = open_files(a.csv, a.log);
 	if (err)
 		return err;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	catch_signals();
 	out_begin(true);
 	ms.begin = seconds();
 	err = start();
@@ -688,8 +658,24 @@ int poets_run(int argc, char **argv)
 				kill(ms.pid[i], SIGKILL);
 	}
 	if (ms.csv && fclose(ms.csv))
-		err = fail(errno, "%s", csv);
+		err = fail(errno, "%s", a.csv);
 	if (ms.log && fclose(ms.log))
-		err = fail(errno, "%s", log);
+		err = fail(errno, "%s", a.log);
 	return err;
 }
+
+static const struct word run_words[] = {
+	{ NULL, "APP.json", W_TEXT, AT(file), WORD_NEEDED },
+	{ "csv", "FILE", W_TEXT, AT(csv) },
+	{ "log", "FILE", W_TEXT, AT(log) },
+	{ "timeout", "SECONDS", W_LONG, AT(timeout) },
+	{}
+};
+
+const struct verb poets_verbs[] = {
+	{ "run", poets_run, 0, run_words,
+	  "load an application onto stations, run it until it stops, show its counts" },
+	{ "show", poets_show, 0, poets_which,
+	  "softswitches and motherships: state, devices, drops" },
+	{}
+};

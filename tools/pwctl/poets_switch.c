@@ -10,21 +10,21 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "poets.h"
+#include "poets_app.h"
 
 #define BATCH 256
-#define COUNT_MS 50		/* what is counted here is told at the latest after this */
-#define IDLES_MAX 1000		/* or after so many times of nothing to do */
-#define QUEUE_MAX (1U << 22)	/* packets; whoever sends more than that is not well */
+#define COUNT_MS 50		/* counts go to the kernel at least this often */
+#define IDLES_MAX 1000		/* or after this many idle rounds */
+#define QUEUE_MAX (1U << 22)	/* packets; more than that is a runaway device */
 
 static struct app *app;
 static struct app_station *self;
 static int fd = -1, ctl_fd = -1;
-static bool going, stopped;	/* going: all others run, too */
+static bool going, stopped;	/* going: all softswitches run */
 static struct poets_tally tally;
 static uint32_t send_handlers, idles, idle_handlers, blocked;
 
-/* what waits to be sent: from head to tail, moved down when the front is free */
+/* packets to be sent: from head to tail, moved down when the front is free */
 static struct packetway_poets_packet *queue;
 static size_t head, tail, room;
 
@@ -37,7 +37,7 @@ static int __attribute__((format(printf, 1, 2))) die(const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
-	_exit(EX_REFUSED_);
+	_exit(ST_REFUSED);
 }
 
 static void enqueue(const struct packetway_poets_packet *p)
@@ -315,7 +315,7 @@ static void say_counts(void)
 	send_handlers = idles = idle_handlers = blocked = 0;
 }
 
-/* how many were sent and handled, in between handlers; false: nobody asks any more */
+/* answer with the counts, in between handlers; false: the mothership has closed */
 static bool answer(void)
 {
 	struct packetway_poets_get g;
@@ -354,7 +354,7 @@ static void loop(void)
 		if (!n && !more)
 			say_counts();
 		if (p[1].revents && !answer())
-			_exit(EX_REFUSED_);
+			_exit(ST_REFUSED);
 		if (p[0].revents & (POLLHUP | POLLERR))
 			die("the station has gone");
 		while (!stopped && receive() == BATCH)
@@ -414,7 +414,7 @@ void switch_run(struct app *a, int station, int ctl)
 	app = a;
 	self = &a->station[station];
 	ctl_fd = ctl;
-	/* whoever waits for us decides when to end */
+	/* the mothership decides when this process ends */
 	signal(SIGINT, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (*self->netns) {
@@ -446,5 +446,5 @@ void switch_run(struct app *a, int station, int ctl)
 	fflush(NULL);
 	while (answer())
 		;
-	_exit(EX_OK_);
+	_exit(ST_OK);
 }

@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <jansson.h>
 #include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,42 +22,123 @@
 
 #define N(a) ((int)(sizeof(a) / sizeof((a)[0])))
 
-/* exit codes, in pwctl(8) as well */
-enum {
-	EX_OK_ = 0,
-	EX_USAGE_ = 1,		/* the command line is wrong */
-	EX_REFUSED_ = 2,	/* the kernel, or a file, said no */
-	EX_SILENCE_ = 3,	/* nobody answered in time */
+/*
+ * Exit codes, as pwctl(8) lists them. A function of this type has printed what is
+ * wrong. A function of type int returns 0 or a negative errno and prints nothing.
+ */
+enum status {
+	ST_OK,
+	ST_USAGE,	/* the command line or a lab file is wrong */
+	ST_REFUSED,	/* the kernel or a file refused */
+	ST_SILENT,	/* no answer in time */
 };
 
+/* words.c: tables of commands and of their words ----------------------------- */
+
+enum word_kind {
+	W_END,		/* ends a table */
+	W_FLAG,		/* bool; no value */
+	W_U32,		/* uint32_t */
+	W_LONG,		/* long: a 32-bit number; the caller's -1 stays where none is given */
+	W_U64,		/* uint64_t */
+	W_ADDR,		/* uint32_t: a PacketWay address */
+	W_CHOICE,	/* uint32_t: which of the names in .value */
+	W_TEXT,		/* const char * */
+	W_REST,		/* char **: this word and all that follow */
+	W_CALL,		/* .call() gets the values */
+	/* netlink objects only */
+	W_DEV,		/* index of a network device */
+	W_ADDRS,	/* row of addresses */
+	W_BYTES,	/* bytes in hexadecimal */
+	W_SOCKADDR,
+	W_COUNTERS,	/* nest of counters, named by .counter() */
+};
+
+#define WORD_NEEDED	1U
+#define WORD_KEY	2U	/* the value may stand without its word */
+#define WORD_MANY	4U	/* may be given more than once */
+
+/**
+ * struct word - a word of a command line, or a member of a netlink object
+ * @name: the word; NULL: a value that stands alone
+ * @value: what help calls its value; W_CHOICE: the names, separated by '|'
+ * @kind: enum word_kind
+ * @at: offset in the structure that the command fills; netlink: the attribute
+ * @flags: WORD_*
+ * @max: largest number allowed; 0: any. W_CALL: how many values. W_CHOICE: the number
+ *	of the first name
+ * @call: W_CALL
+ * @counter: W_COUNTERS: name of counter @i, NULL behind the last one
+ */
+struct word {
+	const char *name;
+	const char *value;
+	enum word_kind kind;
+	unsigned int at;
+	unsigned int flags;
+	uint32_t max;
+	enum status (*call)(void *to, char **values);
+	const char *(*counter)(int i);
+};
+
+/**
+ * struct verb - a command, or a group of commands
+ * @name: how it is called; NULL ends a table
+ * @run: carries it out; argv[0] is the word behind the verb
+ * @arg: for @run
+ * @words: what may follow
+ * @what: what it does
+ * @more: lines for `pwctl help VERB` only
+ * @sub: the commands of a group
+ */
 struct verb {
 	const char *name;
-	int (*run)(int argc, char **argv);	/* argv[0] is the word after the verb */
-	const char *args;
+	enum status (*run)(const struct verb *v, int argc, char **argv);
+	int arg;
+	const struct word *words;
 	const char *what;
+	const char *more;
+	const struct verb *sub;
 };
 
-/* options of the command line */
-extern bool opt_json, opt_pretty;
+enum status usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+enum status fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum status dispatch(const char *group, const struct verb *table, int argc, char **argv);
+enum status help(const char *group, const struct verb *table, int argc, char **argv);
+/* fill the structure at @to */
+enum status words(const struct verb *v, int argc, char **argv, void *to);
+/* the same with another function that takes each word */
+enum status words_each(const struct verb *v, int argc, char **argv,
+		       enum status (*take)(void *to, const struct word *w, char **values), void *to);
+/* the value of one word into the structure at @to */
+enum status word_store(void *to, const struct word *w, char **values);
+/* name @i of a list that '|' separates, for printf("%.*s"); its length, 0: none */
+int choice(const char *names, uint32_t i, const char **name);
 
-/* pwctl.c */
-int usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int dispatch(const char *group, const struct verb *v, int n, int argc, char **argv);
-int enter_netns(const char *name);
-/* is *@i at keyword @word? then @v is its value, and *@i behind both */
-bool keyword(int argc, char **argv, int *i, const char *word, const char **v);
-bool flagword(int argc, char **argv, int *i, const char *word);
 int parse_u64(const char *text, uint64_t *v);
 int parse_u32(const char *text, uint32_t *v);
 int parse_addr(const char *text, uint32_t *addr);
+/* pairs of digits, with ':' or ' ' between them; how many bytes, or -EINVAL */
+int parse_hex(const char *text, uint8_t *out, size_t cap);
 
-/* output: a list of objects; the first member is the title in text */
+/* main.c */
+enum status pwctl(int argc, char **argv);
+int enter_netns(const char *name);
+int64_t now_us(void);
+/* SIGINT and SIGTERM set this instead of ending the program */
+extern volatile sig_atomic_t interrupted;
+void catch_signals(void);
+
+/* out.c: a list of objects; in text the first member is the title */
+extern bool opt_json, opt_pretty;
 void out_begin(bool stream);
 void out_item(const char *what, json_t *obj);
 void out_end(void);
+/* a list of one object */
+enum status out_one(const char *what, json_t *obj);
 json_t *j_u64(uint64_t v);
 json_t *j_addr(uint32_t addr);
+json_t *j_hex(const void *data, size_t len);
 
 /* nl.c */
 struct nl {
@@ -70,27 +154,35 @@ struct nl {
 int nl_open(struct nl *nl, int bus);
 void nl_close(struct nl *nl);
 struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags);
-/* returns 0 or a negative errno; @cb is called with every answer */
+/* @cb is called with every answer */
 int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data);
-/* the same, and the error is printed; returns an exit code */
-int nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what);
-void nl_sentence(struct nl *nl, const struct nlmsghdr *h);
+/* the same, and the error is printed */
+enum status nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what);
+enum status rtnl_open(struct nl *nl);
 
 struct genl {
 	struct nl nl;
 	int family;
 	int group;		/* id of "events" */
+	char buf[4096] __attribute__((aligned(8)));
+	struct nlmsghdr *h;	/* the request in buf */
+	struct nlattr *nest;	/* open in it */
 };
 
-int genl_open(struct genl *g);
-struct nlmsghdr *genl_request(struct genl *g, void *buf, int cmd, int flags);
+enum status genl_open(struct genl *g);
+/* a request with this nest, which genl_end() sends; it closes @g in any case */
+enum status genl_begin(struct genl *g, int cmd, int flags, int nest);
+enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, const char *what);
 
-/* object.c: SANs and whatever else the family has */
-int cmd_san(int argc, char **argv);
-int esp_show(int argc, char **argv);
-int esp_set(int argc, char **argv);
-int esp_bindings(int argc, char **argv);
-int poets_show(int argc, char **argv);
+/* object.c: objects of the generic netlink family */
+extern const struct verb san_verbs[];
+enum status esp_show(const struct verb *v, int argc, char **argv);
+enum status esp_set(const struct verb *v, int argc, char **argv);
+enum status poets_show(const struct verb *v, int argc, char **argv);
+extern const struct word esp_which[], esp_settings[], poets_which[];
+enum status put_word(void *h, const struct word *w, char **values);
+/* members of @fields that @nest has, added to @j */
+json_t *fields_json(json_t *j, const struct word *fields, const struct nlattr *nest);
 json_t *object_event(const struct nlmsghdr *h, const char **what, const char **action);
 
 /* station.c */
@@ -102,49 +194,19 @@ struct station {
 	bool up;
 };
 
-/* stations of this namespace; returns their number, or a negative errno */
+extern const struct verb station_verbs[];
+/* stations of this namespace; their number, or a negative errno */
 int stations(struct station **list);
-/* the one named, or the only one there is; prints what is wrong */
-int pick_station(const char *name, struct station *st);
-int station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
-		int netns);
-int station_up(struct nl *nl, const char *name);
-int link_del(struct nl *nl, const char *name);
-int cmd_station(int argc, char **argv);
-int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
-json_t *station_json(const struct station *st);
+/* the one of this name, or the only one */
+enum status pick_station(const char *name, struct station *st);
+enum status open_sock(const char *dev, struct pwl_sock **k, struct station *st);
+enum status station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
+			int netns);
+enum status link_up(struct nl *nl, const char *name);
+enum status link_del(struct nl *nl, const char *name);
+enum status link_alias(struct nl *nl, const char *name, const char *alias);
+enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 json_t *link_event(const struct nlmsghdr *h, const char **action);
-
-/* aton.c, eep.c, poets.c, misc.c, lab.c, top.c, experiment.c */
-int cmd_aton(int argc, char **argv);
-int cmd_ping(int argc, char **argv);
-int cmd_send(int argc, char **argv);
-int cmd_esp(int argc, char **argv);
-int cmd_poets(int argc, char **argv);
-int cmd_stats(int argc, char **argv);
-int cmd_monitor(int argc, char **argv);
-int cmd_capture(int argc, char **argv);
-int cmd_fault(int argc, char **argv);
-int cmd_lab(int argc, char **argv);
-
-#define LAB_NAME_MAX 32
-
-/* a station of a lab and its network namespace */
-struct lab_ns {
-	char station[LAB_NAME_MAX];
-	int fd;
-};
-
-int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home);
-int cmd_top(int argc, char **argv);
-int cmd_experiment(int argc, char **argv);
-json_t *station_stats(const char *name);
-/* directory of a SAN of this namespace in debugfs; 0 or a negative errno */
-int san_debugfs(uint32_t id, char *dir, size_t cap);
-/* EEP echo; microseconds, or a negative errno */
-int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
-		 const char **why);
-int cmd_trace(int argc, char **argv);
 
 /* rrp.c: what a host asks half-routers, from a station's socket */
 struct source_route {
@@ -167,14 +229,41 @@ int rrp_who(struct pwl_sock *k, uint32_t addr, struct rrp_node *node, int timeou
 int rrp_tell(struct pwl_sock *k, uint32_t hr, const char *name, uint32_t addr,
 	     struct rrp_node *node, int max, int timeout_ms);
 
+/* the other groups of commands, one file each */
+extern const struct verb aton_verbs[], esp_verbs[], poets_verbs[], fault_verbs[], lab_verbs[];
+extern const struct verb experiment_verbs[], router_verbs[], route_verbs[], name_verbs[];
+extern const struct word resolve_words[], ping_words[], trace_words[], send_words[], stats_words[];
+extern const struct word events_words[], capture_words[], top_words[];
+enum status cmd_resolve(const struct verb *v, int argc, char **argv);
+enum status cmd_ping(const struct verb *v, int argc, char **argv);
+enum status cmd_trace(const struct verb *v, int argc, char **argv);
+enum status cmd_send(const struct verb *v, int argc, char **argv);
+enum status cmd_stats(const struct verb *v, int argc, char **argv);
+enum status cmd_events(const struct verb *v, int argc, char **argv);
+enum status cmd_capture(const struct verb *v, int argc, char **argv);
+enum status cmd_top(const struct verb *v, int argc, char **argv);
+
+/* lab.c */
+#define LAB_NAME_MAX 32
+
+/* a station of a lab and its network namespace */
+struct lab_ns {
+	char station[LAB_NAME_MAX];
+	int fd;
+};
+
+int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home);
+
 /* router.c */
-int cmd_router(int argc, char **argv);
-int cmd_route(int argc, char **argv);
-int cmd_name(int argc, char **argv);
-int cmd_resolve(int argc, char **argv);
-json_t *router_json(const struct nlattr *nest);
-json_t *route_json(const struct nlattr *nest);
 json_t *router_event(const struct nlmsghdr *h, const char **what, const char **action);
-json_t *j_hex(const void *data, size_t len);
+
+/* stats.c, fault.c, ping.c */
+json_t *station_stats(const char *name);
+int write_file(const char *path, const char *text);
+/* directory of a SAN of this namespace in debugfs */
+int san_debugfs(uint32_t id, char *dir, size_t cap);
+/* EEP echo; microseconds, or a negative errno */
+int64_t eep_echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, int timeout_ms,
+		 const char **why);
 
 #endif

@@ -95,7 +95,7 @@ int stations(struct station **list)
 	mnl_attr_nest_end(h, info);
 	err = nl_talk(&nl, h, station_cb, &s);
 	nl_close(&nl);
-	/* nobody has loaded the module: the kind is not known, and there are none */
+	/* without the module the kind is unknown, and there are no stations */
 	if (err && err != -EOPNOTSUPP) {
 		free(s.list);
 		return err;
@@ -104,10 +104,11 @@ int stations(struct station **list)
 	return s.n;
 }
 
-int pick_station(const char *name, struct station *st)
+enum status pick_station(const char *name, struct station *st)
 {
+	enum status ret = ST_OK;
 	struct station *list;
-	int n, i, err = EX_OK_;
+	int n, i;
 
 	n = stations(&list);
 	if (n < 0)
@@ -116,22 +117,35 @@ int pick_station(const char *name, struct station *st)
 		if (!strcmp(list[i].name, name))
 			break;
 	if (name && i == n)
-		err = fail(0, "there is no station %s in this namespace", name);
+		ret = fail(0, "there is no station %s in this namespace", name);
 	else if (!n)
-		err = fail(0, "there is no station in this namespace");
+		ret = fail(0, "there is no station in this namespace");
 	else if (!name && n > 1)
-		err = usage("there are several stations; say `dev NAME`");
+		ret = usage("there are several stations; add 'dev NAME'");
 	else
 		*st = list[name ? i : 0];
 	free(list);
-	return err;
+	return ret;
 }
 
-static const char *const orders[] = { "as-sent", "big", "little" };
+enum status open_sock(const char *dev, struct pwl_sock **k, struct station *st)
+{
+	enum status ret = pick_station(dev, st);
+	int err;
 
-json_t *station_json(const struct station *st)
+	if (ret)
+		return ret;
+	err = pwl_sock_open(k, st->name);
+	return err ? fail(err, "%s", st->name) : ST_OK;
+}
+
+#define ORDERS "as-sent|big|little"
+
+static json_t *station_json(const struct station *st)
 {
 	json_t *j = json_object();
+	const char *order;
+	int len = choice(ORDERS, st->order, &order);
 
 	json_object_set_new(j, "ifname", json_string(st->name));
 	json_object_set_new(j, "ifindex", json_integer(st->ifindex));
@@ -139,8 +153,7 @@ json_t *station_json(const struct station *st)
 	json_object_set_new(j, "port", json_integer(st->port));
 	json_object_set_new(j, "addr", j_addr(st->addr));
 	json_object_set_new(j, "mtu", json_integer(st->mtu));
-	json_object_set_new(j, "order",
-			    json_string(st->order < N(orders) ? orders[st->order] : "?"));
+	json_object_set_new(j, "order", len ? json_stringn(order, len) : json_string("?"));
 	json_object_set_new(j, "state", json_string(st->up ? "up" : "down"));
 	return j;
 }
@@ -155,20 +168,28 @@ json_t *link_event(const struct nlmsghdr *h, const char **action)
 	return station_json(&st);
 }
 
-static int station_show(int argc, char **argv)
+struct station_args {
+	const char *name;
+	long san, port, mtu, order;
+	bool up;
+};
+
+#define AT(m) offsetof(struct station_args, m)
+
+static enum status station_show(const struct verb *v, int argc, char **argv)
 {
+	struct station_args a = {};
 	struct station *list, st;
+	enum status ret;
 	int n, i;
 
-	if (argc) {
-		i = pick_station(argv[0], &st);
-		if (i)
-			return i;
-		out_begin(false);
-		out_item("station", station_json(&st));
-		out_end();
-		return EX_OK_;
-	}
+	ret = words(v, argc, argv, &a);
+	if (!ret && a.name)
+		ret = pick_station(a.name, &st);
+	if (ret)
+		return ret;
+	if (a.name)
+		return out_one("station", station_json(&st));
 	n = stations(&list);
 	if (n < 0)
 		return fail(n, "stations");
@@ -177,11 +198,11 @@ static int station_show(int argc, char **argv)
 		out_item("station", station_json(&list[i]));
 	out_end();
 	free(list);
-	return EX_OK_;
+	return ST_OK;
 }
 
-int station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
-		int netns)
+enum status station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
+			int netns)
 {
 	char buf[1024] __attribute__((aligned(8)));
 	struct nlattr *info, *data;
@@ -209,7 +230,8 @@ int station_add(struct nl *nl, const char *name, long san, long port, long order
 	return nl_do(nl, h, NULL, NULL, name ? name : "station");
 }
 
-static int change_link(struct nl *nl, int type, const char *name, unsigned int flags)
+static enum status change_link(struct nl *nl, int type, const char *name, unsigned int flags,
+			       const char *alias)
 {
 	char buf[256] __attribute__((aligned(8)));
 	struct ifinfomsg *ifi;
@@ -220,20 +242,27 @@ static int change_link(struct nl *nl, int type, const char *name, unsigned int f
 	ifi->ifi_flags = flags;
 	ifi->ifi_change = flags;
 	mnl_attr_put_strz(h, IFLA_IFNAME, name);
+	if (alias)
+		mnl_attr_put_strz(h, IFLA_IFALIAS, alias);
 	return nl_do(nl, h, NULL, NULL, name);
 }
 
-int station_up(struct nl *nl, const char *name)
+enum status link_up(struct nl *nl, const char *name)
 {
-	return change_link(nl, RTM_NEWLINK, name, IFF_UP);
+	return change_link(nl, RTM_NEWLINK, name, IFF_UP, NULL);
 }
 
-int link_del(struct nl *nl, const char *name)
+enum status link_del(struct nl *nl, const char *name)
 {
-	return change_link(nl, RTM_DELLINK, name, 0);
+	return change_link(nl, RTM_DELLINK, name, 0, NULL);
 }
 
-int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
+enum status link_alias(struct nl *nl, const char *name, const char *alias)
+{
+	return change_link(nl, RTM_NEWLINK, name, 0, alias);
+}
+
+enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 {
 	char buf[256] __attribute__((aligned(8))), ip[64];
 	unsigned char bytes[16];
@@ -250,7 +279,7 @@ int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 	family = strchr(ip, ':') ? AF_INET6 : AF_INET;
 	if (inet_pton(family, ip, bytes) != 1 || (slash && parse_u32(slash + 1, &plen)) ||
 	    plen > (family == AF_INET ? 32 : 128))
-		return usage("\"%s\" is not an IP address with its prefix length", text);
+		return usage("'%s' is not an IP address with a prefix length", text);
 	h = nl_request(nl, buf, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
 	ifa = mnl_nlmsg_put_extra_header(h, sizeof(*ifa));
 	ifa->ifa_family = family;
@@ -265,83 +294,71 @@ int link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 	return nl_do(nl, h, NULL, NULL, text);
 }
 
-static int station_cmd_add(int argc, char **argv)
+static enum status cmd_add(const struct verb *v, int argc, char **argv)
 {
-	uint32_t san = 0, port = 0, mtu = 0;
-	long l_san = -1, l_port = -1, l_order = -1, l_mtu = -1;
-	const char *name = NULL, *v;
-	bool up = false;
+	struct station_args a = { .san = -1, .port = -1, .mtu = -1, .order = -1 };
+	enum status st;
 	struct nl nl;
-	int i = 0, k, err;
 
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "san", &v)) {
-			if (parse_u32(v, &san))
-				return usage("san: \"%s\" is not a number", v);
-			l_san = san;
-		} else if (keyword(argc, argv, &i, "port", &v)) {
-			if (parse_u32(v, &port))
-				return usage("port: \"%s\" is not a number", v);
-			l_port = port;
-		} else if (keyword(argc, argv, &i, "mtu", &v)) {
-			if (parse_u32(v, &mtu))
-				return usage("mtu: \"%s\" is not a number", v);
-			l_mtu = mtu;
-		} else if (keyword(argc, argv, &i, "order", &v)) {
-			for (k = 0; k < N(orders) && strcmp(orders[k], v); k++)
-				;
-			if (k == N(orders))
-				return usage("order is as-sent, big or little");
-			l_order = k;
-		} else if (flagword(argc, argv, &i, "up")) {
-			up = true;
-		} else if (!name) {
-			name = argv[i++];
-		} else {
-			return usage("station add: what is \"%s\"?", argv[i]);
-		}
-	}
-	if (!name)
-		return usage("station add: which name?");
-	err = nl_open(&nl, NETLINK_ROUTE);
-	if (err)
-		return fail(err, "rtnetlink");
-	err = station_add(&nl, name, l_san, l_port, l_order, l_mtu, -1);
-	if (!err && up)
-		err = station_up(&nl, name);
+	st = words(v, argc, argv, &a);
+	if (!st)
+		st = rtnl_open(&nl);
+	if (st)
+		return st;
+	st = station_add(&nl, a.name, a.san, a.port, a.order, a.mtu, -1);
+	if (!st && a.up)
+		st = link_up(&nl, a.name);
 	nl_close(&nl);
-	return err;
+	return st;
 }
 
-static int station_del(int argc, char **argv)
+static enum status cmd_del(const struct verb *v, int argc, char **argv)
 {
+	struct station_args a = {};
 	struct station st;
+	enum status ret;
 	struct nl nl;
-	int err;
 
-	if (argc != 1)
-		return usage("station del: which one?");
-	/* nothing but stations is deleted by this name */
-	err = pick_station(argv[0], &st);
-	if (err)
-		return err;
-	err = nl_open(&nl, NETLINK_ROUTE);
-	if (err)
-		return fail(err, "rtnetlink");
-	err = link_del(&nl, st.name);
+	ret = words(v, argc, argv, &a);
+	/* only stations are deleted, not other devices */
+	if (!ret)
+		ret = pick_station(a.name, &st);
+	if (!ret)
+		ret = rtnl_open(&nl);
+	if (ret)
+		return ret;
+	ret = link_del(&nl, st.name);
 	nl_close(&nl);
-	return err;
+	return ret;
 }
 
-int cmd_station(int argc, char **argv)
+static enum status take_order(void *to, char **values)
 {
-	static const struct verb v[] = {
-		{ "show", station_show, "[NAME]", "all stations of the namespace, or one" },
-		{ "add", station_cmd_add,
-		  "NAME [san N] [port N] [order as-sent|big|little] [mtu N] [up]",
-		  "a station on a port, the next free one by default" },
-		{ "del", station_del, "NAME", "delete it" },
-	};
+	const struct word w = { "order", ORDERS, W_CHOICE };
+	struct station_args *a = to;
+	uint32_t order = 0;
+	enum status st = word_store(&order, &w, values);
 
-	return dispatch("station", v, N(v), argc, argv);
+	a->order = order;
+	return st;
 }
+
+static const struct word which[] = { { NULL, "NAME", W_TEXT, AT(name) }, {} };
+static const struct word one[] = { { NULL, "NAME", W_TEXT, AT(name), WORD_NEEDED }, {} };
+
+static const struct word new_station[] = {
+	{ NULL, "NAME", W_TEXT, AT(name), WORD_NEEDED },
+	{ "san", "N", W_LONG, AT(san) },
+	{ "port", "N", W_LONG, AT(port) },
+	{ "order", ORDERS, W_CALL, .max = 1, .call = take_order },
+	{ "mtu", "N", W_LONG, AT(mtu) },
+	{ "up", NULL, W_FLAG, AT(up) },
+	{}
+};
+
+const struct verb station_verbs[] = {
+	{ "show", station_show, 0, which, "all stations of the namespace, or one" },
+	{ "add", cmd_add, 0, new_station, "a station on a port, the next free one by default" },
+	{ "del", cmd_del, 0, one, "delete a station" },
+	{}
+};

@@ -6,9 +6,7 @@
 #include <curses.h>
 #include <locale.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pwctl.h"
@@ -37,10 +35,7 @@ struct view {
 
 static double seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return now_us() / 1e6;
 }
 
 static void forget(struct look *l, int n)
@@ -49,7 +44,7 @@ static void forget(struct look *l, int n)
 		json_decref(l[n].stats);
 }
 
-/* the counters of stations know the ring as a whole; this is one interface */
+/* commands of this interface; ethtool counters are those of the whole ring */
 static uint64_t commands_run(const struct pwl *s)
 {
 	const size_t size = sysconf(_SC_PAGESIZE);
@@ -141,7 +136,7 @@ static double rate(const struct view *v, int i, const char *name)
 		     counter(l, name);
 }
 
-/* has it sent something on the ring since the look before? */
+/* has this interface sent a ring packet since the look before? */
 static bool took_token(const struct view *v, const struct look *l)
 {
 	const struct look *old = look_before(v, l);
@@ -189,7 +184,7 @@ static int draw(const struct view *v, bool screen)
 		const struct look *l = &v->now[i];
 
 		if (!l->has_bank) {
-			snprintf(buf, sizeof(buf), "%-8s (not ours to read)", l->name);
+			snprintf(buf, sizeof(buf), "%-8s (no permission to read)", l->name);
 			line(screen, row++, buf);
 			continue;
 		}
@@ -267,62 +262,56 @@ static void draw_fabrics(const struct view *v, bool screen, int row)
 	}
 }
 
-static volatile sig_atomic_t stop;
+struct top_args {
+	const char *dev, *lab;
+	bool once;
+};
 
-static void on_signal(int sig)
-{
-	stop = 1;
-}
+#define AT(m) offsetof(struct top_args, m)
 
-int cmd_top(int argc, char **argv)
+const struct word top_words[] = {
+	{ "dev", "NAME", W_TEXT, AT(dev) },
+	{ "lab", "LAB", W_TEXT, AT(lab) },
+	{ "once", NULL, W_FLAG, AT(once) },
+	{}
+};
+
+enum status cmd_top(const struct verb *verb, int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct top_args a = {};
 	static struct view v;
-	const char *dev = NULL, *w;
-	bool once = false;
-	int i = 0, n, c, left;
+	enum status st;
+	int n, c, left;
 	double next;
 
-	while (i < argc) {
-		if (keyword(argc, argv, &i, "dev", &w)) {
-			dev = w;
-		} else if (keyword(argc, argv, &i, "lab", &w)) {
-			v.lab = w;
-		} else if (flagword(argc, argv, &i, "once") || flagword(argc, argv, &i, "--once")) {
-			once = true;
-		} else if (flagword(argc, argv, &i, "help")) {
-			printf("  pwctl top [dev NAME | lab LAB] [once]\n"
-			       "        ten times a second; q quits. once: a snapshot with totals\n");
-			return EX_OK_;
-		} else {
-			return usage("top: what is \"%s\"?", argv[i]);
-		}
-	}
+	st = words(verb, argc, argv, &a);
+	if (st)
+		return st;
+	v.lab = a.lab;
 	if (v.lab) {
 		v.nns = lab_namespaces(v.lab, v.ns, N(v.ns), &v.home);
 		if (v.nns <= 0)
 			return fail(v.nns, "there is no lab %s", v.lab);
 	}
-	n = look(&v, dev);
+	n = look(&v, a.dev);
 	if (n < 0)
 		return fail(n, "stations");
 	if (!n)
 		return fail(0, "there is no such station in this namespace");
-	if (once) {
+	if (a.once) {
 		draw_fabrics(&v, false, draw(&v, false));
 		forget(v.now, v.n);
-		return EX_OK_;
+		return ST_OK;
 	}
 	if (!isatty(STDOUT_FILENO))
-		return usage("top needs a terminal; say `top once`");
+		return usage("top needs a terminal; use `pwctl top once`");
 	setlocale(LC_ALL, "");
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGINT, &sa, NULL);
+	catch_signals();
 	initscr();
 	cbreak();
 	noecho();
 	curs_set(0);
-	while (!stop) {
+	while (!interrupted) {
 		next = seconds() + FRAME;
 		erase();
 		draw_fabrics(&v, true, draw(&v, true));
@@ -332,13 +321,13 @@ int cmd_top(int argc, char **argv)
 			left = (next - seconds()) * 1000;
 			timeout(left > 0 ? left : 0);
 			c = getch();
-		} while (c != ERR && c != KEY_RESIZE && c != 'q' && !stop);
+		} while (c != ERR && c != KEY_RESIZE && c != 'q' && !interrupted);
 		if (c == 'q')
 			break;
-		look(&v, dev);
+		look(&v, a.dev);
 	}
 	endwin();
 	forget(v.now, v.n);
 	forget(v.before, v.n_before);
-	return EX_OK_;
+	return ST_OK;
 }

@@ -21,13 +21,17 @@ offers() {
 
 tap_is "a verb" "$(offers exp)" "experiment "
 tap_is "two that begin alike" "$(offers rout)" "route router "
-for verb in san station router route aton esp poets ping trace capture monitor fault stats experiment lab top; do
+for verb in san station router route aton esp poets ping trace capture events monitor fault stats experiment lab top; do
 	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
 tap_is "an option before it" "$(offers -j lab u)" "up "
 tap_is "values" "$(offers san add 3 engine '')" "fast none rtl "
-tap_is "words" "$(offers top '')" "dev lab once "
+tap_is "keys" "$(offers top '')" "dev lab once "
+tap_is "keys of a command in a group" "$(offers route add 5 san 1 '')" "mtu quality san via "
+tap_is "keys on a line that help breaks" "$(offers ping 1 in)" "interval "
+tap_is "values of a key" "$(offers esp compare 1 op l)" "le lt "
+tap_is "only values that fit" "$(offers san add 3 ring-engine '')" "fast rtl "
 tap_is "a lab's file" "$(cd "$top/Documentation/labs" && offers lab up ri)" "ring8.yaml "
 tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
 tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"

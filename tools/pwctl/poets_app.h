@@ -54,7 +54,7 @@ struct app_device {
 
 struct app_station {
 	const char *name;		/* as in the file */
-	char netns[128];		/* "": where we are */
+	char netns[128];		/* "": that of pwctl */
 	char dev[IFNAMSIZ];
 	uint32_t addr;			/* hardware address */
 	uint32_t *device;		/* local address to device */
@@ -69,7 +69,7 @@ struct app {
 	uint8_t task;
 	uint32_t interval;		/* of reports, in milliseconds */
 	uint32_t timeout;		/* seconds; 0: none */
-	bool quiet;			/* stop when nothing happens any more */
+	bool quiet;			/* stop when no packet is left */
 	json_t *properties;
 	struct app_type *type;
 	int ntypes;
@@ -95,12 +95,9 @@ struct poets_tally {
 
 extern struct app poets;
 
-/* poets_app.c: all of these print what is wrong */
-int app_load(struct app *a, const char *file);
-int app_place(struct app *a);
+/* poets_app.c */
+enum status app_load(struct app *a, const char *file);
 /* poets_switch.c: the process of a station; does not return */
 void switch_run(struct app *a, int station, int ctl) __attribute__((noreturn));
-/* poets_run.c */
-int poets_run(int argc, char **argv);
 
 #endif
