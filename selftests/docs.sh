@@ -58,8 +58,8 @@ command_of_page() {
 	insmod*) text="insmod $PW_KO" ;;
 	*modinfo*packetway.ko*) text=${text//drivers\/net\/packetway\/packetway.ko/$PW_KO} ;;
 	# these go on until somebody ends them
-	*' watch '*|*'monitor event pw_deliver') text="timeout -s INT 4 $text; [ \$? = 124 ]" ;;
-	*monitor*'&'*|*' top'|*' top lab ring8') text="timeout -s INT 4 ${text%%&*} >/dev/null &" ;;
+	*' watch '*|*'event pw_deliver') text="timeout -s INT 4 $text; [ \$? = 124 ]" ;;
+	*' events &'*|*' top'|*' top lab ring8') text="timeout -s INT 4 ${text%%&*} >/dev/null &" ;;
 	*'&'*' #'*|*'&')
 		# the page says to wait for it
 		quiet "timeout 90 ${text%%&*} >'$tmp/live' 2>&1 & live+=(\$!)"
