@@ -115,6 +115,7 @@ struct pw_ring_cmd {
 	/* private: */
 	struct pw_ring_cmd *next;
 	struct pw_ring_cmd *next_done;
+	struct pw_ring_port *port;
 	u32 iface;
 	bool standing;
 	bool on_done;
@@ -151,12 +152,37 @@ struct pw_ring_port {
 
 	/* private: */
 	u32 iface;
+	u32 queued;
 	struct pw_ring_cmd *head;
 	struct pw_ring_cmd *tail;
 	struct pw_ring_cmd *standing;
 	u64 standing_after;
 	struct pw_ring_port *next_standing;
 	struct pw_ring_port *next_future;
+};
+
+/* blocks that a ring may have */
+#define PW_RING_BLOCKS	256
+
+/**
+ * struct pw_ring_block - interfaces that compute and never send
+ * @operand: their operand registers, [@nregs][@count], kept by the caller
+ * @count: how many interfaces
+ * @nregs: operand registers of each; a command that uses another one does not see
+ *	these interfaces
+ * @addr: address of the first; the others' follow
+ *
+ * They follow all other interfaces, are always up and are in no group. A block joins
+ * and leaves in constant time, whatever its size.
+ */
+struct pw_ring_block {
+	u64 *operand;
+	u32 count;
+	u32 nregs;
+	u32 addr;
+
+	/* private: */
+	u32 first;
 };
 
 enum pw_ring_engine { PW_RING_RTL, PW_RING_FAST };
@@ -166,10 +192,13 @@ struct pw_ring;
 /**
  * struct pw_ring_params - a ring to be
  * @engine: enum pw_ring_engine
- * @capacity: most interfaces it will hold
+ * @capacity: most interfaces it will hold, those of blocks aside
+ * @extra: most interfaces that its blocks will have
  * @nregs: operand registers of each interface, 1..PW_ATON_REGS
  * @propagation: extra bit times per hop
  * @max_bytes: longest passive packet
+ * @queue_port: most commands queued at an interface; 0: any number
+ * @queue_ring: most commands queued at all of them; 0: any number
  * @deliver: called when a passive packet has passed an interface it was meant for
  *	and its CRC was good there; @when is that bit time; may be NULL
  * @tap: called while pw_ring_tap() asks for it, with a packet that leaves @iface from
@@ -180,8 +209,11 @@ struct pw_ring_params {
 	u8 engine;
 	u8 nregs;
 	u32 capacity;
+	u32 extra;
 	u32 propagation;
 	u32 max_bytes;
+	u32 queue_port;
+	u32 queue_ring;
 	void (*deliver)(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when);
 	void (*tap)(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes);
 	void *ctx;
@@ -189,7 +221,9 @@ struct pw_ring_params {
 
 enum pw_ring_fault_kind {
 	PW_FAULT_FLIP,		/* symbol @bit of the next packet, leaving hop @hop */
-	PW_FAULT_STUCK,		/* @hop: interface that swallows another's next packet */
+	PW_FAULT_STUCK,		/* @hop: interface, not of a block, that swallows another's
+				 * next packet
+				 */
 	PW_FAULT_LEAVE,		/* the next T-interface goes down @bit bit times after its start */
 	PW_FAULT_LOSE,		/* the free token vanishes at bit time @at, or when next free */
 	PW_FAULT_DUP,		/* the token is released twice, next time */
@@ -220,6 +254,7 @@ struct pw_ring_stats {
 	u64 flips;
 	u64 stuck;
 	u64 purges;		/* interfaces inserted or removed */
+	u64 refused;		/* commands, because too many were queued */
 };
 
 enum pw_ring_progress {
@@ -233,6 +268,10 @@ struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params);
 
 int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group);
 int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count);
+int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block);
+int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block);
+void pw_ring_break(struct pw_ring *ring);
+int pw_ring_move(struct pw_ring *to, struct pw_ring *from);
 int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port);
 int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up);
 bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
@@ -253,6 +292,7 @@ void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size);
 
 enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget);
 struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring);
+bool pw_ring_ended(const struct pw_ring *ring);
 u64 pw_ring_now(const struct pw_ring *ring);
 u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);

@@ -13,6 +13,15 @@
 /* operands in a row that are worth a pass of their own */
 #define FAST_RUN	4
 
+/* what things cost beside a visit with a simple operation, which is seven instructions */
+#define COST_PACKET	256	/* a packet starts */
+#define COST_STANDING	16	/* look at a standing command */
+#define COST_SORT	2	/* visit: copy */
+#define COST_DEEP	12	/* visit: BITSUM, TREE */
+#define COST_REGION	8	/* visit: is it in the region? */
+#define COST_SIFT	64	/* of a heap of 65,536 */
+#define COST_TAP	8192	/* render a packet */
+
 enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
 
 /* token: who takes it next, and when */
@@ -49,10 +58,16 @@ static u32 iface_at(const struct pw_ring *ring, u64 t)
 
 static u32 next_ready(const struct pw_ring *ring, u32 from)
 {
-	u32 words = DIV_ROUND_UP(ring->n, 64);
+	u32 words = DIV_ROUND_UP(ring->own, 64);
 	u32 w = from / 64;
-	u64 bits = ring->ready[w] & (~0ULL << from % 64);
+	u64 bits;
 
+	/* interfaces of a block send nothing */
+	if (from >= ring->own) {
+		from = 0;
+		w = 0;
+	}
+	bits = ring->ready[w] & (~0ULL << from % 64);
 	while (!bits) {
 		w = w + 1 < words ? w + 1 : 0;
 		bits = ring->ready[w];
@@ -265,7 +280,7 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 		break;
 	}
 	if (last < count)
-		n = ring->addr[base + (pos ? pos[last] : last)];
+		n = pw_ring_id(ring, base + (pos ? pos[last] : last));
 	pkt->v1 = v;
 	pkt->v2 = n;
 	pkt->counter += count;
@@ -365,6 +380,41 @@ static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
 	return to;
 }
 
+/* the same for interfaces of one block */
+static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block, u32 from, u32 to)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	const struct pw_ring_cmd *cmd = pkt->cmd;
+	u32 dst = ring->fast.dst;
+	u64 when, leave;
+
+	if (cmd->op != PW_ATON_PASSIVE && cmd->reg >= block->nregs)
+		return;
+	/* in no group: it is for all of them, or for one */
+	if (dst != PW_ATON_RING) {
+		if (dst < block->addr || dst - block->addr >= block->count)
+			return;
+		dst = block->first + (dst - block->addr);
+		if (dst < from || dst >= to)
+			return;
+		from = dst;
+		to = dst + 1;
+	}
+	if (cmd->op != PW_ATON_PASSIVE) {
+		combine(ring, block->operand + (size_t)cmd->reg * block->count +
+			(from - block->first), to - from, from, NULL);
+		return;
+	}
+	pkt->trailer |= PW_TRL_RECOGNISED;
+	for (; from < to; from++) {
+		when = pkt->start + pw_ring_dist(ring, pkt->t, from) + pkt->bits;
+		if (ring->fast.damaged || (pw_ring_may_leave(ring, &leave) && when >= leave + 2))
+			continue;
+		if (ring->p.deliver)
+			ring->p.deliver(ring->p.ctx, from, pkt->cmd, when);
+	}
+}
+
 static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 {
 	struct pw_ring_cmd *cmd = ring->pkt.cmd;
@@ -445,11 +495,31 @@ static void begin_scan(struct pw_ring *ring)
 		pw_fast_tap(ring, pkt->t);
 }
 
-/* visit the next interfaces, at most @budget of them */
+/* what it costs to visit an interface */
+static u32 visit_cost(const struct pw_ring *ring, bool in_block)
+{
+	u32 cost = 1;
+
+	switch (ring->pkt.cmd->op) {
+	case PW_ATON_SORT:
+		cost = COST_SORT;
+		break;
+	case PW_ATON_BITSUM:
+	case PW_ATON_TREE:
+		cost = COST_DEEP;
+		break;
+	case PW_ATON_PASSIVE:
+		return COST_REGION;
+	}
+	return ring->fast.dst == PW_ATON_RING || in_block ? cost : cost + COST_REGION;
+}
+
+/* visit the next interfaces, for at most @budget if that is more than one */
 static u32 visit_next(struct pw_ring *ring, u32 budget)
 {
+	const struct pw_ring_block *block = NULL;
 	struct pw_fast *f = &ring->fast;
-	u32 from, end;
+	u32 from, end, cost, most;
 
 	from = ring->pkt.t + f->hop;
 	end = f->end;
@@ -459,16 +529,34 @@ static u32 visit_next(struct pw_ring *ring, u32 budget)
 		from -= ring->n;
 	if (ring->pkt_flip && f->hop <= ring->pkt_flip_hop)
 		end = min(end, ring->pkt_flip_hop + 1);
-	/* who listens wants to see every hop */
-	end = min_t(u64, end, (u64)f->hop + (unlikely(ring->tap.mem) ? 1 : budget));
-	visit_range(ring, from, from + (end - f->hop));
-	budget = end - f->hop;
+	if (from < ring->own) {
+		end = min(end, f->hop + (ring->own - from));
+	} else {
+		block = pw_ring_block(ring, from);
+		end = min(end, f->hop + (block->first + block->count - from));
+	}
+	cost = visit_cost(ring, block);
+	most = max(budget / cost, 1U);
+	/* no more than one interface of a block is visited then */
+	if (block && f->dst != PW_ATON_RING)
+		most = U32_MAX;
+	/* every hop is rendered */
+	if (unlikely(ring->tap.mem))
+		most = 1;
+	end = min_t(u64, end, (u64)f->hop + most);
+	if (block)
+		visit_block(ring, block, from, from + (end - f->hop));
+	else
+		visit_range(ring, from, from + (end - f->hop));
+	cost *= most == U32_MAX ? 1 : end - f->hop;
 	f->hop = end;
 	if (ring->pkt_flip && end == ring->pkt_flip_hop + 1)
 		flip_packet(ring);
-	if (unlikely(ring->tap.mem) && !f->damaged)
+	if (unlikely(ring->tap.mem) && !f->damaged) {
 		pw_fast_tap(ring, from);
-	return budget;
+		cost += COST_TAP;
+	}
+	return cost;
 }
 
 static u32 scan(struct pw_ring *ring, u32 budget)
@@ -578,7 +666,7 @@ static void finish(struct pw_ring *ring)
  * pw_fast_run - pw_ring_run() for the fast engine
  * @ring: the ring
  * @until: last bit time at which a packet may start
- * @budget: most interfaces to visit
+ * @budget: most work, in visits with a simple operation
  */
 enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget)
 {
@@ -586,22 +674,25 @@ enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget)
 	u32 used;
 
 	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
-	for (; budget; budget -= used) {
+	for (; budget; budget -= min(used, budget)) {
 		used = 1;
 		switch (f->phase) {
 		case FAST_IDLE:
 			if (!next_packet(ring, until))
 				return PW_RING_IDLE;
 			begin_scan(ring);
+			used = COST_PACKET + COST_STANDING * ring->nstanding;
 			break;
 		case FAST_SCAN:
 			used = scan(ring, budget);
 			break;
 		case FAST_HEAPIFY:
 			heapify(ring);
+			used = COST_SIFT;
 			break;
 		case FAST_EXTRACT:
 			extract(ring);
+			used = COST_SIFT;
 			break;
 		case FAST_DONE:
 			finish(ring);

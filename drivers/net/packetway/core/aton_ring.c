@@ -29,7 +29,7 @@ size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
 		       sizeof(struct pw_ring_port *);
 
 	if (params->engine == PW_RING_RTL && params->capacity)
-		bytes += pw_rtl_size(params) / params->capacity;
+		bytes += pw_rtl_size(params) / (params->capacity + params->extra);
 	return bytes;
 }
 
@@ -43,7 +43,8 @@ size_t pw_ring_size(const struct pw_ring_params *params)
 {
 	size_t n = params->capacity;
 
-	if (!n || n > PW_ATON_MAX_IFACES || !params->nregs || params->nregs > PW_ATON_REGS ||
+	if (!n || n > PW_ATON_MAX_IFACES || params->extra > PW_ATON_MAX_IFACES - n ||
+	    !params->nregs || params->nregs > PW_ATON_REGS ||
 	    params->engine > PW_RING_FAST || params->propagation > 1u << 16 ||
 	    params->max_bytes > 1u << 20)
 		return 0;
@@ -75,6 +76,7 @@ struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
 	memset(mem, 0, pw_ring_size(params));
 	carve(&at, sizeof(*ring));
 	ring->p = *params;
+	ring->nregs = params->nregs;
 	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
 	ring->addr = carve(&at, n * sizeof(u32));
 	ring->group = carve(&at, n * sizeof(u32));
@@ -115,11 +117,12 @@ u32 pw_ring_next_up(const struct pw_ring *ring, u32 from)
 	u32 w = from / 64;
 	u64 bits;
 
-	if (from >= ring->n)
-		return ring->n;
+	/* blocks are always up, and come last */
+	if (from >= ring->own)
+		return min(from, ring->n);
 	for (bits = ring->up[w] & (~0ULL << from % 64); !bits; bits = ring->up[w])
-		if (++w >= map_words(ring->n))
-			return ring->n;
+		if (++w >= map_words(ring->own))
+			return ring->own;
 	return w * 64 + __ffs64(bits);
 }
 
@@ -209,6 +212,22 @@ struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring)
 	return cmd;
 }
 
+/**
+ * pw_ring_ended - has pw_ring_reap() a command to return?
+ * @ring: the ring
+ */
+bool pw_ring_ended(const struct pw_ring *ring)
+{
+	return ring->done;
+}
+
+/* commands in a queue, more or fewer */
+static void count_queued(struct pw_ring *ring, struct pw_ring_port *port, int n)
+{
+	port->queued += n;
+	ring->queued += n;
+}
+
 /* everything queued at an interface that goes away ends now */
 static void flush_queue(struct pw_ring *ring, u32 iface)
 {
@@ -221,6 +240,9 @@ static void flush_queue(struct pw_ring *ring, u32 iface)
 	set_ready(ring, iface, false);
 	while ((cmd = port->head)) {
 		port->head = cmd->next;
+		count_queued(ring, port, -1);
+		cmd->port = NULL;
+		cmd->iface = iface;
 		cmd->err = PW_ATON_E_DOWN;
 		cmd->done = max(ring->now, cmd->submit);
 		cmd->wait = cmd->done - cmd->submit;
@@ -269,7 +291,7 @@ static void apply_changes(struct pw_ring *ring)
 	if (!ring->changed)
 		return;
 	ring->changed = false;
-	for (w = 0; w < map_words(ring->n); w++) {
+	for (w = 0; w < map_words(ring->own); w++) {
 		bits = ring->up[w] & ~ring->want[w];
 		ring->up[w] = ring->want[w];
 		for (; bits; bits &= bits - 1)
@@ -287,7 +309,15 @@ static bool on_ring(const struct pw_ring *ring)
 static void rebuild(struct pw_ring *ring)
 {
 	u64 longest;
+	u32 i;
 
+	ring->n = ring->own;
+	ring->nregs = ring->p.nregs;
+	for (i = 0; i < ring->nblocks; i++) {
+		ring->block[i]->first = ring->n;
+		ring->n += ring->block[i]->count;
+		ring->nregs = min(ring->nregs, ring->block[i]->nregs);
+	}
 	ring->latency = (u64)ring->n * (1 + ring->p.propagation);
 	ring->turn = max_t(u64, ring->latency, PW_ATON_TOKEN);
 	ring->pad = ring->turn - ring->latency;
@@ -339,14 +369,14 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 {
 	u32 i, r;
 
-	if (pos > ring->n || !count || addr > PW_ATON_ADDR_MASK ||
+	if (pos > ring->own || !count || addr > PW_ATON_ADDR_MASK ||
 	    count - 1 > PW_ATON_ADDR_MASK - addr)
 		return -EINVAL;
-	if (count > ring->p.capacity - ring->n)
+	if (count > ring->p.capacity - ring->own)
 		return -ENOSPC;
 	if (on_ring(ring))
 		return -EBUSY;
-	for (i = ring->n; i-- > pos;)
+	for (i = ring->own; i-- > pos;)
 		move_iface(ring, i + count, i);
 	for (i = pos; i < pos + count; i++) {
 		for (r = 0; r < ring->p.nregs; r++)
@@ -359,24 +389,32 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 		pw_ring_put_bit(ring->mapped, i, false);
 		pw_ring_put_bit(ring->ready, i, false);
 	}
-	ring->n += count;
+	ring->own += count;
 	rebuild(ring);
 	return 0;
 }
 
+static void standing_remove(struct pw_ring *ring, struct pw_ring_port *port)
+{
+	struct pw_ring_port **p;
+
+	for (p = &ring->standing; *p; p = &(*p)->next_standing)
+		if (*p == port) {
+			*p = port->next_standing;
+			ring->nstanding--;
+			break;
+		}
+	port->standing = NULL;
+}
+
 static void unbind(struct pw_ring *ring, u32 iface)
 {
-	struct pw_ring_port *port = ring->port[iface], **p;
+	struct pw_ring_port *port = ring->port[iface];
 
 	if (!port)
 		return;
 	flush_queue(ring, iface);
-	for (p = &ring->standing; *p; p = &(*p)->next_standing)
-		if (*p == port) {
-			*p = port->next_standing;
-			break;
-		}
-	port->standing = NULL;
+	standing_remove(ring, port);
 	ring->port[iface] = NULL;
 	pw_ring_put_bit(ring->mapped, iface, false);
 }
@@ -395,23 +433,173 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
 {
 	u32 i;
 
-	if (!count || pos >= ring->n || count > ring->n - pos)
+	if (!count || pos >= ring->own || count > ring->own - pos)
 		return -EINVAL;
 	if (on_ring(ring))
 		return -EBUSY;
 	for (i = pos; i < pos + count; i++)
 		unbind(ring, i);
-	for (i = pos + count; i < ring->n; i++)
+	for (i = pos + count; i < ring->own; i++)
 		move_iface(ring, i - count, i);
-	for (i = ring->n - count; i < ring->n; i++) {
+	for (i = ring->own - count; i < ring->own; i++) {
 		pw_ring_put_bit(ring->up, i, false);
 		pw_ring_put_bit(ring->want, i, false);
 		pw_ring_put_bit(ring->mapped, i, false);
 		pw_ring_put_bit(ring->ready, i, false);
 		ring->port[i] = NULL;
 	}
-	ring->n -= count;
+	ring->own -= count;
 	rebuild(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_append - insert a block behind all other interfaces
+ * @ring: the ring
+ * @block: the block, the ring's until pw_ring_remove()
+ *
+ * Return: 0, -EINVAL, -ENOSPC, or -EBUSY while a packet is on the ring.
+ */
+int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block)
+{
+	u32 room = ring->p.engine == PW_RING_RTL ? ring->p.capacity + ring->p.extra :
+						   PW_ATON_MAX_IFACES;
+
+	if (!block->count || !block->nregs || block->nregs > PW_ATON_REGS ||
+	    block->addr > PW_ATON_ADDR_MASK || block->count - 1 > PW_ATON_ADDR_MASK - block->addr)
+		return -EINVAL;
+	/* those that are to come have their place */
+	if (ring->nblocks == PW_RING_BLOCKS ||
+	    block->count > room - ring->p.capacity - (ring->n - ring->own))
+		return -ENOSPC;
+	if (on_ring(ring))
+		return -EBUSY;
+	ring->block[ring->nblocks++] = block;
+	rebuild(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_remove - remove a block
+ * @ring: the ring
+ * @block: the block
+ *
+ * Return: 0, -EINVAL, or -EBUSY while a packet is on the ring.
+ */
+int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block)
+{
+	u32 i;
+
+	for (i = 0; i < ring->nblocks && ring->block[i] != block; i++)
+		;
+	if (i == ring->nblocks)
+		return -EINVAL;
+	if (on_ring(ring))
+		return -EBUSY;
+	ring->nblocks--;
+	for (; i < ring->nblocks; i++)
+		ring->block[i] = ring->block[i + 1];
+	rebuild(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_break - the ring is interrupted, and the packet on it lost
+ * @ring: the ring
+ *
+ * The sender has it in its queue again, as the first command, and sends it anew when
+ * it sees the next token. This takes constant time (rtl: a few words per interface),
+ * however far the packet has come. Afterwards no packet is on the ring.
+ */
+void pw_ring_break(struct pw_ring *ring)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_cmd *cmd = pkt->cmd;
+	struct pw_ring_port *port;
+
+	if (!on_ring(ring))
+		return;
+	if (ring->state == PW_RING_PACKET) {
+		port = ring->port[pkt->t];
+		if (cmd->standing) {
+			port->standing_after = pkt->start;
+		} else {
+			future_remove(ring, port);
+			count_queued(ring, port, 1);
+			cmd->port = port;
+			cmd->next = port->head;
+			if (!port->head)
+				port->tail = cmd;
+			port->head = cmd;
+			file_head(ring, port);
+		}
+	}
+	memset(&ring->fast, 0, sizeof(ring->fast));
+	ring->leaving = false;
+	ring->pkt_flip = false;
+	ring->pkt_stuck = false;
+	wipe(ring);
+	ring->state = PW_RING_DARK;
+	elect_monitor(ring);
+	apply_changes(ring);
+}
+
+/**
+ * pw_ring_move - let a ring take the place of another
+ * @to: an empty ring
+ * @from: the ring whose time, interfaces, commands and counters it gets; of no use
+ *	afterwards
+ *
+ * Return: 0, or -ENOSPC if @to is too small; then nothing has changed.
+ */
+int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
+{
+	u32 blocks = from->n - from->own;
+	u32 i, r;
+
+	if (to->p.capacity < from->own || to->p.nregs < from->p.nregs ||
+	    (to->p.engine == PW_RING_RTL && to->p.extra < blocks))
+		return -ENOSPC;
+	pw_ring_break(from);
+	for (r = 0; r < from->p.nregs; r++)
+		memcpy(to->operand + (size_t)r * to->p.capacity,
+		       from->operand + (size_t)r * from->p.capacity, from->own * sizeof(u64));
+	memcpy(to->addr, from->addr, from->own * sizeof(*to->addr));
+	memcpy(to->group, from->group, from->own * sizeof(*to->group));
+	memcpy(to->port, from->port, from->own * sizeof(*to->port));
+	for (i = 0; i < map_words(from->own); i++) {
+		to->up[i] = from->up[i];
+		to->want[i] = from->want[i];
+		to->mapped[i] = from->mapped[i];
+		to->ready[i] = from->ready[i];
+	}
+	memcpy(to->block, from->block, from->nblocks * sizeof(*to->block));
+	to->own = from->own;
+	to->nblocks = from->nblocks;
+	to->nready = from->nready;
+	to->queued = from->queued;
+	to->changed = from->changed;
+	to->future = from->future;
+	to->standing = from->standing;
+	to->nstanding = from->nstanding;
+	to->done = from->done;
+	to->done_tail = from->done_tail;
+	to->stats = from->stats;
+	to->serial = from->serial;
+	to->flip = from->flip;
+	to->flip_hop = from->flip_hop;
+	to->flip_bit = from->flip_bit;
+	to->stuck = from->stuck;
+	to->stuck_iface = from->stuck_iface;
+	to->leave = from->leave;
+	to->leave_bit = from->leave_bit;
+	to->lose = from->lose;
+	to->lose_at = from->lose_at;
+	to->dup = from->dup;
+	to->now = from->now;
+	if (to->p.engine == PW_RING_RTL)
+		pw_rtl_start(to, to->now);
+	rebuild(to);
 	return 0;
 }
 
@@ -425,7 +613,7 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
  */
 int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port)
 {
-	if (iface >= ring->n)
+	if (iface >= ring->own)
 		return -EINVAL;
 	if (on_ring(ring) && ring->pkt.t == iface)
 		return -EBUSY;
@@ -455,7 +643,7 @@ int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port)
  */
 int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
 {
-	if (iface >= ring->n)
+	if (iface >= ring->own)
 		return -EINVAL;
 	if (pw_ring_bit(ring->want, iface) == up)
 		return 0;
@@ -477,7 +665,7 @@ int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
  */
 bool pw_ring_is_up(const struct pw_ring *ring, u32 iface)
 {
-	return iface < ring->n && pw_ring_bit(ring->up, iface);
+	return iface < ring->n && pw_ring_up(ring, iface);
 }
 
 /**
@@ -507,7 +695,7 @@ u32 pw_ring_monitor(const struct pw_ring *ring)
  */
 u32 pw_ring_addr(const struct pw_ring *ring, u32 iface)
 {
-	return iface < ring->n ? ring->addr[iface] : 0;
+	return iface < ring->n ? pw_ring_id(ring, iface) : 0;
 }
 
 /**
@@ -520,7 +708,7 @@ bool pw_ring_busy(const struct pw_ring *ring)
 }
 
 /**
- * pw_ring_operands - one operand register of all interfaces
+ * pw_ring_operands - one operand register of all interfaces that are in no block
  * @ring: the ring
  * @reg: which
  *
@@ -540,7 +728,7 @@ u64 *pw_ring_operands(struct pw_ring *ring, u32 reg)
  */
 int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
 {
-	if (iface >= ring->n || reg >= ring->p.nregs)
+	if (iface >= ring->own || reg >= ring->p.nregs)
 		return -EINVAL;
 	WRITE_ONCE(ring->operand[(size_t)reg * ring->p.capacity + iface], value);
 	return 0;
@@ -554,7 +742,7 @@ int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
  */
 u64 pw_ring_operand(const struct pw_ring *ring, u32 iface, u32 reg)
 {
-	if (iface >= ring->n || reg >= ring->p.nregs)
+	if (iface >= ring->n || !pw_ring_has(ring, iface, reg))
 		return 0;
 	return pw_ring_fetch(ring, iface, reg);
 }
@@ -563,7 +751,7 @@ static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring
 {
 	u32 h;
 
-	if (iface >= ring->n || !ring->port[iface] || cmd->reg >= ring->p.nregs ||
+	if (iface >= ring->own || !ring->port[iface] || cmd->reg >= ring->nregs ||
 	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND))
 		return -EINVAL;
 	switch (cmd->op) {
@@ -601,7 +789,8 @@ static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring
  * @iface: the T-interface; it must have a port
  * @cmd: the command, the ring's until it is reaped
  *
- * Return: 0, or -EINVAL, -EMSGSIZE, -EOPNOTSUPP, -ENETDOWN.
+ * Return: 0, or -EINVAL, -EMSGSIZE, -EOPNOTSUPP, -ENETDOWN, or -EBUSY if too many are
+ * queued.
  */
 int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
 {
@@ -611,11 +800,18 @@ int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
 	if (err)
 		return err;
 	port = ring->port[iface];
+	if ((ring->p.queue_port && port->queued >= ring->p.queue_port) ||
+	    (ring->p.queue_ring && ring->queued >= ring->p.queue_ring)) {
+		ring->stats.refused++;
+		return -EBUSY;
+	}
+	count_queued(ring, port, 1);
 	cmd->submit = max(cmd->when, ring->now);
 	cmd->iface = iface;
 	cmd->standing = false;
 	cmd->on_done = false;
 	cmd->runs = 0;
+	cmd->port = port;
 	cmd->next = NULL;
 	if (port->head) {
 		port->tail->next = cmd;
@@ -642,10 +838,10 @@ int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
  */
 int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
 {
-	struct pw_ring_port *port, **p;
+	struct pw_ring_port *port;
 	int err;
 
-	if (iface >= ring->n || !ring->port[iface])
+	if (iface >= ring->own || !ring->port[iface])
 		return -EINVAL;
 	port = ring->port[iface];
 	if (cmd) {
@@ -655,14 +851,11 @@ int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
 	}
 	if (port->standing && on_ring(ring) && ring->pkt.cmd == port->standing)
 		return -EBUSY;
-	for (p = &ring->standing; *p; p = &(*p)->next_standing)
-		if (*p == port) {
-			*p = port->next_standing;
-			break;
-		}
-	port->standing = cmd;
+	standing_remove(ring, port);
 	if (!cmd)
 		return 0;
+	port->standing = cmd;
+	ring->nstanding++;
 	cmd->submit = max(cmd->when, ring->now);
 	cmd->iface = iface;
 	cmd->standing = true;
@@ -689,9 +882,7 @@ int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
 
 	if (ring->state == PW_RING_PACKET && ring->pkt.cmd == cmd)
 		return -EBUSY;
-	if (cmd->iface >= ring->n)
-		return -ENOENT;
-	port = ring->port[cmd->iface];
+	port = cmd->port;
 	for (c = port ? port->head : NULL; c && c != cmd; c = c->next)
 		prev = c;
 	if (!c)
@@ -705,6 +896,8 @@ int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
 		port->head = c->next;
 		file_head(ring, port);
 	}
+	cmd->port = NULL;
+	count_queued(ring, port, -1);
 	return 0;
 }
 
@@ -724,6 +917,9 @@ int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault)
 		ring->flip_bit = fault->bit;
 		return 0;
 	case PW_FAULT_STUCK:
+		/* interfaces of a block are always up */
+		if (fault->hop >= ring->own && fault->hop < ring->n)
+			return -EINVAL;
 		ring->stuck = true;
 		ring->stuck_iface = fault->hop;
 		return 0;
@@ -821,6 +1017,8 @@ void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
 		future_remove(ring, port);
 		ring->now = max(ring->now, start);
 		port->head = cmd->next;
+		cmd->port = NULL;
+		count_queued(ring, port, -1);
 		file_head(ring, port);
 	} else {
 		cmd = port->standing;
@@ -829,6 +1027,7 @@ void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
 		ring->stats.standing++;
 		ring->now = max(ring->now, start);
 	}
+	cmd->iface = iface;
 	pkt->cmd = cmd;
 	pkt->t = iface;
 	pkt->start = start;
@@ -844,7 +1043,8 @@ void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
 	ring->flip = false;
 	ring->stats.flips += ring->pkt_flip;
 	ring->pkt_stuck = ring->stuck && ring->stuck_iface != iface &&
-			  ring->stuck_iface < ring->n && pw_ring_bit(ring->up, ring->stuck_iface);
+			  ring->stuck_iface < ring->own &&
+			  pw_ring_bit(ring->up, ring->stuck_iface);
 	if (ring->pkt_stuck) {
 		ring->stuck = false;
 		ring->stats.stuck++;
@@ -994,7 +1194,8 @@ void pw_ring_reissue(struct pw_ring *ring, u64 when)
  * pw_ring_run - let the ring work
  * @ring: the ring
  * @until: last bit time at which a packet may start; one started is finished
- * @budget: most interfaces to visit; in rtl, interfaces times bit times
+ * @budget: most work to do: interfaces to visit with a simple operation, others and
+ *	packets count for more; in rtl, interfaces times bit times
  *
  * Return: PW_RING_MORE if the budget ran out, else PW_RING_IDLE.
  */

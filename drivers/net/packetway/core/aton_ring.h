@@ -72,7 +72,9 @@ struct pw_ring_tap {
 
 struct pw_ring {
 	struct pw_ring_params p;
-	u32 n;
+	u32 n;			/* interfaces */
+	u32 own;		/* those that are in no block: the first ones */
+	u32 nregs;		/* operand registers that every interface has */
 	u32 monitor;		/* n: none */
 	u8 state;
 	u64 now;
@@ -101,7 +103,11 @@ struct pw_ring {
 	u32 pkt_flip_hop;
 	u64 pkt_flip_bit;
 
-	/* per interface */
+	/* blocks in ring order */
+	struct pw_ring_block *block[PW_RING_BLOCKS];
+	u32 nblocks;
+
+	/* per interface that is in no block */
 	u64 *operand;		/* [reg][capacity] */
 	u32 *addr;
 	u32 *group;
@@ -112,9 +118,11 @@ struct pw_ring {
 	u64 *ready;		/* head of the queue may take the token */
 
 	u32 nready;
+	u32 queued;		/* commands, at all interfaces */
 	bool changed;		/* want differs from up somewhere */
 	struct pw_ring_port *future;	/* queues whose head is not due yet, by time */
 	struct pw_ring_port *standing;
+	u32 nstanding;
 	struct pw_ring_cmd *done;
 	struct pw_ring_cmd *done_tail;
 	struct pw_ring_stats stats;
@@ -141,8 +149,53 @@ static inline void pw_ring_put_bit(u64 *map, u32 i, bool v)
 		map[i / 64] &= ~BIT_ULL(i % 64);
 }
 
+/* the block of an interface that is in one */
+static inline const struct pw_ring_block *pw_ring_block(const struct pw_ring *ring, u32 iface)
+{
+	u32 low = 0, high = ring->nblocks, mid;
+
+	while (high - low > 1) {
+		mid = (low + high) / 2;
+		if (ring->block[mid]->first <= iface)
+			low = mid;
+		else
+			high = mid;
+	}
+	return ring->block[low];
+}
+
+static inline bool pw_ring_up(const struct pw_ring *ring, u32 iface)
+{
+	return iface >= ring->own || pw_ring_bit(ring->up, iface);
+}
+
+static inline u32 pw_ring_id(const struct pw_ring *ring, u32 iface)
+{
+	const struct pw_ring_block *block;
+
+	if (iface < ring->own)
+		return ring->addr[iface];
+	block = pw_ring_block(ring, iface);
+	return block->addr + (iface - block->first);
+}
+
+/* does the interface have this operand register? */
+static inline bool pw_ring_has(const struct pw_ring *ring, u32 iface, u32 reg)
+{
+	if (reg < ring->nregs)
+		return true;
+	return iface < ring->own ? reg < ring->p.nregs : reg < pw_ring_block(ring, iface)->nregs;
+}
+
+/* a register that it has, see pw_ring_has() */
 static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
 {
+	const struct pw_ring_block *block;
+
+	if (iface >= ring->own) {
+		block = pw_ring_block(ring, iface);
+		return block->operand[(size_t)reg * block->count + (iface - block->first)];
+	}
 	if (pw_ring_bit(ring->mapped, iface))
 		return READ_ONCE(ring->port[iface]->operands[reg]);
 	return ring->operand[(size_t)reg * ring->p.capacity + iface];
@@ -150,8 +203,11 @@ static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
 
 static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
 {
-	const struct pw_ring_port *port = ring->port[iface];
+	const struct pw_ring_port *port;
 
+	if (iface >= ring->own)
+		return 0;
+	port = ring->port[iface];
 	if (!port || !port->group)
 		return ring->group[iface];
 	/* who is found in a group has stored its operand before, with release */
@@ -173,6 +229,7 @@ u64 pw_ring_give_up(const struct pw_ring *ring);
 size_t pw_rtl_size(const struct pw_ring_params *params);
 void pw_rtl_init(struct pw_ring *ring, void *mem);
 void pw_rtl_wipe(struct pw_ring *ring);
+void pw_rtl_start(struct pw_ring *ring, u64 now);
 enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget);
 enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget);
 

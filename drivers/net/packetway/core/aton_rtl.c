@@ -41,6 +41,7 @@ struct pw_rtl_if {
 	bool bad;		/* CRC or delimiter */
 	bool all_ones, equal, group_space, group_hit;
 	u32 group;
+	u32 addr;
 	u16 control;
 	u32 count;		/* Counter as it came in */
 	u32 crc_in;
@@ -65,7 +66,8 @@ struct pw_rtl_if {
  */
 size_t pw_rtl_size(const struct pw_ring_params *params)
 {
-	return (size_t)params->capacity * (sizeof(struct pw_rtl_if) + params->propagation);
+	return ((size_t)params->capacity + params->extra) *
+	       (sizeof(struct pw_rtl_if) + params->propagation);
 }
 
 /**
@@ -76,7 +78,8 @@ size_t pw_rtl_size(const struct pw_ring_params *params)
 void pw_rtl_init(struct pw_ring *ring, void *mem)
 {
 	ring->rtl.ifs = mem;
-	ring->rtl.wire = (u8 *)mem + (size_t)ring->p.capacity * sizeof(struct pw_rtl_if);
+	ring->rtl.wire = (u8 *)mem +
+			 ((size_t)ring->p.capacity + ring->p.extra) * sizeof(struct pw_rtl_if);
 	ring->rtl.taking_at = PW_RING_NEVER;
 	ring->rtl.flip_at = PW_RING_NEVER;
 	ring->rtl.back_at = PW_RING_NEVER;
@@ -92,7 +95,7 @@ void pw_rtl_wipe(struct pw_ring *ring)
 	struct pw_rtl *rtl = &ring->rtl;
 
 	memset(rtl->ifs, 0, ring->n * sizeof(*rtl->ifs));
-	memset(rtl->wire, 0, (size_t)ring->p.capacity * ring->p.propagation);
+	memset(rtl->wire, 0, (size_t)ring->n * ring->p.propagation);
 	memset(rtl->pad, 0, sizeof(rtl->pad));
 	rtl->wire_at = 0;
 	rtl->pad_at = 0;
@@ -103,6 +106,16 @@ void pw_rtl_wipe(struct pw_ring *ring)
 	rtl->strip_at = PW_RING_NEVER;
 	if (ring->tap.mem)
 		pw_ring_tap_reset(ring);
+}
+
+/**
+ * pw_rtl_start - a ring that has taken another's place goes on at its bit time
+ * @ring: the ring, silent so far
+ * @now: bit time
+ */
+void pw_rtl_start(struct pw_ring *ring, u64 now)
+{
+	ring->rtl.cycle = now;
 }
 
 /**
@@ -235,7 +248,7 @@ static u8 transmit_token(struct pw_ring *ring, struct pw_rtl_if *st)
 static bool wants_token(struct pw_ring *ring, u32 i, u64 start, u64 until)
 {
 	const struct pw_rtl_if *st = &ring->rtl.ifs[i];
-	const struct pw_ring_port *port = ring->port[i];
+	const struct pw_ring_port *port = i < ring->own ? ring->port[i] : NULL;
 
 	if (!port || !pw_ring_bit(ring->up, i) || st->mode != REPEAT ||
 	    start < st->next_token || start > until)
@@ -274,6 +287,7 @@ static void begin_packet(struct pw_ring *ring, u32 i)
 	st->group_space = true;
 	st->group_hit = false;
 	st->group = pw_ring_group(ring, i);	/* whole, whatever a program stores now */
+	st->addr = pw_ring_id(ring, i);
 	st->value = 0;
 	st->crc_in = ~0u;
 	st->crc_out = ~0u;
@@ -292,7 +306,7 @@ static void recognise(struct pw_ring *ring, u32 i, u8 in, u32 k)
 	struct pw_rtl_if *st = &ring->rtl.ifs[i];
 
 	st->all_ones &= in;
-	st->equal &= in == (ring->addr[i] >> k & 1);
+	st->equal &= in == (st->addr >> k & 1);
 	if (k >= 20)
 		st->group_space &= in == (PW_ATON_GROUP >> k & 1);
 	else
@@ -347,6 +361,7 @@ static void field_done(struct pw_ring *ring, u32 i)
 {
 	struct pw_rtl_if *st = &ring->rtl.ifs[i];
 	bool sender = st->mode != REPEAT;
+	u32 reg;
 
 	if (sender)
 		keep_result(ring, st);
@@ -360,8 +375,12 @@ static void field_done(struct pw_ring *ring, u32 i)
 			st->frame = FRAME_RELAY;
 		break;
 	case PW_FLD_DST:
-		if (st->mine && st->at.op != PW_ATON_PASSIVE)
-			st->x = pw_ring_fetch(ring, i, (st->control & PW_CTL_REG) >> 6);
+		if (!st->mine || st->at.op == PW_ATON_PASSIVE)
+			break;
+		reg = (st->control & PW_CTL_REG) >> 6;
+		st->mine = pw_ring_has(ring, i, reg);
+		if (st->mine)
+			st->x = pw_ring_fetch(ring, i, reg);
 		break;
 	case PW_FLD_SRC:
 		/* a carry into the Counter: one more takes part */
@@ -493,7 +512,7 @@ static u8 compute(struct pw_ring *ring, u32 i, u8 in, u32 k)
 		return in;
 	case PW_FLD_V2:
 		if (op == PW_ATON_MAX ? !st->lt : op == PW_ATON_MIN && !st->gt)
-			return k < 24 ? ring->addr[i] >> k & 1 : 0;
+			return k < 24 ? st->addr >> k & 1 : 0;
 		return op >= PW_ATON_COUNT_EQ ? full_adder(st, in, 0) : in;
 	case PW_FLD_OPERAND:
 		return exchange(st, in, k);
@@ -646,7 +665,7 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 		st->tokens = 0;
 		begin_packet(ring, i);
 		st->gate = shut ? GATE_PACKET : GATE_OPEN;
-		if (shut || (!pw_ring_bit(ring->up, i) && st->mode == REPEAT))
+		if (shut || (!pw_ring_up(ring, i) && st->mode == REPEAT))
 			st->frame = FRAME_RELAY;
 	} else if (st->frame != FRAME_NONE && is_delim(st->window, PW_ATON_ED)) {
 		frame_ends(ring, i);
@@ -886,11 +905,14 @@ static bool taking(struct pw_rtl *rtl)
  * pw_rtl_run - pw_ring_run() for the rtl engine
  * @ring: the ring
  * @until: last bit time at which a packet may start
- * @budget: most interfaces times bit times
+ * @budget: most interfaces times bit times; at least twice the interfaces, or no bit
+ *	time may fit
  */
 enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_rtl *rtl = &ring->rtl;
+	/* next_due() looks at every standing command */
+	u32 cost = ring->n + ring->nstanding;
 	u8 was;
 
 	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
@@ -905,9 +927,9 @@ enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 			}
 			skip(ring, until);
 		}
-		if (budget < ring->n)
+		if (budget < cost)
 			return PW_RING_MORE;
-		budget -= ring->n;
+		budget -= cost;
 		was = ring->state;
 		events(ring);
 		if (ring->state == was)

@@ -10,6 +10,9 @@
  */
 #include "aton_ring.h"
 
+/* longest packet that the fast engine renders: that is done bit by bit */
+#define FAST_TAP_MAX	2048
+
 /* rtl: what one interface sends */
 struct rtl_tap {
 	u64 start;
@@ -197,13 +200,13 @@ void pw_fast_tap(struct pw_ring *ring, u32 iface)
 		if (iface == pkt->t)
 			ring->tap.sorted = 0;
 		list = (size_t)pkt->counter * sizeof(u64);
-		if (pkt->counter > cmd->room || list + bytes > ring->tap.size ||
-		    pkt->counter > ring->tap.sorted + 1)
+		if (pkt->counter > cmd->room || bytes > FAST_TAP_MAX ||
+		    list + bytes > ring->tap.size || pkt->counter > ring->tap.sorted + 1)
 			return;
 		if (pkt->counter > ring->tap.sorted)
 			insert(ring, cmd->out[pkt->counter - 1]);
 	}
-	if (list + bytes > ring->tap.size)
+	if (list + bytes > ring->tap.size || bytes > FAST_TAP_MAX)
 		return;
 	if (iface != pkt->t)
 		when += pw_ring_dist(ring, pkt->t, iface);
