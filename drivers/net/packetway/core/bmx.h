@@ -5,9 +5,9 @@
  *
  * One call of a step function is one cycle, one cycle is one byte time on a
  * link. A unit that is stepped later in a cycle sees what an earlier one wrote
- * in the same cycle; within a switch all SPDs run before all PPDs. Sizes are
- * parameters; the values of the published machine are the defaults: 4x4
- * switches, queues of 8 cells, 256 table entries.
+ * in the same cycle; within a switch all SPDs run before all PPDs. The default
+ * sizes are those of the published machine: 4x4 switches, queues of 8 cells, 256
+ * table entries.
  */
 #ifndef PW_CORE_BMX_H
 #define PW_CORE_BMX_H
@@ -15,8 +15,18 @@
 #include "pw_os.h"
 
 #define PW_BMX_CELL		53	/* bytes in a cell */
-#define PW_BMX_DECIDE		3	/* a cell is accepted or refused with this byte */
-#define PW_BMX_REFUND		5	/* bytes an SPD takes back when suspended */
+/*
+ * Byte 0 on a link in cycle t: the unit downstream accepts or refuses the cell in
+ * t + PW_BMX_DECIDE, when byte PW_BMX_DECIDE is on the link. A PPD pushes the first byte
+ * in that cycle.
+ */
+#define PW_BMX_DECIDE		3
+/* the SPD upstream reacts a cycle later, when it has fetched one byte more */
+#define PW_BMX_REFUND		(PW_BMX_DECIDE + 2)
+/* cycles from the selection of a queue to byte 0 on the link: fetch, output register */
+#define PW_BMX_SELECT		2
+/* cycles through a switch, link to link: push, selection in the next cycle, output */
+#define PW_BMX_HOP		(PW_BMX_DECIDE + 1 + PW_BMX_SELECT)
 #define PW_BMX_K		4	/* default ports of a switch */
 #define PW_BMX_KMIN		2
 #define PW_BMX_KMAX		16
@@ -30,9 +40,9 @@
  * @cap: capacity, a whole number of cells
  * @head: next byte to pop
  * @tail: next byte to push
- * @size: bytes stored; signed, because a reader that runs dry (impossible with
- *	gapless cells) must not look like a full queue
- * @used: something was pushed at least once
+ * @size: bytes stored; signed, so that a reader that overtakes the writer (impossible
+ *	with gapless cells) does not look like a full queue
+ * @used: a byte was pushed since reset
  */
 struct pw_bmx_xpm {
 	u8 *mem;
@@ -57,7 +67,7 @@ struct pw_bmx_entry {
  * struct pw_bmx_tab - translation table of a PPD with its write port
  * @row: @entries rows of @stride words, the first one holds the select bits
  * @entries: number of rows; a VPI beyond reads as an entry without outputs
- * @stride: 1 + k (a VPI for each output) or 2 (one VPI for all selected outputs)
+ * @stride: words per row: 1 + k (a VPI for each output) or 2 (one VPI for all of them)
  * @shift: bits of the header word below the VPI
  * @wadr: write port: address
  * @datain: write port: entry
@@ -157,7 +167,10 @@ static inline u8 pw_bmx_xpm_pop(struct pw_bmx_xpm *x)
 	return b;
 }
 
-/* size from which on a queue of @depth cells counts as full */
+/*
+ * Size from which on a queue of @depth cells counts as full: the reader may still have to
+ * give PW_BMX_REFUND bytes back.
+ */
 static inline u32 pw_bmx_full(u32 depth)
 {
 	return depth * PW_BMX_CELL - PW_BMX_REFUND;

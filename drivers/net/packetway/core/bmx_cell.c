@@ -25,7 +25,7 @@ void pw_cell_set_vpi(u8 *cell, u32 vpi, u32 shift)
 }
 
 /**
- * pw_cell_build() - make a whole cell, CRC included
+ * pw_cell_build() - make a cell with its CRC
  * @cell: 53 bytes to fill
  * @h: header fields
  * @shift: bits of the header word below the VPI
@@ -64,7 +64,7 @@ void pw_cell_parse(const u8 *cell, u32 shift, struct pw_cell_hdr *h)
 }
 
 /**
- * pw_cell_crc_ok() - is the cell undamaged?
+ * pw_cell_crc_ok() - check the CRC of a cell
  * @cell: 53 bytes
  *
  * Return: true if bytes 51 and 52 hold the CRC of bytes 5..50.

@@ -51,7 +51,7 @@ static inline u32 pw_cell_count(u32 n)
 	return DIV_ROUND_UP(n + PW_CELL_MSG_HDR, PW_CELL_DATA_LEN);
 }
 
-/* one step of the CRC on the fly; starts at 0, covers bytes 5..50 */
+/* CRC of a cell byte by byte: starts at 0, covers bytes 5..50 */
 static inline u16 pw_cell_crc_byte(u16 crc, u8 b)
 {
 	return crc_itu_t(crc, &b, 1);

@@ -2,39 +2,49 @@
 /*
  * Event-driven BMX network.
  *
- * What the registers do, seen from outside (c: cycle in which an SPD selects):
+ * The registers as seen from outside; c is the cycle in which an SPD selects a queue:
  *
- *  - It fetches in c+1..c+53; byte 0 is on its link in t = c+2 and the unit
- *    downstream decides in c+5 = t+3. Refused: the SPD takes its five bytes back
- *    and selects again in c+6. Accepted: it selects again in c+53.
+ *  - The SPD fetches in c+1..c+53; byte 0 is on its link in t = c+2 and the unit
+ *    downstream decides in c+5 = t+3. If refused, the SPD takes its five bytes back
+ *    and selects again in c+6. If accepted, it selects again in c+53.
  *  - A cell accepted into a queue in cycle T can be selected from T+1 on.
- *  - A queue is full at size >= 53*depth-5. All its cells are complete when the
- *    writer asks (the previous one ended in the cycle before), so only its head
- *    can be in part: with depth cells it is full until the head has been taken
- *    for good, which is in cycle c+6, one after the decision downstream. Hence
- *    "full" is a count of cells: up when accepted, down when taken for good.
+ *  - A queue is full at size >= 53*depth-5. When the writer begins a cell, all cells
+ *    before are complete (the last byte was pushed in the cycle before), so only the
+ *    head can be partly gone: a queue of depth cells is full until the reader can no
+ *    longer be suspended, which is in cycle c+6, one after the decision downstream.
+ *    Hence "full" is a count of cells: incremented when a cell is accepted, decremented
+ *    when it is accepted downstream.
  *  - The decrement of cycle c+6 happens before the PPDs of that cycle look, the
- *    acceptance of c+5 too late for them. Handling the attempts of a cycle by
- *    ascending stage gives just that: whoever asks for a queue in a cycle does
- *    so before its reader's attempt of the same cycle is handled.
+ *    acceptance of c+5 after them. Handling the attempts of a cycle by ascending stage
+ *    gives that order: the writer of a queue is handled before its reader.
  *
- * So the attempt is the only event. Which queue an SPD selected is worked out at
- * the attempt, from the cells that had arrived before cycle c.
+ * So the attempt is the only event. The queue that an SPD selected is computed at the
+ * attempt, from the cells that had arrived before cycle c.
  *
- * A source all of whose head cells are blocked sleeps; its fruitless attempts
- * (every six cycles, going round its queues) are added up when a queue of the
- * PPD frees or a cell reaches one of its empty queues. The source of a port that
- * answered PW_BMX_RX_BLOCK sleeps likewise.
+ * A source sleeps while all its head cells are blocked. Its attempts in that time (one
+ * every RETRY cycles, round robin over its queues) are all refused; they are added up
+ * when a queue of the PPD gets room or when a cell reaches one of its empty queues. The
+ * source of a port that answered PW_BMX_RX_BLOCK sleeps as well.
  */
 #include "bmx_arena.h"
 #include "bmx_fast.h"
 
-enum { IDLE, PENDING, ASLEEP };
+enum src_state {
+	IDLE,		/* no cell */
+	PENDING,	/* its attempt is in the wheel */
+	ASLEEP,		/* blocked: attempts are refused and only counted */
+};
 
-#define SLOTS		64
-#define RETRY		6	/* cycles between attempts of a refused source */
-#define SEL_TO_TRY	5	/* from selection to attempt */
-#define ALL_STAGES	(PW_BMX_STAGES + 1)
+#define SLOTS		64	/* cycles of the wheel */
+#define SEL_TO_TRY	(PW_BMX_SELECT + PW_BMX_DECIDE)	/* from selection to attempt */
+/* from a refused attempt to the next one: selection in the next cycle */
+#define RETRY		(1 + SEL_TO_TRY)
+/* from an attempt of a port to byte 0 of its next cell: accepted, refused */
+#define NEXT_CELL	(PW_BMX_CELL - PW_BMX_DECIDE)
+#define NEXT_TRY	(PW_BMX_REFUND - PW_BMX_DECIDE)
+/* pw_bmx_fast_wake() looks this far ahead: the attempt, RETRY later, is in the wheel */
+#define WAKE_AHEAD	50
+#define ALL_STAGES	(PW_BMX_STAGES + 1)	/* stage 3: the output ports */
 
 static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
@@ -63,7 +73,7 @@ static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *c
 }
 
 /**
- * pw_bmx_fast_size() - memory a network needs
+ * pw_bmx_fast_size() - memory that a network needs
  * @cfg: sizes, checked by pw_bmx_cfg_check()
  *
  * Return: bytes to hand to pw_bmx_fast_init().
@@ -134,7 +144,7 @@ static void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u3
 	f->slots |= BIT_ULL(slot);
 }
 
-/* first set bit of @mask after bit @rr, going round */
+/* first set bit of @mask after bit @rr, round robin */
 static u32 next_lane(u32 mask, u32 rr)
 {
 	u32 above = mask & ~(BIT(rr + 1) - 1);
@@ -148,7 +158,7 @@ static u32 target_rank(const struct pw_bmx_fast *f, u32 stage, u32 i)
 	return stage * f->ports + (stage == 0 || stage == PW_BMX_STAGES ? i : f->wire[i]);
 }
 
-/* book the attempts of a sleeping source in cycles before @cycle: all refused */
+/* count the attempts of a sleeping source before @cycle, all of which were refused */
 static void settle(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
 {
 	u32 m, left;
@@ -167,17 +177,18 @@ static void settle(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 
 			x->rr = next_lane(x->ne, x->rr);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, target_rank(f, stage, i), n, x->last_fail - 3);
+		f->ops->suspended(f->ctx, target_rank(f, stage, i), n,
+				  x->last_fail - PW_BMX_DECIDE);
 }
 
-/* a sleeping source tries again, for the first time in @cycle or later */
+/* wake a sleeping source: its next attempt is in @cycle or later */
 static void wake(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
 {
 	settle(f, x, stage, i, cycle);
 	schedule(f, x, stage, i, x->at);
 }
 
-/* is every cell that source @i of @stage could send refused by its PPD? */
+/* does the PPD refuse every cell that source @i of @stage could send? */
 static bool all_blocked(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i)
 {
 	u16 full = f->full[target_rank(f, stage, i)];
@@ -196,7 +207,7 @@ static bool all_blocked(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage,
 	return true;
 }
 
-/* a cell gets into lane @p of SPD @i of @stage, accepted in cycle @now */
+/* cell @c, accepted in cycle f->now, enters lane @p of SPD @i of @stage */
 static inline void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p,
 			  const struct pw_bmx_fcell *c)
 {
@@ -217,14 +228,15 @@ static inline void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p,
 	x->ne |= BIT(p);
 }
 
-/* faults: true if the cell is gone */
+/* ask the fault hook; true if the cell is dropped */
 static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_fcell *c)
 {
 	u32 copies;
 
-	switch (f->ops->fault(f->ctx, rank, f->now - 3)) {
+	switch (f->ops->fault(f->ctx, rank, f->now - PW_BMX_DECIDE)) {
 	case PW_BMX_FAULT_DROP:
 		f->dropped[stage]++;
+		/* a broadcast branches in the middle and in the last stage */
 		copies = c->out[2] != PW_BMX_OUT_ALL ? 1 : stage == 2 ? f->k : f->ports;
 		if (f->ops->dropped)
 			f->ops->dropped(f->ctx, rank, c->cookie, copies);
@@ -238,7 +250,7 @@ static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_
 	}
 }
 
-/* PPD @i of @stage takes cell @c in cycle @now */
+/* PPD @i of @stage accepts cell @c in cycle f->now */
 static inline void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw_bmx_fcell *c)
 {
 	u32 rank = stage * f->ports + i, base = f->base[i], lane = f->lane[i], q;
@@ -246,7 +258,7 @@ static inline void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw
 
 	c->t = f->now;
 	if (unlikely(f->ops->hop))
-		f->ops->hop(f->ctx, rank, c->cookie, f->now - 3);
+		f->ops->hop(f->ctx, rank, c->cookie, f->now - PW_BMX_DECIDE);
 	if (unlikely(f->ops->fault) && ppd_fault(f, stage, rank, c))
 		return;
 	if (likely(out != PW_BMX_OUT_ALL)) {
@@ -257,7 +269,7 @@ static inline void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw
 		arrive(f, stage, base + q, lane, c);
 }
 
-/* a full queue of PPD @i of @stage lost a cell: room from the next cycle on */
+/* a queue of PPD @i of @stage is no longer full: there is room from the next cycle on */
 static void room(struct pw_bmx_fast *f, u32 stage, u32 i)
 {
 	u32 up = stage ? f->wire[i] : i;
@@ -278,7 +290,7 @@ static void refuse(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 
 		schedule(f, x, stage, i, f->now + RETRY);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, target_rank(f, stage, i), 1, f->now - 3);
+		f->ops->suspended(f->ctx, target_rank(f, stage, i), 1, f->now - PW_BMX_DECIDE);
 }
 
 static void try_port_in(struct pw_bmx_fast *f, u32 i)
@@ -291,25 +303,25 @@ static void try_port_in(struct pw_bmx_fast *f, u32 i)
 		if (!(x->offer_flags & PW_BMX_OFFER_ONCE))
 			return;
 		x->state = IDLE;
-		x->free = f->now + 2;
+		x->free = f->now + NEXT_TRY;
 		if (f->ops->refused)
-			f->ops->refused(f->ctx, i, c.cookie, f->now - 3);
+			f->ops->refused(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE);
 		return;
 	}
 	x->sent++;
 	x->state = IDLE;
-	x->free = f->now + 50;
+	x->free = f->now + NEXT_CELL;
 	ppd_accept(f, 0, i, &c);
 	if (f->ops->accepted)
-		f->ops->accepted(f->ctx, i, c.cookie, f->now - 3);
+		f->ops->accepted(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE);
 }
 
-/* the lane that an SPD selected five cycles ago */
+/* the lane that an SPD selected SEL_TO_TRY cycles before its attempt in cycle @at */
 static inline u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
 {
 	u32 q0, p, lane = x->rr;
 
-	/* the only one that has cells */
+	/* only one lane has cells */
 	if (likely(!(x->ne & (x->ne - 1))))
 		return __ffs64(x->ne);
 	q0 = queue_of(f, stage - 1, i, 0);
@@ -339,7 +351,7 @@ static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
 			return;
 		}
 	} else {
-		rx = f->ops->rx(f->ctx, i, c.cookie, f->now - 3, c.flags);
+		rx = f->ops->rx(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE, c.flags);
 		if (rx != PW_BMX_RX_ACCEPT) {
 			refuse(f, x, stage, i, rx == PW_BMX_RX_BLOCK);
 			return;
@@ -375,15 +387,15 @@ static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
  * @port: input port
  * @t: cycle with byte 0 on the link, less than PW_BMX_HORIZON ahead
  * @vpi: pw_bmx_vpi_one() or pw_bmx_vpi_all()
- * @cookie: names the cell in the callbacks
+ * @cookie: identifies the cell in the callbacks
  * @flags: PW_BMX_OFFER_ONCE or 0
  *
- * A refused cell is sent again every six cycles until it gets in, unless
+ * A refused cell is sent again every six cycles until it is accepted, unless
  * PW_BMX_OFFER_ONCE is given.
  *
- * Return: 0; -EINVAL for a port or VPI without a route; -EBUSY if the link is
- * taken by an earlier cell; -ERANGE if @t + 3 is over or too far ahead (run the
- * network first).
+ * Return: 0; -EINVAL for a port or VPI without a route; -EBUSY if an earlier cell is on
+ * the link; -ERANGE if @t + PW_BMX_DECIDE is in the past or too far ahead (run the network
+ * first).
  */
 int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cookie, u32 flags)
 {
@@ -397,7 +409,7 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 	c = &f->offer[port];
 	if (x->state != IDLE || t < x->free)
 		return -EBUSY;
-	if (t + 3 <= f->now || t + 3 > f->now + PW_BMX_HORIZON)
+	if (t + PW_BMX_DECIDE <= f->now || t + PW_BMX_DECIDE > f->now + PW_BMX_HORIZON)
 		return -ERANGE;
 	c->cookie = cookie;
 	c->flags = 0;
@@ -411,7 +423,7 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 		c->out[2] = PW_BMX_OUT_ALL;
 	}
 	x->offer_flags = flags;
-	schedule(f, x, 0, port, t + 3);
+	schedule(f, x, 0, port, t + PW_BMX_DECIDE);
 	return 0;
 }
 
@@ -419,8 +431,8 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
  * pw_bmx_fast_wake() - a port that answered PW_BMX_RX_BLOCK can take cells again
  * @f: network
  * @port: output port
- * @cycle: attempts in this cycle and later are to be asked for again; must not
- *	be over, at most 50 cycles ahead
+ * @cycle: ops->rx is called again for attempts from this cycle on; in the future, at
+ *	most 50 cycles ahead
  *
  * Return: 0 (also if nothing waits there), -EINVAL, -ERANGE.
  */
@@ -430,7 +442,7 @@ int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
 
 	if (port >= f->ports)
 		return -EINVAL;
-	if (cycle <= f->now || cycle > f->now + 50)
+	if (cycle <= f->now || cycle > f->now + WAKE_AHEAD)
 		return -ERANGE;
 	x = src_of(f, PW_BMX_STAGES, port);
 	if (x->state == ASLEEP)
@@ -439,7 +451,7 @@ int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
 }
 
 /**
- * pw_bmx_fast_next() - when something happens next
+ * pw_bmx_fast_next() - cycle of the next event
  * @f: network
  *
  * Return: cycle of the next attempt, PW_BMX_NEVER if there is none.
@@ -484,7 +496,7 @@ static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
 /**
  * pw_bmx_fast_cycle() - one cycle
  * @f: network
- * @cycle: the cycle, up to and with the one before everything is done
+ * @cycle: the cycle; everything before it is done
  *
  * Return: attempts carried out.
  */
@@ -497,12 +509,12 @@ u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle)
 }
 
 /**
- * pw_bmx_fast_run() - let time pass, a bounded amount of work
+ * pw_bmx_fast_run() - run up to a cycle, with a bounded amount of work
  * @f: network
- * @cycle: up to and with this cycle
+ * @cycle: last cycle to run
  * @budget: stop after the cycle in which this many attempts are reached
  *
- * Return: attempts carried out. @f->now tells how far it got.
+ * Return: attempts carried out. @f->now is the cycle reached.
  */
 u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget)
 {
@@ -519,9 +531,9 @@ u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget)
 }
 
 /**
- * pw_bmx_fast_run_until() - let time pass
+ * pw_bmx_fast_run_until() - run up to a cycle
  * @f: network
- * @cycle: up to and with this cycle
+ * @cycle: last cycle to run
  */
 void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle)
 {
@@ -558,12 +570,12 @@ u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 	for (j = 0; j < f->queue[qi].n; j++)
 		size += min_t(u64, now - c[(f->queue[qi].head + j) % f->depth].t + 1,
 			      PW_BMX_CELL);
-	/* the cell taken last may still be on its way through */
+	/* the cell taken last may still be partly in the queue */
 	if (x->sent && x->last_q == p && now - x->last_c < PW_BMX_CELL)
 		size += min_t(u64, now - x->last_t + 1, PW_BMX_CELL) - (now - x->last_c);
 	if (x->state == IDLE)
 		return size;
-	/* bytes fetched of a cell that is not decided, or just refused */
+	/* less the bytes fetched of a cell whose attempt is pending or was refused just now */
 	settle_now(f, x, stage + 1, i);
 	if (x->refused && x->last_fail == now && x->rr == p)
 		size -= PW_BMX_REFUND;

@@ -3,10 +3,9 @@
  * Three-stage BMX network driven by events: same cycles, same queue sizes, same
  * counters as bmx_net, with work per cell and hop instead of per unit and cycle.
  *
- * Cells are 32-bit cookies; their bytes stay with the caller. Everything hangs
- * on one fact of the machine: a cell whose byte 0 is on a link in cycle t is
- * accepted or refused in cycle t+3, for good. That decision, an "attempt", is
- * the only event. See bmx_fast.c for why it suffices.
+ * Cells are 32-bit cookies; their bytes stay with the caller. A cell whose byte 0 is on
+ * a link in cycle t is finally accepted or refused in cycle t + PW_BMX_DECIDE. That
+ * decision, an "attempt", is the only kind of event; bmx_fast.c says why that suffices.
  */
 #ifndef PW_CORE_BMX_FAST_H
 #define PW_CORE_BMX_FAST_H
@@ -16,36 +15,36 @@
 #include "bmx_net.h"
 
 #define PW_BMX_NEVER	U64_MAX
-#define PW_BMX_HORIZON	63	/* an offer decides at most this many cycles ahead */
+#define PW_BMX_HORIZON	63	/* longest time from an offer to its attempt */
 
 /* answer of a port to a cell on its output link */
 enum pw_bmx_rx {
 	PW_BMX_RX_ACCEPT,
-	PW_BMX_RX_REFUSE,	/* suspend; the next try comes six cycles later */
+	PW_BMX_RX_REFUSE,	/* suspend; the next attempt is six cycles later */
 	/*
-	 * suspend this and every try until pw_bmx_fast_wake(); the tries between
-	 * are counted, not asked for, except that a cell from another input of
-	 * the last switch may bring the question up again
+	 * suspend all attempts until pw_bmx_fast_wake(); they are counted without
+	 * further calls, except that a cell from another input of the last switch may
+	 * cause one
 	 */
 	PW_BMX_RX_BLOCK,
 };
 
-#define PW_BMX_CELL_CORRUPT	1	/* the CRC of this copy does not fit */
+#define PW_BMX_CELL_CORRUPT	1	/* the CRC of this copy is wrong */
 
 #define PW_BMX_OFFER_ONCE	1	/* do not repeat a refused cell, call ops->refused */
 
 /**
- * struct pw_bmx_fast_ops - what the network tells the caller
- * @rx: cell @cookie has had its byte 0 on the output link of @port in cycle @t;
- *	called in cycle @t + 3, when the port may still refuse. The last byte
- *	comes in @t + 52. Must be set.
- * @accepted: an offered cell is in; its byte 0 was on the link in cycle @t
+ * struct pw_bmx_fast_ops - callbacks of the network
+ * @rx: cell @cookie had its byte 0 on the output link of @port in cycle @t; called in
+ *	cycle @t + PW_BMX_DECIDE, when the port may still refuse. The last byte arrives
+ *	in @t + 52. Must be set.
+ * @accepted: an offered cell was accepted; its byte 0 was on the link in cycle @t
  *	(later than offered if it had been refused). The next cell may have its
  *	byte 0 on the link in @t + 53. May be NULL.
  * @refused: a cell offered with PW_BMX_OFFER_ONCE was refused; the next one may
  *	start in @t + 5. May be NULL.
- * @dropped: the fault hook dropped the cell at PPD @ppd; @copies ports will not
- *	see it. May be NULL.
+ * @dropped: the fault hook dropped the cell at PPD @ppd; @copies ports do not get it.
+ *	May be NULL.
  * @hop: PPD @ppd accepted the cell with byte 0 in cycle @t. May be NULL.
  * @suspended: PPD @ppd (or port @ppd - 3 * ports) refused; @tries attempts are
  *	reported at once, the last one with byte 0 in cycle @t. May be NULL.
@@ -72,12 +71,12 @@ struct pw_bmx_fcell {
 
 struct pw_bmx_fqueue {
 	u8 head;
-	u8 n;			/* cells accepted and not yet taken for good */
+	u8 n;			/* cells accepted here and not yet downstream */
 };
 
-/* who sends to a PPD or to a port: an input port or an SPD */
+/* source of a link: an input port or an SPD */
 struct pw_bmx_fsrc {
-	u64 at;			/* pending: next attempt; asleep: next one skipped */
+	u64 at;			/* pending: next attempt; asleep: next one not yet counted */
 	u64 free;		/* idle: earliest cycle of the next selection */
 	u64 last_c;		/* selection cycle of the cell taken last */
 	u64 last_t;		/* when that cell was accepted into the queue */
@@ -97,7 +96,7 @@ struct pw_bmx_fsrc {
  * @ports: k * k
  * @depth: cells in a queue
  * @words: 64-bit words for a bit per port
- * @now: every cycle up to and with this one is done
+ * @now: last cycle done
  * @events: attempts carried out since reset
  * @dropped: cells dropped by the fault hook, per stage
  * @corrupted: cells damaged by the fault hook, per stage

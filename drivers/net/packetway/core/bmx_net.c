@@ -4,7 +4,7 @@
 #include "bmx_net.h"
 
 /**
- * pw_bmx_entries_needed() - table entries the routes of a network take
+ * pw_bmx_entries_needed() - table entries that the routes of a network take
  * @k: ports of a switch
  *
  * First and middle stage: every source of a switch (k of them) has k*k
@@ -19,7 +19,7 @@ u32 pw_bmx_entries_needed(u32 k)
 }
 
 /**
- * pw_bmx_cfg_check() - are the sizes possible?
+ * pw_bmx_cfg_check() - check the sizes of a network
  * @cfg: sizes
  *
  * Return: 0 or -EINVAL.
@@ -92,7 +92,8 @@ static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg
 	head.out_byteind = pw_arena_take(a, ports);
 	head.out_suspend = pw_arena_take(a, ports);
 	head.peer = pw_arena_take(a, sizeof(*head.peer) * 2 * ports);
-	take_units(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), cfg->wide ? 1 + k : 2, &u);
+	/* all outputs of an entry have the same VPI: two words per entry */
+	take_units(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), 2, &u);
 	head.ppd = u.ppd;
 	head.spd = u.spd;
 	head.xpm = u.xpm;
@@ -102,7 +103,7 @@ static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg
 }
 
 /**
- * pw_bmx_net_size() - memory a network needs
+ * pw_bmx_net_size() - memory that a network needs
  * @cfg: sizes, checked
  *
  * Return: bytes to hand to pw_bmx_net_init().
@@ -136,9 +137,9 @@ static void set_all(struct pw_bmx_net *net, u32 ppd, u32 vpi, u32 vpi_out)
 }
 
 /*
- * Every PPD hands out its entries upwards from 0, sources ascending, for each
- * source first all point-to-point routes (destination, then route), then its
- * broadcast routes. That gives these closed forms, here for any k.
+ * Every PPD allocates its entries upwards from 0: sources ascending, for each source
+ * first all point-to-point routes (destination, then route), then its broadcast
+ * routes. These are the closed forms of that for any k.
  */
 static void fill_tables(struct pw_bmx_net *net)
 {
@@ -218,20 +219,20 @@ void pw_bmx_net_step_spd(struct pw_bmx_net *net)
 	}
 }
 
+/* ask the fault hook about the cell that PPD @r accepts in this cycle, if there is one */
 static void ask_fault(struct pw_bmx_net *net, u32 r)
 {
 	struct pw_bmx_ppd *p = &net->ppd[r];
 
 	if (!p->cind || p->qind || pw_bmx_ppd_full(p, &net->xpm[(size_t)r * net->k]))
 		return;
-	switch (net->fault(net->fault_ctx, r, net->cycle - 3)) {
+	switch (net->fault(net->fault_ctx, r, net->cycle - PW_BMX_DECIDE)) {
 	case PW_BMX_FAULT_DROP:
 		p->sel = 0;
 		net->dropped[r / net->ports]++;
 		break;
 	case PW_BMX_FAULT_CORRUPT:
-		/* another byte in each stage: two faults never cancel */
-		p->flip_at = 50 - r / net->ports;
+		p->flip_at = PW_BMX_FLIP(r / net->ports);
 		net->corrupted[r / net->ports]++;
 		break;
 	default:
@@ -261,7 +262,7 @@ void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
 }
 
 /**
- * pw_bmx_path() - units on a route
+ * pw_bmx_path() - units on a route, in the order a cell passes them
  * @k: ports of a switch
  * @s: source port
  * @d: destination port
@@ -344,7 +345,7 @@ static struct pw_bmx_switch *switch_layout(struct pw_arena *a, const struct pw_b
 }
 
 /**
- * pw_bmx_switch_size() - memory a lone switch needs
+ * pw_bmx_switch_size() - memory that a lone switch needs
  * @cfg: sizes, checked
  *
  * Return: bytes to hand to pw_bmx_switch_init().

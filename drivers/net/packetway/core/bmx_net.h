@@ -19,33 +19,33 @@
 
 #define PW_BMX_STAGES	3
 /* cycles from byte 0 on the input link to byte 0 on the output link, idle network */
-#define PW_BMX_LATENCY	18
+#define PW_BMX_LATENCY	(PW_BMX_STAGES * PW_BMX_HOP)
+/* byte that a fault damages in stage @s; differs, so that two faults never cancel */
+#define PW_BMX_FLIP(s)	(50 - (s))
 
 /**
  * struct pw_bmx_cfg - sizes of a network or switch
  * @k: ports of a switch, PW_BMX_KMIN..PW_BMX_KMAX; 0 for the default
  * @depth: cells in a queue, 1..PW_BMX_DEPTH_MAX; 0 for the default
  * @entries: table entries; 0 for the default, raised to what the routes need
- * @wide: tables hold a VPI for each output instead of one for all of them
  */
 struct pw_bmx_cfg {
 	u32 k;
 	u32 depth;
 	u32 entries;
-	bool wide;
 };
 
-/* what a fault hook decides for a cell that a PPD is about to accept */
+/* decision of a fault hook about a cell that a PPD accepts */
 enum pw_bmx_fault {
 	PW_BMX_FAULT_NONE,
 	PW_BMX_FAULT_DROP,	/* taken from the link, stored nowhere */
-	PW_BMX_FAULT_CORRUPT,	/* a data bit flips, the CRC no longer fits */
+	PW_BMX_FAULT_CORRUPT,	/* a data bit flips, the CRC becomes wrong */
 };
 
 /*
- * Asked once per cell and PPD, never for a refused attempt. @ppd: rank, @t:
- * cycle in which byte 0 was on the PPD's link. Same arguments in both engines,
- * so that a decision that depends on them alone gives the same run.
+ * Called once per cell and PPD, never for a refused attempt. @ppd: rank, @t: cycle
+ * with byte 0 on the PPD's link. Both engines pass the same arguments, so that a
+ * decision that depends on them alone gives the same run.
  */
 typedef enum pw_bmx_fault (*pw_bmx_fault_fn)(void *ctx, u32 ppd, u64 t);
 

@@ -2,6 +2,10 @@
 /* BMX units, register by register: XPM, translation table, PPD, SPD. */
 #include "bmx.h"
 
+/* published form of a table entry: a select bit and a 12-bit VPI for each output */
+#define RAW_VPI(i)	(PW_BMX_K + 12 * (i))
+#define RAW_MASK	0xfff
+
 /**
  * pw_bmx_xpm_init() - empty queue
  * @x: queue
@@ -34,6 +38,7 @@ void pw_bmx_tab_init(struct pw_bmx_tab *tab, u16 *row, u32 entries, u32 stride, 
 	tab->shift = shift;
 }
 
+/* has the entry one VPI for all its outputs, and 0 for the others? */
 static bool compact_fits(const struct pw_bmx_entry *e, u16 *common)
 {
 	bool have = false;
@@ -60,8 +65,8 @@ static bool compact_fits(const struct pw_bmx_entry *e, u16 *common)
  * @vpi: its index
  * @e: its content
  *
- * Return: 0, -ERANGE for a VPI the table does not have, -EINVAL for an entry
- * that a table with one common VPI per entry cannot hold.
+ * Return: 0, -ERANGE for a VPI beyond the table, -EINVAL for an entry with several
+ * VPIs in a table with one VPI per entry.
  */
 int pw_bmx_tab_set(struct pw_bmx_tab *tab, u32 vpi, const struct pw_bmx_entry *e)
 {
@@ -82,7 +87,7 @@ int pw_bmx_tab_set(struct pw_bmx_tab *tab, u32 vpi, const struct pw_bmx_entry *e
 }
 
 /**
- * pw_bmx_tab_get() - look an entry up
+ * pw_bmx_tab_get() - read an entry
  * @tab: table
  * @vpi: its index; beyond the table: no outputs
  * @k: number of outputs
@@ -112,24 +117,24 @@ void pw_bmx_entry_unpack(u64 raw, struct pw_bmx_entry *e)
 	u32 i;
 
 	memset(e, 0, sizeof(*e));
-	e->sel = raw & 0xf;
-	for (i = 0; i < 4; i++)
-		e->vpi[i] = raw >> (4 + 12 * i) & 0xfff;
+	e->sel = raw & (BIT(PW_BMX_K) - 1);
+	for (i = 0; i < PW_BMX_K; i++)
+		e->vpi[i] = raw >> RAW_VPI(i) & RAW_MASK;
 }
 
 /**
  * pw_bmx_entry_pack() - 56-bit form of an entry of a 4x4 switch
- * @e: entry; outputs beyond 3 and VPI bits beyond 12 have no place in it
+ * @e: entry; outputs beyond 3 and VPI bits beyond 12 are left out
  *
  * Return: the 56-bit number.
  */
 u64 pw_bmx_entry_pack(const struct pw_bmx_entry *e)
 {
-	u64 raw = e->sel & 0xf;
+	u64 raw = e->sel & (BIT(PW_BMX_K) - 1);
 	u32 i;
 
-	for (i = 0; i < 4; i++)
-		raw |= (u64)(e->vpi[i] & 0xfff) << (4 + 12 * i);
+	for (i = 0; i < PW_BMX_K; i++)
+		raw |= (u64)(e->vpi[i] & RAW_MASK) << RAW_VPI(i);
 	return raw;
 }
 
@@ -147,7 +152,7 @@ void pw_bmx_ppd_init(struct pw_bmx_ppd *p, u32 k, u32 depth)
 }
 
 /**
- * pw_bmx_ppd_full() - does a selected queue refuse?
+ * pw_bmx_ppd_full() - is a selected queue full?
  * @p: unit
  * @xq: its k queues
  *
@@ -163,6 +168,7 @@ bool pw_bmx_ppd_full(const struct pw_bmx_ppd *p, const struct pw_bmx_xpm *xq)
 	return false;
 }
 
+/* look the VPI up: new header word for each queue, and which queues get the cell */
 static void ppd_translate(struct pw_bmx_ppd *p)
 {
 	u32 head = p->a << 8 | p->b, shift = p->tab.shift;
@@ -178,31 +184,17 @@ static void ppd_translate(struct pw_bmx_ppd *p)
 	p->sel = e.sel;
 }
 
-/**
- * pw_bmx_ppd_step() - one cycle of an input unit
- * @p: unit
- * @byte: input link
- * @byteind: input link valid
- * @xq: its k queues
- *
- * The first push of a cell happens three cycles after its byte 0 was taken; in
- * that cycle the cell may be refused, then @suspend is up for one cycle.
- */
-void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_xpm *xq)
+/* output side: push one byte to every selected queue; returns true if the cell is refused */
+static bool ppd_output(struct pw_bmx_ppd *p, struct pw_bmx_xpm *xq)
 {
-	bool refuse = false;
 	u32 i;
 
-	if (p->tab.wcmd) {
-		pw_bmx_tab_set(&p->tab, p->tab.wadr, &p->tab.datain);
-		p->tab.wcmd = false;
-	}
-
 	if (p->cind && pw_bmx_ppd_full(p, xq)) {
-		refuse = true;
 		p->sel = 0;
 		p->refused++;
-	} else if (p->qind) {
+		return true;
+	}
+	if (p->qind) {
 		for (i = 0; i < p->k; i++)
 			if (p->sel & BIT(i))
 				pw_bmx_xpm_push(&xq[i], p->q);
@@ -216,7 +208,56 @@ void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_
 			if (p->sel & BIT(i))
 				pw_bmx_xpm_push(&xq[i], p->lo[i]);
 	}
+	return false;
+}
 
+/* input side: take a byte from the link */
+static void ppd_input(struct pw_bmx_ppd *p, u8 byte)
+{
+	if (p->count == 0) {
+		p->a = byte;
+		p->aind = true;
+		p->count = 1;
+	} else if (p->count == 1) {
+		p->b = byte;
+		p->bind = true;
+		p->count = 2;
+	} else if (p->suspend) {
+		/* last byte of a refused cell */
+		p->pind = false;
+		p->count = 0;
+	} else {
+		if (p->flip_at == p->count) {
+			byte ^= 1;
+			p->flip_at = 0;
+		}
+		p->o = byte;
+		p->oind = true;
+		if (++p->count == PW_BMX_CELL)
+			p->count = 0;
+	}
+}
+
+/**
+ * pw_bmx_ppd_step() - one cycle of an input unit
+ * @p: unit
+ * @byte: input link
+ * @byteind: input link valid
+ * @xq: its k queues
+ *
+ * The first push of a cell happens PW_BMX_DECIDE cycles after its byte 0 was taken; in
+ * that cycle the cell may be refused, then @suspend is up for one cycle.
+ */
+void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_xpm *xq)
+{
+	bool refuse;
+
+	if (p->tab.wcmd) {
+		pw_bmx_tab_set(&p->tab, p->tab.wadr, &p->tab.datain);
+		p->tab.wcmd = false;
+	}
+
+	refuse = ppd_output(p, xq);
 	if (p->bind)
 		ppd_translate(p);
 
@@ -230,32 +271,10 @@ void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_
 	p->aind = false;
 	p->bind = false;
 	p->oind = false;
-	if (byteind) {
-		if (p->count == 0) {
-			p->a = byte;
-			p->aind = true;
-			p->count = 1;
-		} else if (p->count == 1) {
-			p->b = byte;
-			p->bind = true;
-			p->count = 2;
-		} else if (p->suspend) {
-			p->pind = false;
-			p->count = 0;
-		} else {
-			if (p->flip_at == p->count) {
-				byte ^= 1;
-				p->flip_at = 0;
-			}
-			p->o = byte;
-			p->oind = true;
-			if (++p->count == PW_BMX_CELL)
-				p->count = 0;
-		}
-	}
+	if (byteind)
+		ppd_input(p, byte);
 	p->suspend = refuse;
 }
-
 /**
  * pw_bmx_spd_init() - reset an output unit
  * @s: unit
