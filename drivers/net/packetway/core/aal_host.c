@@ -2,16 +2,16 @@
 /* The process at a port, as a state machine. */
 #include "aal_host.h"
 
-enum {
+enum host_state {
 	HOST_IDLE,
-	HOST_TX_LOCK,
-	HOST_TX_PUT,
-	HOST_TX_DST,
-	HOST_TX_HDR,
-	HOST_RX_LOCK,
-	HOST_RX_HDR,
-	HOST_RX_WAIT,
-	HOST_RX_GET,
+	HOST_TX_LOCK,	/* send: wait for both locks */
+	HOST_TX_PUT,	/* a put for each word */
+	HOST_TX_DST,	/* set destination was issued */
+	HOST_TX_HDR,	/* header words */
+	HOST_RX_LOCK,	/* receive: wait for both locks */
+	HOST_RX_HDR,	/* header words */
+	HOST_RX_WAIT,	/* wait for the answer of controller 8 */
+	HOST_RX_GET,	/* a get for each word */
 };
 
 /**
@@ -19,7 +19,7 @@ enum {
  * @h: process
  * @u: unit of its port
  * @ops: callbacks
- * @ctx: their first argument
+ * @ctx: first argument of the callbacks
  */
 void pw_aal_host_init(struct pw_aal_host *h, struct pw_aal *u, const struct pw_aal_host_ops *ops,
 		      void *ctx)
@@ -61,7 +61,7 @@ void pw_aal_host_recv(struct pw_aal_host *h, const struct pw_aal_job *job)
 }
 
 /**
- * pw_aal_host_idle() - may a new job be given?
+ * pw_aal_host_idle() - can the process take a new job?
  * @h: process
  *
  * Return: true if it has none.
@@ -71,6 +71,7 @@ bool pw_aal_host_idle(const struct pw_aal_host *h)
 	return h->state == HOST_IDLE;
 }
 
+/* give a command to the unit */
 static void issue(struct pw_aal_host *h, u8 cmd, u32 bus, u8 nbytes)
 {
 	struct pw_aal_dev *dev = &h->u->dev;
@@ -81,7 +82,7 @@ static void issue(struct pw_aal_host *h, u8 cmd, u32 bus, u8 nbytes)
 	dev->busi = true;
 }
 
-/* true while a gap of @cycles lasts */
+/* true until @cycles have passed since the first call */
 static bool gap(struct pw_aal_host *h, u32 cycles)
 {
 	if (!h->armed) {
@@ -101,6 +102,7 @@ static u32 next_unit(const struct pw_aal_host *h)
 	return min_t(u32, job->len - h->off, 4);
 }
 
+/* issue the next put; after the last one set the destination */
 static void put(struct pw_aal_host *h)
 {
 	u32 n = next_unit(h);
@@ -119,6 +121,7 @@ static void put(struct pw_aal_host *h)
 	h->i++;
 }
 
+/* store what the last get has read, issue the next one */
 static void get(struct pw_aal_host *h)
 {
 	u8 w[4];
@@ -141,6 +144,7 @@ static void get(struct pw_aal_host *h)
 		h->ops->received(h->ctx, h);
 }
 
+/* take the write lock and issue init-send */
 static void lock_tx(struct pw_aal_host *h)
 {
 	struct pw_aal_dev *dev = &h->u->dev;
@@ -157,6 +161,7 @@ static void lock_tx(struct pw_aal_host *h)
 		h->ops->started(h->ctx, h);
 }
 
+/* take the receive lock, then issue the header words of the request */
 static void ask(struct pw_aal_host *h)
 {
 	struct pw_aal_dev *dev = &h->u->dev;
@@ -175,6 +180,7 @@ static void ask(struct pw_aal_host *h)
 		h->state = HOST_RX_WAIT;
 }
 
+/* granted: get the message; denied: ask again or give up */
 static void take_answer(struct pw_aal_host *h)
 {
 	struct pw_aal_dev *dev = &h->u->dev;
@@ -199,7 +205,7 @@ static void take_answer(struct pw_aal_host *h)
 }
 
 /**
- * pw_aal_host_step() - what the process does after a cycle of the unit
+ * pw_aal_host_step() - run the process after a cycle of its unit
  * @h: process
  *
  * Calling it again in the same cycle changes nothing.

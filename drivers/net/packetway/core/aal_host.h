@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The process at a port: the library calls of the published machine as a state
- * machine that talks to the unit through the shared record, cycle by cycle.
- * It takes no time of its own except for the gaps it is told to make.
+ * machine that uses the record shared with the AAL unit, cycle by cycle. It takes no
+ * time of its own except for the gaps of its job.
  */
 #ifndef PW_CORE_AAL_HOST_H
 #define PW_CORE_AAL_HOST_H
@@ -42,7 +42,7 @@ struct pw_aal_host;
  * @fetch: bytes to send
  * @store: bytes received
  * @started: init-send was issued
- * @sent: the last header word was taken; the unit segments by itself
+ * @sent: the unit has taken the last header word and segments the message
  * @received: the last get is done and the lock released
  * @denied: no such message; return true to ask again
  */
@@ -59,13 +59,13 @@ struct pw_aal_host_ops {
  * struct pw_aal_host - the process
  * @u: unit of its port
  * @ops: callbacks
- * @ctx: their first argument
- * @job: what it is at
+ * @ctx: first argument of the callbacks
+ * @job: current job
  * @until: end of the current gap
  * @off: bytes put or got
  * @i: number of the put, get or header word
  * @n: bytes of the get under way
- * @state: where it is
+ * @state: enum host_state
  * @armed: a gap has begun
  */
 struct pw_aal_host {

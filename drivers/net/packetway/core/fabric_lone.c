@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What comes of a message that is alone in the fabric: see fabric_lone.h. */
+/* Results of a message that is alone in the fabric, see fabric_lone.h. */
 #include "fabric_lone.h"
 
-/* sources that cells from @s to @d and back may meet: how many there are */
+#define PORT_SOURCES	4	/* input and output of both ports */
+
+/* number of sources on all routes from @s to @d and back */
 static u32 sources(const struct pw_bmx_fast *net, u32 s, u32 d)
 {
-	return 4 + 2 * net->k * (net->base[s] == net->base[d] ? 1 : 2);
+	return PORT_SOURCES + 2 * net->k * (net->base[s] == net->base[d] ? 1 : 2);
 }
 
 /*
- * The @i-th of them: input and output of the two ports; then the output units of their
- * switches, and those of the middle switches towards these.
+ * Source @i of them: input and output of the two ports, then for the switch of each port
+ * its k output units and the k output units of the middle switches that lead to it.
  */
 static struct pw_bmx_fsrc *source(const struct pw_bmx_fast *net, u32 s, u32 d, u32 i)
 {
 	u32 n = net->ports, k = net->k, port = i & 1 ? d : s;
 
-	if (i < 4)
+	if (i < PORT_SOURCES)
 		return &net->src[(i < 2 ? 0 : PW_BMX_STAGES * n) + port];
-	i -= 4;
+	i -= PORT_SOURCES;
 	if (i >= 2 * k) {
 		i -= 2 * k;
 		s = d;
@@ -29,21 +31,21 @@ static struct pw_bmx_fsrc *source(const struct pw_bmx_fast *net, u32 s, u32 d, u
 }
 
 /*
- * Those whose choice of a queue matters, the first ones: cells of a message and their
- * acknowledgments meet where both ports have the same switch. Elsewhere, and in the
- * middle, a source sees them one by one or in one queue.
+ * Number of sources, from source 0 on, that may choose between queues. Cells of a message
+ * and their acknowledgments meet only if both ports are at the same switch, and only in
+ * the output units of that switch. Any other source has cells in one queue at a time.
  */
 static u32 choosers(const struct pw_bmx_fast *net, u32 s, u32 d)
 {
-	return net->base[s] == net->base[d] ? 4 + net->k : 0;
+	return net->base[s] == net->base[d] ? PORT_SOURCES + net->k : 0;
 }
 
 /**
- * pw_lone_key() - what becomes of a message depends on this
+ * pw_lone_key() - key of a message in the present state
  * @key: result
- * @way: units it meets, idle
+ * @way: units that it passes, idle
  * @len: data bytes
- * @route: route asked for
+ * @route: requested route
  */
 void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_way *way, u32 len, int route)
 {
@@ -68,11 +70,11 @@ static u32 slot(const struct pw_lone_key *key)
 }
 
 /**
- * pw_lone_find() - has there been a message like this?
+ * pw_lone_find() - look a result up
  * @table: PW_LONE_ENTRIES, zero at first
  * @key: the message
  *
- * Return: what came of it, or NULL.
+ * Return: the stored result or NULL.
  */
 const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_lone_key *key)
 {
@@ -82,9 +84,9 @@ const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_
 }
 
 /**
- * pw_lone_begin() - a lone message starts, see what comes of it
- * @w: notes
- * @way: units it meets, idle
+ * pw_lone_begin() - record the state before a lone message
+ * @w: result
+ * @way: units that it passes, idle
  * @key: the message
  */
 void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_way *way,
@@ -104,13 +106,13 @@ void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_way *way,
 }
 
 /**
- * pw_lone_learn() - the fabric is idle again: remember
+ * pw_lone_learn() - store the result of a lone message; the fabric is idle again
  * @table: PW_LONE_ENTRIES
- * @w: notes of pw_lone_begin()
- * @way: units the message has met
- * @t: when
+ * @w: state of pw_lone_begin()
+ * @way: units that the message has passed
+ * @t: times of its events
  *
- * One whose cells were refused is forgotten: sources count refusals by time.
+ * A message with refused cells is not stored: the times of refusals are registers, too.
  */
 void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
 		   const struct pw_lone_way *way, const struct pw_lone_times *t)
@@ -135,16 +137,16 @@ void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
 			e->stats[i][j] = now[j] - then[j];
 		e->rcount[i] = way->u[i]->rcount;
 	}
-	/* controller 10 counts by itself */
+	/* pw_aal_fast_passed() runs controller 10, which counts this one */
 	e->stats[1][offsetof(struct pw_aal_stats, obsolete) / sizeof(u64)] = 0;
 	e->key = w->key;
 	e->t = *t;
 }
 
 /**
- * pw_lone_apply() - another message like this has passed
- * @e: what came of the first one
- * @way: units it has met
+ * pw_lone_apply() - apply a stored result
+ * @e: result
+ * @way: units that the message passes
  */
 void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_way *way)
 {

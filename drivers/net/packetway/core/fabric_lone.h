@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What comes of a message that is alone in the fabric.
+ * Results of a message that is alone in the fabric.
  *
- * From an idle fabric on, everything that happens to a lone message follows from its
- * length, its way and a few registers: the route counters of the two units and, in some
- * output units on its way, the queue served last. The second message with the same
- * ones takes the same cycles; they need not be worked out again, cell by cell.
+ * In an idle fabric, everything that happens to a lone message is determined by its
+ * length, its ports, its route and a few registers: the route counters of the two AAL
+ * units and the queue served last in some output units. A second message with the same
+ * values takes the same cycles, so the stored result is applied without simulating cells.
  *
- * Controller 10 of the receiver alone is in another place each time. It acts on the
- * message when that has been read, see pw_aal_fast_passed().
+ * Only controller 10 of the receiver is in another place each time. It acts on the
+ * message after that was read, see pw_aal_fast_passed().
  */
 #ifndef PW_CORE_FABRIC_LONE_H
 #define PW_CORE_FABRIC_LONE_H
@@ -17,20 +17,20 @@
 #include "bmx_fast.h"
 
 #define PW_LONE_ENTRIES	128	/* a power of two */
-/* input ports, output units of the three stages: there and back */
+/* input ports, output units of the three stages, for cells and acknowledgments */
 #define PW_LONE_SOURCES	(4 * PW_BMX_KMAX + 4)
-/* those that may have cells in more than one queue */
+/* sources that may have cells in more than one queue */
 #define PW_LONE_CHOOSERS (PW_BMX_KMAX + 4)
-/* all of them are u64 and are replayed by number */
+/* all counters of a unit are u64 and are added by index */
 #define PW_LONE_STATS	(sizeof(struct pw_aal_stats) / sizeof(u64))
 
 /**
- * struct pw_lone_key - what it depends on; no padding, compared as bytes
- * @len: data bytes, 0: none
+ * struct pw_lone_key - what the result depends on; no padding, compared as bytes
+ * @len: data bytes
  * @src: sending port
  * @dst: receiving port
  * @route: route asked for
- * @rcount: route counters of the two
+ * @rcount: route counters of sender and receiver
  * @rr: queue served last, of sources that may have a choice
  * @pad: zero
  */
@@ -44,10 +44,10 @@ struct pw_lone_key {
 };
 
 /**
- * struct pw_lone_times - when, in cycles from the beginning
+ * struct pw_lone_times - events in cycles from the beginning
  * @start: init-send
  * @segmented: all cells ready
- * @first_out: first cell on its way
+ * @first_out: byte 0 of the first cell fetched for sending
  * @first_in: first cell taken in
  * @reassembled: message complete
  * @delivered: last get done
@@ -59,13 +59,13 @@ struct pw_lone_times {
 };
 
 /**
- * struct pw_lone - a message and what came of it
+ * struct pw_lone - a message and its result
  * @key: the message
- * @t: when
+ * @t: times of its events; delivered 0: entry not used
  * @rcount: route counters afterwards
  * @rr: queue served last afterwards
  * @sent: cells that each source has sent
- * @stats: what the counters of the two units have grown by
+ * @stats: increments of the counters of the two units
  */
 struct pw_lone {
 	struct pw_lone_key key;
@@ -77,7 +77,7 @@ struct pw_lone {
 };
 
 /**
- * struct pw_lone_way - the units a message meets
+ * struct pw_lone_way - the units that a message passes
  * @net: network
  * @u: AAL units of sender and receiver
  */
@@ -87,10 +87,10 @@ struct pw_lone_way {
 };
 
 /**
- * struct pw_lone_watch - a lone message is watched, to know it the next time
+ * struct pw_lone_watch - state before a lone message whose result is to be stored
  * @key: the message
- * @sent: counters of the sources before
- * @refused: likewise
+ * @sent: cells sent by each source before
+ * @refused: cells refused at each source before
  * @stats: counters of the units before
  */
 struct pw_lone_watch {
