@@ -21,9 +21,17 @@
 #include "pw_priv.h"
 #include "pw_trace.h"
 
-/* hops that one poll may compute, or in rtl, interfaces times bit times */
-#define PW_ATON_FAST_STEPS	65536U
-#define PW_ATON_RTL_STEPS	16384U
+/*
+ * Work of one poll, see pw_ring_run(): about 100,000 instructions. NAPI makes up to
+ * five of them with bottom halves off.
+ */
+#define PW_ATON_FAST_STEPS	16384U
+#define PW_ATON_RTL_STEPS	2048U
+/* commands taken off the ring with its lock held */
+#define PW_ATON_REAP		128
+/* commands queued at one interface and at all interfaces of a ring */
+#define PW_ATON_QUEUE_PORT	4096
+#define PW_ATON_QUEUE_RING	16384
 /* bit times that one poll may go on for, beside those that the ring's length takes */
 #define PW_ATON_HORIZON		4096
 /* interfaces up to which bit-by-bit stepping is offered */
@@ -37,6 +45,12 @@ const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN] = {
 	PW_RING_COUNTERS(PW_X_NAME)
 };
 
+static void pw_aton_put(struct pw_aton *aton)
+{
+	if (refcount_dec_and_test(&aton->refs))
+		kfree(aton);
+}
+
 /* number on the ring of the station at @port: stations sit in port order */
 static u32 pw_aton_index(const struct pw_aton *aton, u32 port)
 {
@@ -47,7 +61,7 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 {
 	/* a bit time of all interfaces is the least that rtl can step */
 	if (aton->params.engine == PW_RING_RTL)
-		return max(PW_ATON_RTL_STEPS, 4 * pw_ring_ifaces(aton->ring));
+		return max(PW_ATON_RTL_STEPS, 2 * pw_ring_ifaces(aton->ring));
 	return PW_ATON_FAST_STEPS;
 }
 
@@ -89,16 +103,17 @@ static bool pw_aton_standing_changed(const struct packetway_aton_slot *slot,
 			     slot->v2 != cmd->v2);
 }
 
-/* take what has ended off the ring; aton->lock held */
+/* take some of what has ended off the ring; aton->lock held */
 static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 {
 	struct packetway_aton_page *page;
 	struct pw_aton_req *req;
 	struct pw_aton_if *aif;
 	struct pw_ring_cmd *cmd;
+	int i;
 
-	while ((cmd = pw_ring_reap(aton->ring))) {
-		u64 time = aton->epoch + cmd->done;
+	for (i = 0; i < PW_ATON_REAP && (cmd = pw_ring_reap(aton->ring)); i++) {
+		u64 time = cmd->done;
 
 		req = container_of(cmd, struct pw_aton_req, cmd);
 		aif = (struct pw_aton_if *)(uintptr_t)cmd->cookie;
@@ -112,7 +127,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 
 			pw_aton_publish(&page->standing, cmd, time);
 			if (aif->standing_file)
-				pw_aton_file_standing(aif->standing_file, changed);
+				pw_aton_file_standing(aif->standing_file, req, changed);
 			continue;
 		}
 		pw_aton_publish(&page->command, cmd, time);
@@ -152,7 +167,7 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	spin_lock(&aton->lock);
 	more = pw_ring_run(aton->ring, pw_aton_until(aton), pw_aton_budget(aton)) == PW_RING_MORE;
 	pw_aton_reap(aton, &ended);
-	more = more || aton->demand;
+	more = more || aton->demand || pw_ring_ended(aton->ring);
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
 
@@ -209,36 +224,25 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 }
 
 /*
- * Interfaces come and go only while no packet is on the ring: run it that far.
- * Returns with aton->lock held; a packet always ends, so this does too.
+ * Release aton->lock and finish what has ended. All of what had ended then is
+ * finished on return, by this task or by the poll.
  */
-static void pw_aton_settle(struct pw_aton *aton)
-	__acquires(&aton->lock)
-{
-	LIST_HEAD(ended);
-
-	for (;;) {
-		spin_lock_bh(&aton->lock);
-		if (!pw_ring_busy(aton->ring))
-			return;
-		/* the packet that is there ends, and no other starts */
-		pw_ring_run(aton->ring, pw_ring_now(aton->ring), pw_aton_budget(aton));
-		pw_aton_reap(aton, &ended);
-		spin_unlock_bh(&aton->lock);
-		pw_aton_finish(&ended);
-		cond_resched();
-	}
-}
-
 static void pw_aton_unlock(struct pw_aton *aton)
 	__releases(&aton->lock)
 {
 	LIST_HEAD(ended);
+	bool more;
 
-	/* what was queued at an interface that left has ended */
-	pw_aton_reap(aton, &ended);
-	spin_unlock_bh(&aton->lock);
-	pw_aton_finish(&ended);
+	for (;;) {
+		pw_aton_reap(aton, &ended);
+		more = pw_ring_ended(aton->ring);
+		spin_unlock_bh(&aton->lock);
+		pw_aton_finish(&ended);
+		if (!more)
+			return;
+		cond_resched();
+		spin_lock_bh(&aton->lock);
+	}
 }
 
 /* the registers that programs write are in the mapped page */
@@ -267,7 +271,8 @@ int pw_aton_station_add(struct pw_station *st)
 	}
 	pw_aton_registers(aif);
 
-	pw_aton_settle(aton);
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
 	pos = pw_aton_index(aton, st->port);
 	err = pw_ring_attach(aton->ring, pos, 1, st->addr, 0);
 	if (!err) {
@@ -278,6 +283,8 @@ int pw_aton_station_add(struct pw_station *st)
 		WARN_ON_ONCE(err);
 	}
 	pw_aton_unlock(aton);
+	/* the packet that was on the ring is to be sent again */
+	pw_aton_kick(aton);
 	if (!err)
 		return 0;
 err_free:
@@ -286,98 +293,6 @@ err_free:
 	if (aif->results)
 		__free_page(aif->results);
 	return err;
-}
-
-/* nobody submits any more (the station is withdrawn); what is queued ends */
-void pw_aton_station_remove(struct pw_station *st)
-{
-	struct pw_aton *aton = st->san->aton;
-	u32 pos;
-
-	pw_aton_settle(aton);
-	pos = pw_aton_index(aton, st->port);
-	if (st->aton.standing) {
-		pw_ring_stand(aton->ring, pos, NULL);
-		st->aton.standing = NULL;
-		st->aton.standing_file = NULL;
-		aton->standing--;
-		pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
-	}
-	st->aton.live = false;
-	pw_ring_detach(aton->ring, pos, 1);
-	__clear_bit(st->port, aton->attached);
-	pw_aton_unlock(aton);
-	/* mappings hold the pages by themselves */
-	__free_page(st->aton.operands);
-	__free_page(st->aton.results);
-}
-
-void pw_aton_station_up(struct pw_station *st, bool up)
-{
-	struct pw_aton *aton = st->san->aton;
-
-	spin_lock_bh(&aton->lock);
-	pw_ring_set_up(aton->ring, pw_aton_index(aton, st->port), up);
-	pw_aton_unlock(aton);
-	/* a packet may be waiting for its sender to leave */
-	pw_aton_kick(aton);
-}
-
-/* May this station's interface take a command? aton->lock held */
-static int pw_aton_ready(const struct pw_aton *aton, const struct pw_station *st)
-{
-	if (!st->aton.live)
-		return -ENODEV;
-	return aton->frozen ? -EAGAIN : 0;
-}
-
-/**
- * pw_aton_submit - queue a command at a station's interface
- * @st: the station
- * @req: the command, the ring's until @req->done is signalled or
- *	pw_aton_cancel() gives it back
- *
- * The ring runs when the caller lets softirqs come again.
- *
- * Return: 0 or a negative errno; -EAGAIN: the ring is being replaced. RCU held, BH
- * off.
- */
-int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
-{
-	struct pw_aton *aton = st->san->aton;
-	int err;
-
-	req->cmd.cookie = (uintptr_t)&st->aton;
-	spin_lock(&aton->lock);
-	err = pw_aton_ready(aton, st);
-	if (!err)
-		err = pw_ring_submit(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
-	if (!err)
-		aton->demand++;
-	spin_unlock(&aton->lock);
-	if (!err)
-		napi_schedule(&aton->napi);
-	return err;
-}
-
-/**
- * pw_aton_cancel - take a command back
- * @aton: the ring
- * @req: the command
- *
- * Return: true if it is the caller's again; false if it is on the ring or has
- * ended: @req->done will be signalled, or has been.
- */
-bool pw_aton_cancel(struct pw_aton *aton, struct pw_aton_req *req)
-{
-	bool ours;
-
-	spin_lock_bh(&aton->lock);
-	ours = !completion_done(&req->done) && !pw_ring_cancel(aton->ring, &req->cmd);
-	if (ours)
-		aton->demand--;
-	spin_unlock_bh(&aton->lock);
-	return ours;
 }
 
 /* shortest period of all standing commands; aton->lock held */
@@ -395,10 +310,119 @@ static void pw_aton_repace(struct pw_aton *aton)
 	}
 }
 
+/* the interface gives its standing command back; aton->lock held */
+static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_if *aif)
+{
+	if (pw_ring_stand(aton->ring, aif->port.iface, NULL) == -EBUSY) {
+		pw_ring_break(aton->ring);
+		pw_ring_stand(aton->ring, aif->port.iface, NULL);
+	}
+	aif->standing->aif = NULL;
+	aif->standing = NULL;
+	aif->standing_file = NULL;
+	aton->standing--;
+	pw_limit_uncharge(aton->san->net, PW_LIMIT_STANDING, 1);
+	pw_aton_repace(aton);
+}
+
+/* the station is withdrawn, so nothing is submitted here; what is queued ends */
+void pw_aton_station_remove(struct pw_station *st)
+{
+	struct pw_aton *aton = st->san->aton;
+	u32 pos;
+
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
+	pos = pw_aton_index(aton, st->port);
+	if (st->aton.standing)
+		pw_aton_let_go(aton, &st->aton);
+	st->aton.live = false;
+	pw_ring_detach(aton->ring, pos, 1);
+	__clear_bit(st->port, aton->attached);
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+	/* mappings hold the pages by themselves */
+	__free_page(st->aton.operands);
+	__free_page(st->aton.results);
+}
+
+void pw_aton_station_up(struct pw_station *st, bool up)
+{
+	struct pw_aton *aton = st->san->aton;
+
+	spin_lock_bh(&aton->lock);
+	pw_ring_set_up(aton->ring, pw_aton_index(aton, st->port), up);
+	pw_aton_unlock(aton);
+	/* a packet may be waiting for its sender to leave */
+	pw_aton_kick(aton);
+}
+
+/**
+ * pw_aton_req_drop - a command no longer needs its ring
+ * @req: the command, the caller's
+ */
+void pw_aton_req_drop(struct pw_aton_req *req)
+{
+	if (req->aton)
+		pw_aton_put(req->aton);
+	req->aton = NULL;
+}
+
+/**
+ * pw_aton_submit - queue a command at a station's interface
+ * @st: the station
+ * @req: the command, the ring's until @req->done is signalled or
+ *	pw_aton_cancel() gives it back
+ *
+ * The ring runs when the caller lets softirqs come again.
+ *
+ * Return: 0 or a negative errno. RCU held, BH off.
+ */
+int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
+{
+	struct pw_aton *aton = st->san->aton;
+	int err = -ENODEV;
+
+	req->cmd.cookie = (uintptr_t)&st->aton;
+	spin_lock(&aton->lock);
+	if (st->aton.live)
+		err = pw_ring_submit(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
+	if (!err) {
+		aton->demand++;
+		refcount_inc(&aton->refs);
+		req->aton = aton;
+	}
+	spin_unlock(&aton->lock);
+	if (!err)
+		napi_schedule(&aton->napi);
+	return err;
+}
+
+/**
+ * pw_aton_cancel - take a command back
+ * @req: the command, which was submitted
+ *
+ * Return: true if it is the caller's again; false if it is on the ring or has
+ * ended: @req->done will be signalled, or has been.
+ */
+bool pw_aton_cancel(struct pw_aton_req *req)
+{
+	struct pw_aton *aton = req->aton;
+	bool ours;
+
+	spin_lock_bh(&aton->lock);
+	ours = aton->ring && !completion_done(&req->done) &&
+	       !pw_ring_cancel(aton->ring, &req->cmd);
+	if (ours)
+		aton->demand--;
+	spin_unlock_bh(&aton->lock);
+	return ours;
+}
+
 /**
  * pw_aton_stand - install a station's standing command
  * @st: the station; RCU held
- * @pf: file whose it is
+ * @pf: file whose it is; stays until pw_aton_unstand()
  * @req: the command
  * @period: microseconds from one run to the next
  *
@@ -407,22 +431,23 @@ static void pw_aton_repace(struct pw_aton *aton)
 int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period)
 {
 	struct pw_aton *aton = st->san->aton;
-	int err;
+	int err = -ENODEV;
 
 	req->cmd.cookie = (uintptr_t)&st->aton;
 	req->cmd.gap = (u64)period * PW_ATON_BITS_PER_US;
 	spin_lock_bh(&aton->lock);
-	err = pw_aton_ready(aton, st);
-	if (!err && st->aton.standing)
-		err = -EBUSY;
-	if (!err)
-		err = pw_limit_charge(st->san->net, PW_LIMIT_STANDING, 1, NULL);
+	if (st->aton.live)
+		err = st->aton.standing ? -EBUSY :
+		      pw_limit_charge(st->san->net, PW_LIMIT_STANDING, 1, NULL);
 	if (!err) {
 		err = pw_ring_stand(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
 		if (err)
 			pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
 	}
 	if (!err) {
+		refcount_inc(&aton->refs);
+		req->aton = aton;
+		req->aif = &st->aton;
 		st->aton.standing = req;
 		st->aton.standing_file = pf;
 		st->aton.period = period;
@@ -437,29 +462,22 @@ int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req 
 }
 
 /**
- * pw_aton_unstand - remove a file's standing command from a station
- * @st: the station; RTNL
- * @pf: the file
- *
- * Return: the command, the caller's again, or NULL if there is none of this file.
+ * pw_aton_unstand - take a standing command back
+ * @req: the command, which was installed; then the caller's again
  */
-struct pw_aton_req *pw_aton_unstand(struct pw_station *st, struct pw_file *pf)
+void pw_aton_unstand(struct pw_aton_req *req)
 {
-	struct pw_aton *aton = st->san->aton;
-	struct pw_aton_req *req = NULL;
+	struct pw_aton *aton = req->aton;
 
-	pw_aton_settle(aton);
-	if (st->aton.standing_file == pf) {
-		req = st->aton.standing;
-		pw_ring_stand(aton->ring, pw_aton_index(aton, st->port), NULL);
-		st->aton.standing = NULL;
-		st->aton.standing_file = NULL;
-		aton->standing--;
-		pw_limit_uncharge(st->san->net, PW_LIMIT_STANDING, 1);
-		pw_aton_repace(aton);
+	spin_lock_bh(&aton->lock);
+	if (!req->aif) {
+		/* the station has left the ring */
+		spin_unlock_bh(&aton->lock);
+		return;
 	}
+	pw_aton_let_go(aton, req->aif);
 	pw_aton_unlock(aton);
-	return req;
+	pw_aton_kick(aton);
 }
 
 /* RCU held; the program's values were checked */
@@ -531,20 +549,15 @@ static const u16 pw_ring_stat_offset[PW_RING_STAT_NUM] = {
 	PW_RING_COUNTERS(PW_X_OFFSET)
 };
 
-static void pw_aton_stats_add(const struct pw_ring *ring, u64 *sum)
-{
-	const void *s = pw_ring_stats(ring);
-	int i;
-
-	for (i = 0; i < PW_RING_STAT_NUM; i++)
-		sum[i] += *(const u64 *)(s + pw_ring_stat_offset[i]);
-}
-
 void pw_aton_stats(struct pw_aton *aton, u64 *data)
 {
+	const void *stats;
+	int i;
+
 	spin_lock_bh(&aton->lock);
-	memcpy(data, aton->past, sizeof(aton->past));
-	pw_aton_stats_add(aton->ring, data);
+	stats = pw_ring_stats(aton->ring);
+	for (i = 0; i < PW_RING_STAT_NUM; i++)
+		data[i] = *(const u64 *)(stats + pw_ring_stat_offset[i]);
 	spin_unlock_bh(&aton->lock);
 }
 
@@ -554,16 +567,14 @@ u32 pw_aton_engine(const struct pw_aton *aton)
 }
 
 /*
- * Replace the ring by one with other parameters. Waits until nothing but standing
- * commands is queued. RTNL: stations and blocks stay as they are.
+ * Replace the ring by one with other parameters, which takes over its interfaces and
+ * what is queued. RTNL.
  */
 static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *params)
 {
-	struct pw_ring *old = aton->ring, *ring;
-	struct pw_aton_block *block;
-	struct pw_station *st;
-	u32 i, r, n;
+	struct pw_ring *ring;
 	void *mem;
+	int err;
 
 	ASSERT_RTNL();
 	mem = __vmalloc(pw_ring_size(params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -571,59 +582,17 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 		return -ENOMEM;
 	ring = pw_ring_init(mem, params);
 
-	/* what is long to write is written before the lock is taken */
-	n = 0;
-	for_each_set_bit(i, aton->attached, aton->san->nports) {
-		st = rtnl_dereference(aton->san->port[i].station);
-		pw_ring_attach(ring, n++, 1, st->addr, 0);
-	}
-	list_for_each_entry(block, &aton->blocks, entry) {
-		pw_ring_attach(ring, n, block->count, block->addr, 0);
-		n += block->count;
-	}
-
 	spin_lock_bh(&aton->lock);
-	aton->frozen = true;
-	spin_unlock_bh(&aton->lock);
-	for (;;) {
-		pw_aton_settle(aton);
-		if (!aton->demand)
-			break;
-		spin_unlock_bh(&aton->lock);
-		pw_aton_kick(aton);
-		cond_resched();
+	err = pw_ring_move(ring, aton->ring);
+	if (!err) {
+		pw_ring_tap(ring, aton->tap, PW_ATON_TAP_SIZE);
+		swap(aton->ring, ring);
+		aton->params = *params;
 	}
-
-	n = 0;
-	for_each_set_bit(i, aton->attached, aton->san->nports) {
-		st = rtnl_dereference(aton->san->port[i].station);
-		pw_ring_set_up(ring, n, pw_ring_is_up(old, n));
-		if (st->aton.standing)
-			pw_ring_stand(old, n, NULL);
-		pw_ring_bind(old, n, NULL);
-		pw_aton_registers(&st->aton);
-		pw_ring_bind(ring, n, &st->aton.port);
-		if (st->aton.standing)
-			pw_ring_stand(ring, n, &st->aton.standing->cmd);
-		n++;
-	}
-	/* operands of the ring-only interfaces that the old ring had */
-	n = pw_ring_ifaces(old) - n;
-	for (r = 0; n && r < min(params->nregs, aton->params.nregs); r++)
-		memcpy(pw_ring_operands(ring, r) + pw_aton_index(aton, aton->san->nports),
-		       pw_ring_operands(old, r) + pw_aton_index(aton, aton->san->nports),
-		       n * sizeof(u64));
-	aton->epoch += pw_ring_now(old);
-	pw_aton_stats_add(old, aton->past);
-	aton->pace_until = 0;
-	pw_ring_tap(ring, aton->tap, PW_ATON_TAP_SIZE);
-	aton->ring = ring;
-	swap(aton->mem, mem);
-	aton->params = *params;
-	aton->frozen = false;
-	spin_unlock_bh(&aton->lock);
-	vfree(mem);
-	return 0;
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+	vfree(ring);
+	return err;
 }
 
 int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack *extack)
@@ -637,7 +606,8 @@ int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack 
 	params.engine = engine == PACKETWAY_ENGINE_RTL ? PW_RING_RTL : PW_RING_FAST;
 	if (params.engine == aton->params.engine)
 		return 0;
-	if (params.engine == PW_RING_RTL && params.capacity > PW_ATON_RTL_MAX) {
+	params.extra = params.engine == PW_RING_RTL ? aton->extra : 0;
+	if (params.capacity + params.extra > PW_ATON_RTL_MAX) {
 		NL_SET_ERR_MSG(extack, "The ring is too long to be stepped bit by bit");
 		return -EOPNOTSUPP;
 	}
@@ -645,80 +615,135 @@ int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack 
 }
 
 /**
- * pw_aton_block_add - put ring-only interfaces behind a SAN's stations
- * @san: the SAN
- * @block: count and regs; gets its address
- * @extack: where a refusal is explained
+ * pw_aton_block_alloc - make ring-only interfaces
+ * @count: how many
+ * @regs: operand registers of each
  *
- * Return: 0 or a negative errno. RTNL. The block keeps the SAN.
+ * This may take long and is charged to the caller's memory cgroup. No lock held.
+ *
+ * Return: the block, on no ring, or NULL.
  */
-int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block,
-		      struct netlink_ext_ack *extack)
+struct pw_aton_block *pw_aton_block_alloc(u32 count, u32 regs)
 {
-	struct pw_aton *aton = san->aton;
-	struct pw_ring_params params = aton->params;
-	struct pw_aton_block *last;
-	int err;
+	struct pw_aton_block *block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
 
-	if (block->count > PACKETWAY_RING_IFACES_MAX - aton->extra)
-		return -ENOSPC;
-	params.capacity = san->nports + aton->extra + block->count;
-	if (params.engine == PW_RING_RTL && params.capacity > PW_ATON_RTL_MAX)
-		return -EOPNOTSUPP;
-	params.nregs = aton->extra ? min_t(u32, params.nregs, block->regs) : block->regs;
+	if (!block)
+		return NULL;
+	block->ring.operand = __vmalloc(array3_size(count, regs, sizeof(u64)),
+					GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	if (!block->ring.operand) {
+		kfree(block);
+		return NULL;
+	}
+	block->ring.count = count;
+	block->ring.nregs = regs;
+	return block;
+}
 
-	/* ring addresses that no station of this SAN has */
-	block->addr = san->bias < 0x400000 ? 0x400000 : 1;
-	if (!list_empty(&aton->blocks)) {
-		last = list_last_entry(&aton->blocks, struct pw_aton_block, entry);
-		block->addr = last->addr + last->count;
-	}
-	if (block->addr + block->count > 0x7fffff)
+/**
+ * pw_aton_block_free - free a block
+ * @block: the block, on no ring; may be NULL
+ */
+void pw_aton_block_free(struct pw_aton_block *block)
+{
+	if (!block)
+		return;
+	if (block->aton)
+		pw_aton_put(block->aton);
+	vfree(block->ring.operand);
+	kfree(block);
+}
+
+/* the lowest ring addresses that no station and no other block has; RTNL */
+static int pw_aton_block_addr(struct pw_aton *aton, struct pw_ring_block *ring)
+{
+	u32 addr = aton->san->bias < 0x400000 ? 0x400000 : 1;
+	struct pw_aton_block *b;
+	bool clash;
+
+	do {
+		clash = false;
+		list_for_each_entry(b, &aton->blocks, entry) {
+			if (addr < b->ring.addr + b->ring.count &&
+			    b->ring.addr < addr + ring->count) {
+				addr = b->ring.addr + b->ring.count;
+				clash = true;
+			}
+		}
+	} while (clash);
+	if (addr + ring->count > 0x7fffff)
 		return -ENOSPC;
-	err = pw_limit_charge(san->net, PW_LIMIT_INTERFACES, block->count, extack);
-	if (err)
-		return err;
-	list_add_tail(&block->entry, &aton->blocks);
-	err = pw_aton_replace(aton, &params);
-	if (err) {
-		list_del(&block->entry);
-		pw_limit_uncharge(san->net, PW_LIMIT_INTERFACES, block->count);
-		return err;
-	}
-	aton->extra += block->count;
-	block->san = san;
-	san->users++;
+	ring->addr = addr;
 	return 0;
 }
 
-/* first ring-only interface of a block; RTNL or aton->lock */
-static u32 pw_aton_block_pos(struct pw_aton *aton, const struct pw_aton_block *block)
+/**
+ * pw_aton_block_add - put ring-only interfaces behind a SAN's stations
+ * @san: the SAN
+ * @block: the block; gets its address
+ *
+ * Return: 0 or a negative errno. RTNL. The block keeps the SAN.
+ */
+int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block)
 {
-	struct pw_aton_block *b;
-	u32 pos = pw_aton_index(aton, aton->san->nports);
+	struct pw_aton *aton = san->aton;
+	struct pw_ring_params params = aton->params;
+	u32 count = block->ring.count;
+	int err;
 
-	list_for_each_entry(b, &aton->blocks, entry) {
-		if (b == block)
-			break;
-		pos += b->count;
+	if (count > PACKETWAY_RING_IFACES_MAX - aton->extra)
+		return -ENOSPC;
+	if (params.engine == PW_RING_RTL) {
+		params.extra = aton->extra + count;
+		if (san->nports + params.extra > PW_ATON_RTL_MAX)
+			return -EOPNOTSUPP;
 	}
-	return pos;
+	err = pw_limit_charge(san->net, PW_LIMIT_INTERFACES, count, NULL);
+	if (err)
+		return err;
+	err = pw_aton_block_addr(aton, &block->ring);
+	if (!err && params.extra > aton->params.extra)
+		err = pw_aton_replace(aton, &params);
+	if (err)
+		goto err_limit;
+
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
+	err = pw_ring_append(aton->ring, &block->ring);
+	block->live = !err;
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+	if (err)
+		goto err_limit;
+	refcount_inc(&aton->refs);
+	block->aton = aton;
+	list_add_tail(&block->entry, &aton->blocks);
+	aton->extra += count;
+	block->san = san;
+	san->users++;
+	return 0;
+
+err_limit:
+	pw_limit_uncharge(san->net, PW_LIMIT_INTERFACES, count);
+	return err;
 }
 
-/* RTNL; the ring stays as large as it was until the SAN goes */
+/* RTNL */
 void pw_aton_block_remove(struct pw_aton_block *block)
 {
-	struct pw_aton *aton;
+	struct pw_aton *aton = block->aton;
 
 	if (!block->san)
 		return;
-	aton = block->san->aton;
-	pw_aton_settle(aton);
-	pw_ring_detach(aton->ring, pw_aton_block_pos(aton, block), block->count);
-	list_del(&block->entry);
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
+	pw_ring_remove(aton->ring, &block->ring);
+	block->live = false;
 	pw_aton_unlock(aton);
-	aton->extra -= block->count;
-	pw_limit_uncharge(block->san->net, PW_LIMIT_INTERFACES, block->count);
+	pw_aton_kick(aton);
+	list_del(&block->entry);
+	aton->extra -= block->ring.count;
+	pw_limit_uncharge(block->san->net, PW_LIMIT_INTERFACES, block->ring.count);
 	pw_san_put(block->san);
 	block->san = NULL;
 }
@@ -741,33 +766,31 @@ void pw_aton_blocks_kill(struct pw_san *san)
  * @buf: operands
  * @write: which way
  *
- * Return: 0, -EINVAL, or -ENODEV. RTNL.
+ * Return: 0, -EINVAL, or -ENODEV.
  */
 int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count, u64 *buf,
 		     bool write)
 {
-	struct pw_aton *aton;
+	struct pw_ring_block *ring = &block->ring;
+	struct pw_aton *aton = block->aton;
 	u64 *regs;
+	int err = 0;
 	u32 i;
 
-	if (!block->san)
-		return -ENODEV;
-	aton = block->san->aton;
-	if (first > block->count || count > block->count - first)
+	if (first > ring->count || count > ring->count - first || reg >= ring->nregs)
 		return -EINVAL;
+	regs = ring->operand + (size_t)reg * ring->count + first;
 	spin_lock_bh(&aton->lock);
-	regs = pw_ring_operands(aton->ring, reg);
-	if (regs) {
-		regs += pw_aton_block_pos(aton, block) + first;
-		for (i = 0; i < count; i++) {
-			if (write)
-				regs[i] = buf[i];
-			else
-				buf[i] = regs[i];
-		}
+	if (!block->live)
+		err = -ENODEV;
+	for (i = 0; !err && i < count; i++) {
+		if (write)
+			regs[i] = buf[i];
+		else
+			buf[i] = regs[i];
 	}
 	spin_unlock_bh(&aton->lock);
-	return regs ? 0 : -EINVAL;
+	return err;
 }
 
 /* a packet leaves an interface, and somebody wants to see it; aton->lock held */
@@ -778,7 +801,7 @@ static void pw_aton_seen(void *ctx, u32 iface, u64 when, const u8 *packet, u32 b
 	if (pw_mon_on())
 		pw_mon_bytes(aton->san, PACKETWAY_MON_RING,
 			     PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, iface), PACKETWAY_MON_OUT,
-			     aton->epoch + when, packet, bytes);
+			     when, packet, bytes);
 }
 
 /**
@@ -807,6 +830,7 @@ void pw_aton_tap(struct pw_aton *aton, bool on)
 struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
 {
 	struct pw_aton *aton;
+	void *mem;
 
 	aton = kzalloc(sizeof(*aton), GFP_KERNEL_ACCOUNT);
 	if (!aton)
@@ -816,19 +840,22 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.nregs = PW_ATON_REGS,
 		.capacity = san->nports,
 		.max_bytes = PW_ATON_PASSIVE_MAX,
+		.queue_port = PW_ATON_QUEUE_PORT,
+		.queue_ring = PW_ATON_QUEUE_RING,
 		.tap = pw_aton_seen,
 		.ctx = aton,
 	};
-	aton->mem = __vmalloc(pw_ring_size(&aton->params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	mem = __vmalloc(pw_ring_size(&aton->params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	aton->dummy = pw_dummy_netdev_alloc();
-	if (!aton->mem || !aton->dummy) {
+	if (!mem || !aton->dummy) {
 		pw_dummy_netdev_free(aton->dummy);
-		vfree(aton->mem);
+		vfree(mem);
 		kfree(aton);
 		return ERR_PTR(-ENOMEM);
 	}
-	aton->ring = pw_ring_init(aton->mem, &aton->params);
+	aton->ring = pw_ring_init(mem, &aton->params);
 	aton->san = san;
+	refcount_set(&aton->refs, 1);
 	spin_lock_init(&aton->lock);
 	INIT_LIST_HEAD(&aton->blocks);
 	hrtimer_setup(&aton->timer, pw_aton_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
@@ -840,11 +867,18 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 /* the last station and block have gone: nothing is queued */
 void pw_aton_destroy(struct pw_aton *aton)
 {
+	void *mem;
+
 	hrtimer_cancel(&aton->timer);
 	napi_disable(&aton->napi);
 	netif_napi_del(&aton->napi);
 	pw_dummy_netdev_free(aton->dummy);
-	vfree(aton->mem);
+	/* files may still hold commands that have ended here */
+	spin_lock_bh(&aton->lock);
+	mem = aton->ring;
+	aton->ring = NULL;
+	spin_unlock_bh(&aton->lock);
+	vfree(mem);
 	vfree(aton->tap);
-	kfree(aton);
+	pw_aton_put(aton);
 }

@@ -3,16 +3,21 @@
 /*
  * The ATON ring of a SAN in the kernel.
  *
- * struct pw_aton is made and freed with its SAN. Its lock guards the ring core,
- * everything queued in it and the registers; the ring runs in a NAPI poll of its
- * own (pw_aton_poll), a bounded number of steps at a time, and only while there is
- * something to do. Commands are owned by the file that issued them; the ring
+ * struct pw_aton is made with its SAN and stopped with it. Its lock guards the ring
+ * core, everything queued in it and the registers; the ring runs in a NAPI poll of
+ * its own (pw_aton_poll), a bounded number of steps at a time, and only while there
+ * is something to do. Commands are owned by the file that issued them; the ring
  * borrows them from pw_ring_submit() until it signals req->done, which is the
  * last thing it does to them.
  *
- * Whoever submits holds RCU: a SAN's ring is freed a grace period after its last
- * station and block have left it. Interfaces come and go under RTNL; while the
- * ring is being replaced (aton->frozen) submissions are told to come again.
+ * A command and a block hold the struct pw_aton that they were given to, so they can
+ * be taken back from it at any time, whatever the file is bound to by then and
+ * whether or not the station and the SAN still exist. Submitters hold RCU: a station
+ * leaves the ring a grace period after it was withdrawn.
+ *
+ * Interfaces come and go under RTNL. That waits for no command: a packet on the ring
+ * is broken off, and its sender repeats it (pw_ring_break). A ring of another engine
+ * takes over everything that is queued (pw_ring_move).
  */
 #ifndef PW_ATON_GLUE_H
 #define PW_ATON_GLUE_H
@@ -22,6 +27,7 @@
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 
 #include <linux/packetway.h>
@@ -43,6 +49,8 @@ struct pw_station;
  * @done: signalled when the ring has let go of it
  * @entry: in pw_file.aton_queued or aton_done
  * @ended: the ring's, between reaping and signalling
+ * @aton: ring that it was given to, held until pw_aton_req_drop(); NULL: none
+ * @aif: standing command: interface that it is installed at; aton->lock
  * @pf: file that issued it; NULL: a task waits on @done
  * @user_data: the program's
  * @out: SORT: result
@@ -53,6 +61,8 @@ struct pw_aton_req {
 	struct completion done;
 	struct list_head entry;
 	struct list_head ended;
+	struct pw_aton *aton;
+	struct pw_aton_if *aif;
 	struct pw_file *pf;
 	u64 user_data;
 	u64 *out;
@@ -79,13 +89,20 @@ struct pw_aton_if {
 	bool live;
 };
 
-/* ring-only interfaces of one open file */
+/**
+ * struct pw_aton_block - ring-only interfaces of one open file
+ * @ring: for the ring core
+ * @entry: in pw_aton.blocks; RTNL
+ * @san: keeps it; NULL: gone with its namespace; RTNL
+ * @aton: ring that it was given to, held until pw_aton_block_free(); NULL: none
+ * @live: on the ring; aton->lock
+ */
 struct pw_aton_block {
-	struct list_head entry;		/* pw_aton.blocks, RTNL */
-	struct pw_san *san;		/* NULL: gone with its namespace; RTNL */
-	u32 count;
-	u32 regs;
-	u32 addr;
+	struct pw_ring_block ring;
+	struct list_head entry;
+	struct pw_san *san;
+	struct pw_aton *aton;
+	bool live;
 };
 
 /* the ring's share of `ethtool -S` */
@@ -101,7 +118,8 @@ struct pw_aton_block {
 	X(orphans,	"ring_orphans")		\
 	X(flips,	"ring_flips")		\
 	X(stuck,	"ring_stuck")		\
-	X(purges,	"ring_purges")
+	X(purges,	"ring_purges")		\
+	X(refused,	"ring_refused")
 
 #define PW_X_ONE(field, name) + 1
 enum { PW_RING_STAT_NUM = 0 PW_RING_COUNTERS(PW_X_ONE) };
@@ -109,11 +127,9 @@ enum { PW_RING_STAT_NUM = 0 PW_RING_COUNTERS(PW_X_ONE) };
 
 struct pw_aton {
 	spinlock_t lock;	/* ring, its queues, registers */
-	struct pw_ring *ring;
-	void *mem;
+	refcount_t refs;	/* the SAN, commands, blocks */
+	struct pw_ring *ring;	/* NULL: the SAN has gone */
 	struct pw_ring_params params;
-	u64 epoch;		/* bit times before the present ring was made */
-	u64 past[PW_RING_STAT_NUM];	/* counters of earlier rings */
 	u64 pace_until;		/* standing commands may run up to here */
 	u32 demand;		/* commands queued, standing ones aside */
 	u32 standing;		/* stations with a standing command */
@@ -124,7 +140,6 @@ struct pw_aton {
 	struct net_device *dummy;	/* carries the NAPI */
 	struct hrtimer timer;		/* paces standing commands */
 
-	bool frozen;			/* no submissions: the ring is being replaced */
 	struct list_head blocks;	/* RTNL */
 	u32 extra;			/* RTNL: ring-only interfaces */
 	void *tap;			/* RTNL: for who listens, or NULL */
@@ -142,14 +157,16 @@ int pw_aton_station_add(struct pw_station *st);
 void pw_aton_station_remove(struct pw_station *st);
 void pw_aton_station_up(struct pw_station *st, bool up);
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
-bool pw_aton_cancel(struct pw_aton *aton, struct pw_aton_req *req);
+bool pw_aton_cancel(struct pw_aton_req *req);
 int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period);
-struct pw_aton_req *pw_aton_unstand(struct pw_station *st, struct pw_file *pf);
+void pw_aton_unstand(struct pw_aton_req *req);
+void pw_aton_req_drop(struct pw_aton_req *req);
 int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set *set);
 int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get);
 int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault);
-int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block,
-		      struct netlink_ext_ack *extack);
+struct pw_aton_block *pw_aton_block_alloc(u32 count, u32 regs);
+void pw_aton_block_free(struct pw_aton_block *block);
+int pw_aton_block_add(struct pw_san *san, struct pw_aton_block *block);
 void pw_aton_block_remove(struct pw_aton_block *block);
 void pw_aton_blocks_kill(struct pw_san *san);
 int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count, u64 *buf,
@@ -159,6 +176,6 @@ void pw_aton_tap(struct pw_aton *aton, bool on);
 
 /* pw_aton_cdev.c APIs: programs; called by the ring when a command has ended */
 void pw_aton_file_done(struct pw_aton_req *req);
-void pw_aton_file_standing(struct pw_file *pf, bool changed);
+void pw_aton_file_standing(struct pw_file *pf, const struct pw_aton_req *req, bool changed);
 
 #endif

@@ -3,7 +3,8 @@
  * /dev/packetway: ATON commands, registers and ring-only interfaces.
  *
  * Every request belongs to the file or to the task that waits for it. A station
- * that goes ends what is queued at it, so a request always comes to its end.
+ * that goes ends what is queued at it, so a request always comes to its end. See
+ * pw_cdev.h for who owns what.
  */
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -50,9 +51,10 @@ static struct pw_aton_req *pw_aton_req_alloc(void)
 	return req;
 }
 
-/* what pw_aton_fill() allocated */
+/* what pw_aton_fill() allocated, and the ring that it holds */
 static void pw_aton_req_empty(struct pw_aton_req *req)
 {
+	pw_aton_req_drop(req);
 	kvfree(req->out);
 	kfree(req->parts);
 }
@@ -112,51 +114,36 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 	return 0;
 }
 
-/* hand a request to the ring of the bound station, now or when it can take it */
+/* hand a request to the ring of the bound station; @period: it is to stand there */
 static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 period)
 {
 	struct pw_station *st;
 	int err;
 
-	for (;;) {
-		/*
-		 * The ring runs at local_bh_enable(), and wakes those whose commands
-		 * end. They may preempt this task at once: were it still a reader, every
-		 * grace period would have to wait until it has its turn again.
-		 */
-		local_bh_disable();
-		rcu_read_lock();
-		st = rcu_dereference(pf->station);
-		if (!st)
-			err = READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN;
-		else if (period)
-			err = pw_aton_stand(st, pf, req, period);
-		else
-			err = pw_aton_submit(st, req);
-		if (!err && period)
-			pf->standing_on = &st->aton;
-		rcu_read_unlock();
-		local_bh_enable();
-		if (err != -EAGAIN)
-			return err;
-		/* the ring is being replaced; that takes milliseconds */
-		schedule_timeout_interruptible(1);
-		if (signal_pending(current))
-			return -EINTR;
-	}
+	/*
+	 * The ring runs at local_bh_enable(), and wakes tasks whose commands end. They
+	 * may preempt this task at once: were it still a reader, every grace period
+	 * would have to wait until it has its turn again.
+	 */
+	local_bh_disable();
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	if (IS_ERR(st))
+		err = PTR_ERR(st);
+	else if (period)
+		err = pw_aton_stand(st, pf, req, period);
+	else
+		err = pw_aton_submit(st, req);
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
 }
 
 /* make the request the caller's again, or wait for its end */
-static bool pw_aton_take_back(struct pw_file *pf, struct pw_aton_req *req)
+static bool pw_aton_take_back(struct pw_aton_req *req)
 {
-	struct pw_station *st;
-	bool ours = false;
+	bool ours = pw_aton_cancel(req);
 
-	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	if (st && req->cmd.cookie == (uintptr_t)&st->aton)
-		ours = pw_aton_cancel(st->san->aton, req);
-	rcu_read_unlock();
 	if (!ours)
 		wait_for_completion(&req->done);
 	return ours;
@@ -172,14 +159,14 @@ static long pw_aton_timeout(u64 deadline)
 }
 
 /* wait for the end of a command; then it is the caller's again */
-static int pw_aton_wait(struct pw_file *pf, struct pw_aton_req *req, u64 deadline)
+static int pw_aton_wait(struct pw_aton_req *req, u64 deadline)
 {
 	long left;
 
 	left = wait_for_completion_interruptible_timeout(&req->done, pw_aton_timeout(deadline));
 	if (left > 0)
 		return 0;
-	if (pw_aton_take_back(pf, req))
+	if (pw_aton_take_back(req))
 		return left ? -EINTR : -ETIMEDOUT;
 	return 0;
 }
@@ -221,7 +208,6 @@ int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 	struct packetway_aton_command *c = arg;
 	/* the ring has let go of it when pw_aton_wait() returns */
 	struct pw_aton_req req = {};
-	struct pw_station *st;
 	int err;
 
 	c->out_error = 0;
@@ -232,17 +218,16 @@ int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 	c->out_wait = 0;
 	c->out_ring_bits = 0;
 
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
+	err = pw_file_may(pf);
+	if (err)
+		return err;
 
 	init_completion(&req.done);
 	err = pw_aton_fill(&req, c, false);
 	if (!err)
 		err = pw_aton_hand_over(pf, &req, 0);
 	if (!err)
-		err = pw_aton_wait(pf, &req, c->deadline);
+		err = pw_aton_wait(&req, c->deadline);
 	if (err)
 		goto out;
 
@@ -296,6 +281,8 @@ static int pw_aton_queue(struct pw_file *pf, const struct packetway_aton_command
 	list_del(&req->entry);
 	pf->aton_count--;
 	spin_unlock_bh(&pf->aton_lock);
+	/* a reader may have waited for its result */
+	wake_up_interruptible_poll(&pf->wait, EPOLLHUP | EPOLLERR);
 err_free:
 	pw_aton_req_free(req);
 	return err;
@@ -305,18 +292,18 @@ int pw_ioc_aton_submit(struct pw_file *pf, void *arg)
 {
 	struct packetway_aton_submit *s = arg;
 	struct packetway_aton_command c;
-	struct pw_station *st;
-	int err = 0;
+	int err;
 	u32 i;
 
 	s->out_queued = 0;
 	if (s->flags || s->__reserved || !s->count || s->count > PACKETWAY_ATON_QUEUE ||
-	    s->stride < sizeof(c) || s->stride > PAGE_SIZE)
+	    s->stride < sizeof(c))
 		return -EINVAL;
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
+	if (s->stride > PAGE_SIZE)
+		return -E2BIG;
+	err = pw_file_may(pf);
+	if (err)
+		return err;
 
 	for (i = 0; i < s->count; i++) {
 		err = copy_struct_from_user(&c, sizeof(c),
@@ -328,6 +315,11 @@ int pw_ioc_aton_submit(struct pw_file *pf, void *arg)
 			err = pw_aton_queue(pf, &c);
 		if (err)
 			break;
+		if (signal_pending(current)) {
+			i++;
+			break;
+		}
+		cond_resched();
 	}
 	s->out_queued = i;
 	return i ? 0 : err;
@@ -347,19 +339,6 @@ void pw_aton_file_done(struct pw_aton_req *req)
 	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
 }
 
-/**
- * pw_aton_file_standing - a file's standing command has run
- * @pf: the file
- * @changed: its result is not what it was; pw_aton.lock held
- */
-void pw_aton_file_standing(struct pw_file *pf, bool changed)
-{
-	if (!changed)
-		return;
-	WRITE_ONCE(pf->standing_news, true);
-	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
-}
-
 static void pw_aton_result(struct packetway_aton_result *r, const struct pw_aton_req *req)
 {
 	*r = (struct packetway_aton_result) {
@@ -376,61 +355,59 @@ static void pw_aton_result(struct packetway_aton_result *r, const struct pw_aton
 	}
 }
 
+/**
+ * pw_aton_file_standing - a file's standing command has run
+ * @pf: the file
+ * @req: the command
+ * @changed: its result is not what it was; pw_aton.lock held
+ */
+void pw_aton_file_standing(struct pw_file *pf, const struct pw_aton_req *req, bool changed)
+{
+	spin_lock(&pf->aton_lock);
+	pw_aton_result(&pf->news, req);
+	pf->news.flags |= PACKETWAY_ATON_F_STANDING;
+	if (changed)
+		WRITE_ONCE(pf->standing_news, true);
+	spin_unlock(&pf->aton_lock);
+	if (changed)
+		wake_up_interruptible_poll(&pf->wait, EPOLLIN);
+}
+
 /* the next result for read(): a command's, else news of the standing one */
 static bool pw_aton_next_result(struct pw_file *pf, struct packetway_aton_result *r)
 {
-	const struct packetway_aton_page *page;
-	const struct packetway_aton_slot *slot;
 	struct pw_aton_req *req;
-	struct pw_station *st;
-	bool got = false;
+	bool news = false;
 
 	spin_lock_bh(&pf->aton_lock);
 	req = list_first_entry_or_null(&pf->aton_done, struct pw_aton_req, entry);
 	if (req) {
 		list_del(&req->entry);
 		pf->aton_count--;
+	} else if (pf->standing_news) {
+		*r = pf->news;
+		WRITE_ONCE(pf->standing_news, false);
+		news = true;
 	}
 	spin_unlock_bh(&pf->aton_lock);
-	if (req) {
-		/* pw_aton_finish() may still be about to signal it */
-		wait_for_completion(&req->done);
-		pw_aton_result(r, req);
-		pw_aton_req_free(req);
-		return true;
-	}
-
-	if (!READ_ONCE(pf->standing_news))
-		return false;
-	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	if (st) {
-		spin_lock_bh(&st->san->aton->lock);
-		if (st->aton.live && st->aton.standing_file == pf) {
-			page = page_address(st->aton.results);
-			slot = &page->standing;
-			*r = (struct packetway_aton_result) {
-				.user_data = st->aton.standing->user_data,
-				.error = slot->status & 0xff,
-				.flags = (slot->status >> 8 & 0xff) | PACKETWAY_ATON_F_STANDING,
-				.counter = slot->counter,
-				.v1 = slot->v1,
-				.v2 = slot->v2,
-				.wait = slot->wait,
-				.ring_bits = slot->ring_bits,
-			};
-			got = true;
-		}
-		WRITE_ONCE(pf->standing_news, false);
-		spin_unlock_bh(&st->san->aton->lock);
-	}
-	rcu_read_unlock();
-	return got;
+	if (!req)
+		return news;
+	/* pw_aton_finish() may still be about to signal it */
+	wait_for_completion(&req->done);
+	pw_aton_result(r, req);
+	pw_aton_req_free(req);
+	return true;
 }
 
 static bool pw_aton_readable(struct pw_file *pf)
 {
 	return !list_empty_careful(&pf->aton_done) || READ_ONCE(pf->standing_news);
+}
+
+/* the station has gone, and all commands have ended: nothing more will be readable */
+static bool pw_aton_hung_up(struct pw_file *pf)
+{
+	return pw_file_gone(pf) && list_empty_careful(&pf->aton_queued);
 }
 
 ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
@@ -450,9 +427,13 @@ ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *po
 		}
 		if (done)
 			return done;
+		/* a command that ended before this was seen is readable */
+		if (pw_aton_hung_up(pf) && !pw_aton_readable(pf))
+			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(pf->wait, pw_aton_readable(pf));
+		err = wait_event_interruptible(pf->wait,
+					       pw_aton_readable(pf) || pw_aton_hung_up(pf));
 		if (err)
 			return err;
 	}
@@ -461,28 +442,30 @@ ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *po
 __poll_t pw_aton_file_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct pw_file *pf = file->private_data;
+	__poll_t mask = 0;
 
 	poll_wait(file, &pf->wait, wait);
-	return pw_aton_readable(pf) ? EPOLLIN | EPOLLRDNORM : 0;
+	if (pw_aton_hung_up(pf))
+		mask |= EPOLLHUP | EPOLLERR;
+	if (pw_aton_readable(pf))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
 }
 
-/* the standing command of this file goes; pf->lock held */
-static void pw_aton_drop_standing(struct pw_file *pf)
+/**
+ * pw_aton_drop_standing - remove the standing command of a file, if it has one
+ * @pf: the file; its lock is held, or it is being closed
+ */
+void pw_aton_drop_standing(struct pw_file *pf)
 {
-	struct pw_station *st;
-
 	if (!pf->standing)
 		return;
-	rtnl_lock();
-	st = rtnl_dereference(pf->station);
-	if (st && &st->aton == pf->standing_on)
-		pw_aton_unstand(st, pf);
-	rtnl_unlock();
-	/* a station that has gone let go of it when it left the ring */
+	pw_aton_unstand(pf->standing);
 	pw_aton_req_free(pf->standing);
 	pf->standing = NULL;
-	pf->standing_on = NULL;
+	spin_lock_bh(&pf->aton_lock);
 	WRITE_ONCE(pf->standing_news, false);
+	spin_unlock_bh(&pf->aton_lock);
 }
 
 int pw_ioc_aton_stand(struct pw_file *pf, void *arg)
@@ -497,19 +480,18 @@ int pw_ioc_aton_stand(struct pw_file *pf, void *arg)
 		.user_data = s->user_data,
 	};
 	struct pw_aton_req *req;
-	struct pw_station *st;
 	int err;
 
 	if (s->flags || s->__reserved)
 		return -EINVAL;
 	if (s->op && (s->op > PW_ATON_COUNT_LE || s->period < PACKETWAY_ATON_PERIOD_MIN))
 		return -EINVAL;
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
-
-	mutex_lock(&pf->lock);
+	err = pw_file_lock(pf);
+	if (err)
+		return err;
+	err = pw_file_may(pf);
+	if (err)
+		goto out;
 	if (!s->op) {
 		err = pf->standing ? 0 : -ENOENT;
 		pw_aton_drop_standing(pf);
@@ -543,14 +525,10 @@ int pw_ioc_aton_set(struct pw_file *pf, void *arg)
 	if (s->flags & ~(PACKETWAY_ATON_SET_OPERAND | PACKETWAY_ATON_SET_GROUP) || !s->flags ||
 	    s->reg >= PACKETWAY_ATON_REGS || s->group > PW_ATON_GROUP_MASK)
 		return -EINVAL;
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
 
 	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	err = st ? pw_aton_set_registers(st, s) : -ENODEV;
+	st = pw_file_admin(pf);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_set_registers(st, s);
 	rcu_read_unlock();
 	return err;
 }
@@ -564,11 +542,8 @@ int pw_ioc_aton_get(struct pw_file *pf, void *arg)
 	if (g->flags)
 		return -EINVAL;
 	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	if (st)
-		err = pw_aton_get_registers(st, g);
-	else
-		err = READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN;
+	st = pw_file_station(pf);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_get_registers(st, g);
 	rcu_read_unlock();
 	return err;
 }
@@ -584,34 +559,34 @@ int pw_ioc_ring_create(struct pw_file *pf, void *arg)
 	if (r->flags || r->__reserved || !r->count || r->count > PACKETWAY_RING_IFACES_MAX ||
 	    !r->regs || r->regs > PACKETWAY_ATON_REGS)
 		return -EINVAL;
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
+	err = pw_file_may(pf);
+	if (err)
+		return err;
 
-	block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	/* a hundred megabytes take long: before RTNL */
+	block = pw_aton_block_alloc(r->count, r->regs);
 	if (!block)
 		return -ENOMEM;
-	block->count = r->count;
-	block->regs = r->regs;
-
-	mutex_lock(&pf->lock);
+	err = pw_file_lock(pf);
+	if (err)
+		goto out_free;
 	if (pf->block) {
 		err = -EBUSY;
 		goto out;
 	}
 	rtnl_lock();
-	st = rtnl_dereference(pf->station);
-	err = st ? pw_aton_block_add(st->san, block, NULL) : -ENODEV;
+	st = pw_file_admin(pf);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_block_add(st->san, block);
 	rtnl_unlock();
 	if (!err) {
+		r->out_address = block->ring.addr;
 		pf->block = block;
-		r->out_address = block->addr;
+		block = NULL;
 	}
 out:
 	mutex_unlock(&pf->lock);
-	if (err)
-		kfree(block);
+out_free:
+	pw_aton_block_free(block);
 	return err;
 }
 
@@ -622,7 +597,7 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 	bool write = !(r->flags & PACKETWAY_RING_READ);
 	u32 first = r->first, left = r->count, n;
 	u64 *buf;
-	int err = 0;
+	int err;
 
 	if (r->flags & ~PACKETWAY_RING_READ || r->__reserved || r->reg >= PACKETWAY_ATON_REGS)
 		return -EINVAL;
@@ -630,10 +605,12 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 	if (!buf)
 		return -ENOMEM;
 
-	mutex_lock(&pf->lock);
+	err = pw_file_lock(pf);
+	if (err)
+		goto out;
 	if (!pf->block)
 		err = -ENOENT;
-	else if (first > pf->block->count || left > pf->block->count - first)
+	else if (first > pf->block->ring.count || left > pf->block->ring.count - first)
 		err = -EINVAL;
 	while (!err && left) {
 		n = min_t(u32, left, PW_ATON_COPY_CHUNK);
@@ -641,9 +618,7 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 			err = -EFAULT;
 			break;
 		}
-		rtnl_lock();
 		err = pw_aton_block_rw(pf->block, r->reg, first, n, buf, write);
-		rtnl_unlock();
 		if (!err && !write && copy_to_user(user, buf, n * sizeof(u64)))
 			err = -EFAULT;
 		first += n;
@@ -653,6 +628,7 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 			err = -EINTR;
 	}
 	mutex_unlock(&pf->lock);
+out:
 	kvfree(buf);
 	return err;
 }
@@ -675,21 +651,18 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 	}
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY, VM_MAYEXEC);
 
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
-
 	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	if (st) {
-		spin_lock_bh(&st->san->aton->lock);
-		if (st->aton.live) {
-			page = vma->vm_pgoff ? st->aton.results : st->aton.operands;
-			get_page(page);
-		}
-		spin_unlock_bh(&st->san->aton->lock);
+	st = pw_file_admin(pf);
+	if (IS_ERR(st)) {
+		rcu_read_unlock();
+		return PTR_ERR(st);
 	}
+	spin_lock_bh(&st->san->aton->lock);
+	if (st->aton.live) {
+		page = vma->vm_pgoff ? st->aton.results : st->aton.operands;
+		get_page(page);
+	}
+	spin_unlock_bh(&st->san->aton->lock);
 	rcu_read_unlock();
 	if (!page)
 		return -ENODEV;
@@ -698,26 +671,18 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 	return err;
 }
 
-/* the file lets go of its station: so does its standing command */
-void pw_aton_file_unbind(struct pw_file *pf)
-{
-	mutex_lock(&pf->lock);
-	pw_aton_drop_standing(pf);
-	mutex_unlock(&pf->lock);
-}
-
 void pw_aton_file_release(struct pw_file *pf)
 {
 	struct pw_aton_req *req, *next;
 
-	/* nobody else uses the file; the ring may still move what it ends */
+	/* the last user has gone; the ring may still move what it ends */
 	for (;;) {
 		spin_lock_bh(&pf->aton_lock);
 		req = list_first_entry_or_null(&pf->aton_queued, struct pw_aton_req, entry);
 		spin_unlock_bh(&pf->aton_lock);
 		if (!req)
 			break;
-		if (pw_aton_take_back(pf, req)) {
+		if (pw_aton_take_back(req)) {
 			spin_lock_bh(&pf->aton_lock);
 			list_del(&req->entry);
 			spin_unlock_bh(&pf->aton_lock);
@@ -730,11 +695,10 @@ void pw_aton_file_release(struct pw_file *pf)
 		pw_aton_req_free(req);
 	}
 
-	pw_aton_file_unbind(pf);
 	if (pf->block) {
 		rtnl_lock();
 		pw_aton_block_remove(pf->block);
 		rtnl_unlock();
-		kfree(pf->block);
+		pw_aton_block_free(pf->block);
 	}
 }

@@ -3,9 +3,8 @@
  * /dev/packetway: sessions with stations, after the model of tun.
  *
  * An open file is bound to at most one station. The station does not depend on
- * the file: when it goes, the file is told (pw_cdev_station_gone) and its
- * commands return ENODEV. The file does not pin the station either; a command
- * takes a reference on the netdevice for as long as it runs.
+ * the file: when it goes, the file learns of it (pw_cdev_station_gone) and its
+ * commands return ENODEV. The file does not pin the station either; see pw_cdev.h.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -13,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/nsproxy.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -23,51 +23,74 @@
 static DEFINE_SPINLOCK(pw_bind_lock);
 
 /**
- * pw_file_station - the station a file is bound to, with a reference
+ * pw_file_station - the station a file is bound to
  * @pf: the file
  *
- * Return: the station (pw_file_station_put() after use), ERR_PTR(-ENOTCONN) or
- * ERR_PTR(-ENODEV).
+ * Return: the station, ERR_PTR(-ENOTCONN) or ERR_PTR(-ENODEV). RCU held, or RTNL.
  */
 struct pw_station *pw_file_station(struct pw_file *pf)
 {
-	struct pw_station *st;
+	struct pw_station *st = rcu_dereference_rtnl(pf->station);
 
-	rcu_read_lock();
-	st = rcu_dereference(pf->station);
-	if (st)
-		dev_hold(st->dev);
-	else
-		st = ERR_PTR(READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN);
-	rcu_read_unlock();
-	return st;
-}
-
-void pw_file_station_put(struct pw_station *st)
-{
-	dev_put(st->dev);
+	return st ?: ERR_PTR(READ_ONCE(pf->was_bound) ? -ENODEV : -ENOTCONN);
 }
 
 /**
- * pw_file_station_admin - the same for commands that change something
+ * pw_file_admin - the same for commands that change something
  * @pf: the file
  *
  * A file may be passed on, so the capability is asked for at each use, in the
  * user namespace that owns the station's network namespace now.
  *
- * Return: as pw_file_station(), or ERR_PTR(-EPERM).
+ * Return: as pw_file_station(), or ERR_PTR(-EPERM). RCU held, or RTNL.
  */
-struct pw_station *pw_file_station_admin(struct pw_file *pf)
+struct pw_station *pw_file_admin(struct pw_file *pf)
 {
 	struct pw_station *st = pw_file_station(pf);
 
-	if (IS_ERR(st))
-		return st;
-	if (!ns_capable(dev_net(st->dev)->user_ns, CAP_NET_ADMIN)) {
-		pw_file_station_put(st);
+	if (!IS_ERR(st) && !ns_capable(dev_net(st->dev)->user_ns, CAP_NET_ADMIN))
 		return ERR_PTR(-EPERM);
-	}
 	return st;
+}
+
+/**
+ * pw_file_may - would pw_file_admin() find a station?
+ * @pf: the file
+ *
+ * For commands that allocate first. The answer may be another one afterwards.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pw_file_may(struct pw_file *pf)
+{
+	struct pw_station *st;
+
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	rcu_read_unlock();
+	return PTR_ERR_OR_ZERO(st);
+}
+
+/**
+ * pw_file_lock - take pf->lock
+ * @pf: the file
+ *
+ * Another holder may wait for user memory, so a signal ends this.
+ *
+ * Return: 0 or -ERESTARTSYS.
+ */
+int pw_file_lock(struct pw_file *pf)
+{
+	return mutex_lock_interruptible(&pf->lock) ? -ERESTARTSYS : 0;
+}
+
+/**
+ * pw_file_gone - was the file bound to a station that has gone?
+ * @pf: the file
+ */
+bool pw_file_gone(struct pw_file *pf)
+{
+	return READ_ONCE(pf->was_bound) && !rcu_access_pointer(pf->station);
 }
 
 static int pw_ioc_get_info(struct pw_file *pf, void *arg)
@@ -87,16 +110,15 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 		.out_mtu_max = PACKETWAY_MTU_MAX,
 	};
 
+	rcu_read_lock();
 	st = pw_file_station(pf);
-	if (IS_ERR(st))
-		return 0;
-	if (net_eq(dev_net(st->dev), current->nsproxy->net_ns)) {
+	if (!IS_ERR(st) && net_eq(dev_net(st->dev), current->nsproxy->net_ns)) {
 		info->out_ifindex = st->dev->ifindex;
 		info->out_san = st->san->id;
 		info->out_port = st->port;
 		info->out_addr = st->addr;
 	}
-	pw_file_station_put(st);
+	rcu_read_unlock();
 	return 0;
 }
 
@@ -106,12 +128,15 @@ static int pw_ioc_bind(struct pw_file *pf, void *arg)
 	struct net *net = current->nsproxy->net_ns;
 	struct net_device *dev;
 	struct pw_station *st;
-	int err = 0;
+	int err;
 
 	if (bind->flags || bind->__reserved || bind->ifindex > INT_MAX)
 		return -EINVAL;
 	if (!ns_capable(net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
+	err = pw_file_lock(pf);
+	if (err)
+		return err;
 
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(net, bind->ifindex);
@@ -140,13 +165,16 @@ static int pw_ioc_bind(struct pw_file *pf, void *arg)
 	spin_unlock(&pw_bind_lock);
 out:
 	rcu_read_unlock();
+	mutex_unlock(&pf->lock);
 	return err;
 }
 
+/* pf->lock held, or the file is being closed */
 static void pw_file_unbind(struct pw_file *pf)
 {
 	struct pw_station *st;
 
+	pw_aton_drop_standing(pf);
 	spin_lock(&pw_bind_lock);
 	/* a station waits for this lock before it lets go of its SAN */
 	st = rcu_dereference_protected(pf->station, lockdep_is_held(&pw_bind_lock));
@@ -161,19 +189,20 @@ static void pw_file_unbind(struct pw_file *pf)
 static int pw_ioc_unbind(struct pw_file *pf, void *arg)
 {
 	struct packetway_unbind *unbind = arg;
-	struct pw_station *st;
+	int err;
 
 	if (unbind->flags)
 		return -EINVAL;
-	st = pw_file_station(pf);
-	if (st == ERR_PTR(-ENOTCONN))
-		return -ENOTCONN;
-	if (!IS_ERR(st))
-		pw_file_station_put(st);
-	pw_aton_file_unbind(pf);
-	pw_file_unbind(pf);
+	err = pw_file_lock(pf);
+	if (err)
+		return err;
+	if (pf->was_bound)
+		pw_file_unbind(pf);
+	else
+		err = -ENOTCONN;
 	WRITE_ONCE(pf->was_bound, false);
-	return 0;
+	mutex_unlock(&pf->lock);
+	return err;
 }
 
 /**
@@ -189,6 +218,7 @@ void pw_cdev_station_gone(struct pw_station *st)
 		pw_limit_uncharge(st->san->net, PW_LIMIT_FILES, 1);
 		RCU_INIT_POINTER(pf->station, NULL);
 		list_del_init(&pf->entry);
+		wake_up_interruptible_poll(&pf->wait, EPOLLHUP | EPOLLERR);
 	}
 	spin_unlock(&pw_bind_lock);
 }
@@ -217,7 +247,7 @@ int pw_ioctl_nr(unsigned int cmd, unsigned int first, unsigned int n)
  * @arg: where it is
  * @size: how large it is
  * @karg: where to
- * @usize: how large the program has it
+ * @usize: how large the program has it; more than a page: -E2BIG
  *
  * Return: 0 or a negative errno.
  */
@@ -229,6 +259,9 @@ int pw_ioctl_get(unsigned long arg, const struct pw_ioctl_size *size, void *karg
 		return -EFAULT;
 	if (*usize < size->first)
 		return -EINVAL;
+	/* what is beyond the known part is looked at, in case it is not 0 */
+	if (*usize > PAGE_SIZE)
+		return -E2BIG;
 	return copy_struct_from_user(karg, size->now, uarg, *usize);
 }
 
@@ -266,8 +299,12 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_OPERANDS, pw_ioc_ring_operands, packetway_ring_operands,
 		    operands),
-	PW_IOCTL_OP(PACKETWAY_IOCNR_POETS_OPEN, pw_ioc_poets_open, packetway_poets_open,
-		    __reserved),
+	[PACKETWAY_IOCNR_POETS_OPEN] = {
+		.size = PW_IOCTL_SIZE(packetway_poets_open, __reserved),
+		.handler = pw_ioc_poets_open,
+		/* the new descriptor is installed: no error after that */
+		.no_out = true,
+	},
 };
 
 /* every structure, on the stack of the dispatcher */
@@ -302,7 +339,7 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	err = op->handler(file->private_data, &karg);
 	/* an ATON command that went wrong tells how in its outputs */
-	if (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND)
+	if (op->no_out || (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND))
 		return err;
 	return pw_ioctl_put(arg, &op->size, &karg, usize) ?: err;
 }

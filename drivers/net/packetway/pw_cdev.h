@@ -1,5 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One open /dev/packetway and what its commands share. */
+/*
+ * One open /dev/packetway and what its commands share.
+ *
+ * Who owns what:
+ *
+ *  pw_file.lock is held to bind and unbind the file and to install and remove its
+ *  standing command and its block. So a standing command is always at the station
+ *  that the file was bound to when it was installed, and goes before the file is
+ *  bound to another. Commands wait for this lock interruptibly, and nothing that
+ *  waits for user memory or for the end of a command is done under RTNL.
+ *
+ *  The station does not wait for the file. When the station goes, pw_file.station is
+ *  cleared (pw_cdev_station_gone) and the station takes its interface off the ring:
+ *  queued commands end, the standing command is no longer installed. Its memory stays
+ *  the file's.
+ *
+ *  A command of the file reads pw_file.station once, asks for the capability in that
+ *  station's namespace and works on that station, all in one RCU section or under
+ *  RTNL (pw_file_station, pw_file_admin). A request holds the ring that it was
+ *  given to. To take it back, the file's station is not looked at.
+ *
+ *  What read() returns is in the file: results of ended commands, and the last result
+ *  of the standing command.
+ */
 #ifndef PW_CDEV_H
 #define PW_CDEV_H
 
@@ -10,17 +33,19 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
+#include <linux/packetway.h>
+
 struct file;
 struct pw_aton_block;
-struct pw_aton_if;
 struct pw_aton_req;
 struct pw_station;
 struct vm_area_struct;
 
 /**
  * struct pw_file - an open /dev/packetway
- * @lock: serialises the commands of this file that change it
- * @station: what it is bound to; changed under pw_bind_lock, read under RCU
+ * @lock: binding, standing command and block, see above
+ * @station: what it is bound to; set under @lock, cleared under pw_bind_lock, read
+ *	under RCU
  * @entry: in the station's list; pw_bind_lock
  * @was_bound: tells "never bound" (ENOTCONN) from "gone" (ENODEV)
  * @aton_lock: the lists and flags below; inside pw_aton.lock
@@ -28,8 +53,8 @@ struct vm_area_struct;
  * @aton_done: commands that have ended, to be read
  * @aton_count: commands on both lists
  * @standing: the file's standing command; @lock
- * @standing_on: the interface it is installed at; @lock
- * @standing_news: its result has changed since the last read
+ * @news: its last result
+ * @standing_news: that has changed since the last read
  * @block: the file's ring-only interfaces; @lock
  * @wait: readers
  */
@@ -44,7 +69,7 @@ struct pw_file {
 	struct list_head aton_done;
 	u32 aton_count;
 	struct pw_aton_req *standing;
-	struct pw_aton_if *standing_on;
+	struct packetway_aton_result news;
 	bool standing_news;
 	struct pw_aton_block *block;
 	wait_queue_head_t wait;
@@ -68,10 +93,12 @@ struct pw_ioctl_size {
  * @size: of its structure
  * @handler: gets the structure in kernel memory; what it writes there is copied
  *	back if it returns >= 0
+ * @no_out: it writes nothing there
  */
 struct pw_ioctl_op {
 	struct pw_ioctl_size size;
 	int (*handler)(struct pw_file *pf, void *arg);
+	bool no_out;
 };
 
 int pw_ioctl_nr(unsigned int cmd, unsigned int first, unsigned int n);
@@ -79,12 +106,14 @@ int pw_ioctl_get(unsigned long arg, const struct pw_ioctl_size *size, void *karg
 int pw_ioctl_put(unsigned long arg, const struct pw_ioctl_size *size, const void *karg, u32 usize);
 
 struct pw_station *pw_file_station(struct pw_file *pf);
-struct pw_station *pw_file_station_admin(struct pw_file *pf);
-void pw_file_station_put(struct pw_station *st);
+struct pw_station *pw_file_admin(struct pw_file *pf);
+int pw_file_may(struct pw_file *pf);
+int pw_file_lock(struct pw_file *pf);
+bool pw_file_gone(struct pw_file *pf);
 
 /* pw_aton_cdev.c APIs */
 void pw_aton_file_init(struct pw_file *pf);
-void pw_aton_file_unbind(struct pw_file *pf);
+void pw_aton_drop_standing(struct pw_file *pf);
 void pw_aton_file_release(struct pw_file *pf);
 int pw_ioc_aton_command(struct pw_file *pf, void *arg);
 int pw_ioc_aton_submit(struct pw_file *pf, void *arg);

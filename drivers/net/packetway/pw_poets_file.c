@@ -658,12 +658,9 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 	int err = 0;
 
 	rtnl_lock();
-	st = rtnl_dereference(pf->station);
-	if (!st) {
-		err = -ENODEV;
-	} else if (!ns_capable(dev_net(st->dev)->user_ns, CAP_NET_ADMIN)) {
-		/* bound anew or moved since the caller was asked */
-		err = -EPERM;
+	st = pw_file_admin(pf);
+	if (IS_ERR(st)) {
+		err = PTR_ERR(st);
 	} else if (rtnl_dereference(st->poets[po->role])) {
 		err = -EBUSY;
 	} else {
@@ -697,17 +694,15 @@ int pw_ioc_poets_open(struct pw_file *pf, void *arg)
 {
 	struct packetway_poets_open *o = arg;
 	int flags = O_RDWR | O_CLOEXEC;
-	struct pw_station *st;
 	struct pw_poets *po;
 	struct file *file;
 	int fd, err;
 
 	if (!pw_poets_open_ok(o))
 		return -EINVAL;
-	st = pw_file_station_admin(pf);
-	if (IS_ERR(st))
-		return PTR_ERR(st);
-	pw_file_station_put(st);
+	err = pw_file_may(pf);
+	if (err)
+		return err;
 
 	if (o->flags & PACKETWAY_POETS_NONBLOCK)
 		flags |= O_NONBLOCK;

@@ -21,10 +21,11 @@
  *  taken; it lives in the SAN, so a sender may go while its frames travel.
  *
  *  lock			protects			taken in
- *  pw_file.lock	one open file's objects		process
+ *  pw_file.lock	binding, standing command and	process, interruptible
+ *			block of one open file
  *  RTNL		SANs, ports, link settings	process, also inside pw_file.lock
- *  pw_bind_lock	which file is bound to which	process, also under RTNL
- *			station
+ *  pw_bind_lock	which file is bound to which	process, also under RTNL or
+ *			station				pw_file.lock
  *  pw_rxq.lock		a station's receive queues	softirq, BH off
  *  pw_half.lock	a half-router's tables		softirq, BH off; inside pw_san.fib_lock
  *  pw_san.fib_lock	building a SAN's routes		softirq, BH off
