@@ -22,7 +22,8 @@
  *
  * One errno dictionary for every command:
  *   ENOTTY	the command number is unknown
- *   E2BIG	the structure is larger than the kernel knows and its tail is not zero
+ *   E2BIG	the structure is larger than the kernel knows and its tail is not zero,
+ *		or it is larger than a page
  *   EINVAL	@size is too small, a reserved member or unknown flag is set, or a
  *		value is outside its range
  *   EOPNOTSUPP	a known member holds a value this kernel does not support
@@ -402,7 +403,9 @@ struct packetway_aton_command {
  * Queues the commands and returns at once. Results come by read(), in the order
  * in which the commands end, as struct packetway_aton_result; poll() reports
  * them. Returns an error only if not even the first could be queued: EBUSY if
- * PACKETWAY_ATON_QUEUE commands of this file are queued or unread.
+ * PACKETWAY_ATON_QUEUE commands of this file are queued or unread, or if the
+ * station or the SAN's ring has as many commands queued as it takes (counter
+ * ring_refused).
  */
 struct packetway_aton_submit {
 	__u32 size;
@@ -427,6 +430,9 @@ struct packetway_aton_submit {
  * @v2: Variable-2
  * @wait: bit times waited for the token
  * @ring_bits: bit times on the ring
+ *
+ * When the station has gone and everything is read, read() returns ENODEV; poll()
+ * then reports EPOLLHUP.
  */
 struct packetway_aton_result {
 	__aligned_u64 user_data;
@@ -579,7 +585,8 @@ struct packetway_aton_page {
  * @__reserved: must be 0
  *
  * They have operands of 0, take part in commands and trigger none. They go when
- * the file is closed. One set per file and SAN (EBUSY).
+ * the file is closed. One set per file (EBUSY). ENOSPC if the ring has 256 sets, or
+ * PACKETWAY_RING_IFACES_MAX such interfaces with these.
  */
 struct packetway_ring_create {
 	__u32 size;
