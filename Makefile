@@ -15,11 +15,19 @@ FUZZ_SECONDS ?= 8
 # selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
 T ?=
 K ?= 6.1 6.12
+# architecture of the guests, this machine's by default; another one is emulated, with a
+# user land of its own
+ARCH ?=
+# flake: so often; matrix: kernels and architectures
+N ?= 20
+MATRIX_K ?= 6.1 6.12 trixie 6.18 stable sid rc
+MATRIX_ARCH ?= arm64 amd64
+export PW_ARCH := $(ARCH)
 
 export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
-.PHONY: module tools selftests demo setup test test-user test-vm test-debug check bench soak \
+.PHONY: module tools selftests demo setup test test-user test-vm test-debug check matrix flake bench soak \
 	install dkms-install deb help clean
 
 module:
@@ -48,7 +56,7 @@ test-user:
 	@$(MAKE) -s -C tools O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) test-user fuzz
 
 test-vm:
-	@$(MAKE) -s tools selftests
+	@$(S)/build-user $(if $(T),,--full)
 	@$(S)/test-guests vm "$(K)" $(T)
 
 test-debug:
@@ -57,6 +65,13 @@ test-debug:
 
 test: setup
 	@$(S)/test-all
+
+matrix: setup
+	@$(S)/matrix "$(MATRIX_K)" "$(MATRIX_ARCH)" $(T)
+
+flake:
+	@$(S)/build-user
+	@$(S)/flake "$(firstword $(K))" $(N) $(T)
 
 bench:
 	@$(MAKE) -s tools selftests
@@ -83,8 +98,10 @@ help:
 	@echo 'make demo          a guest with the module: see it work'
 	@echo 'make test          check, test-user, test-vm and test-debug with a summary'
 	@echo 'make test-user     unit tests and fuzzers of the pure cores'
-	@echo 'make test-vm       selftests on the packaged kernels (T="name ..." K="6.1 6.12")'
+	@echo 'make test-vm       selftests on the packaged kernels (T="name ..." K="6.1 6.12" ARCH=amd64)'
 	@echo 'make test-debug    KUnit, selftests and kmemleak on the debug kernel (T="name ...")'
+	@echo 'make matrix        build, boot and selftests on all kernels and both architectures'
+	@echo 'make flake T=NAME  that test N times beside a CPU hog, and how often it failed'
 	@echo 'make check         checkpatch, sparse, W=1, shellcheck, kernel-doc, licences'
 	@echo 'make bench         measurements (instruction-counting guests)'
 	@echo 'make soak          stress tests with full counts, and KCSAN'

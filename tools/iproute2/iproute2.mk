@@ -5,7 +5,8 @@
 #   make -C tools iproute2-install   put them where `ip` looks
 
 IPR      := $(O)/iproute2
-IPR_MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || $(CC) -print-multiarch)
+# the compiler's, which is not the build machine's in a cross build
+IPR_MULTIARCH = $(shell $(CC) -print-multiarch 2>/dev/null || dpkg-architecture -qDEB_HOST_MULTIARCH)
 IPR_DIR  ?= /usr/lib/$(IPR_MULTIARCH)/ip
 # a plug-in fits one release only: another one gets another source directory
 IPR_VER  := $(shell dpkg-query -W -f '$${source:Version}' iproute2 2>/dev/null)

@@ -26,7 +26,7 @@ $(O)/libpacketway.so: $(O)/libpacketway.so.$(LIB_MAJOR)
 # one object, so that nothing but pwl_* is seen outside
 $(O)/pic/libpacketway.o: $(lib_obj) $(lib_core_o)
 	$(LD) -r -o $@ $^
-	objcopy --wildcard --keep-global-symbol='pwl_*' $@
+	$(OBJCOPY) --wildcard --keep-global-symbol='pwl_*' $@
 $(O)/libpacketway.a: $(O)/pic/libpacketway.o
 	@rm -f $@
 	$(AR) rcs $@ $<

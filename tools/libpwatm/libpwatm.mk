@@ -11,7 +11,7 @@ $(O)/libpwatm.a: $(ATM)/pwatm.c $(ATM)/pwatm.h
 	@mkdir -p $(O)/opt
 	$(CC) $(STD) $(OPT) -fPIC -c -o $(O)/opt/pwatm.o $<
 	@rm -f $@
-	ar rcs $@ $(O)/opt/pwatm.o
+	$(AR) rcs $@ $(O)/opt/pwatm.o
 
 $(ATM_PROGS:%=$(O)/%): $(O)/%: $(ATM)/%.c $(ATM)/prog.h $(ATM)/pwatm.h $(O)/libpwatm.a
 	$(CC) $(STD) $(OPT) -D_GNU_SOURCE -I$(ATM) -o $@ $< $(O)/libpwatm.a -lm

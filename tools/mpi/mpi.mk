@@ -13,7 +13,7 @@ $(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
 # an ordinary PVM program, where PVM is installed
-PVM_H := $(wildcard /usr/include/pvm3.h)
+PVM_H := $(wildcard $(SYSROOT)/usr/include/pvm3.h)
 $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 	$(CC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $< -lpvm3
 
