@@ -74,6 +74,7 @@ static void set_value(struct value *v, const char *type, const char *text, const
 {
 	uint64_t raw;
 	double d;
+	uint32_t raw32;
 	float f;
 	char *end;
 
@@ -86,8 +87,8 @@ static void set_value(struct value *v, const char *type, const char *text, const
 		if (*type == 'f') {
 			f = (float)d;
 			v->len = 4;
-			memcpy(&raw, &f, 4);
-			put_unaligned_be32((uint32_t)raw, v->bytes);
+			memcpy(&raw32, &f, 4);
+			put_unaligned_be32(raw32, v->bytes);
 		} else {
 			v->len = 8;
 			memcpy(&raw, &d, 8);
