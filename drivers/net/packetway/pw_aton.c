@@ -163,6 +163,7 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	struct pw_aton *aton = container_of(napi, struct pw_aton, napi);
 	LIST_HEAD(ended);
 	bool more;
+	pw_kcov_section();
 
 	spin_lock(&aton->lock);
 	more = pw_ring_run(aton->ring, pw_aton_until(aton), pw_aton_budget(aton)) == PW_RING_MORE;

@@ -328,6 +328,7 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
 	u64 next, limit;
+	pw_kcov_section();
 
 	spin_lock(&fab->lock);
 	if (pw_mon_on())

@@ -56,6 +56,7 @@
 #include <linux/packetway.h>
 #include <linux/packetway_eep.h>
 #include <packetway/compat.h>
+#include <packetway/kcov.h>
 #include <packetway/stats.h>
 
 #include "eep.h"

@@ -376,6 +376,7 @@ static void pw_rrp_work(struct work_struct *work)
 	struct pw_san *san = container_of(to_delayed_work(work), struct pw_san, rrp_work);
 	struct pw_half *h;
 	u32 i;
+	pw_kcov_section();
 
 	rcu_read_lock();
 	local_bh_disable();

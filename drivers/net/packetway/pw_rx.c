@@ -536,6 +536,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	struct sk_buff *skb;
 	LIST_HEAD(up);
 	int work = 0;
+	pw_kcov_section();
 
 	__skb_queue_head_init(&batch);
 	spin_lock(&st->rxq.lock);
