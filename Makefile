@@ -27,8 +27,8 @@ export PW_ARCH := $(ARCH)
 export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
-.PHONY: module tools selftests demo setup test test-user test-vm test-debug check matrix flake bench soak \
-	install dkms-install deb help clean
+.PHONY: module tools selftests demo setup test test-user test-vm test-debug test-kcsan check matrix flake fuzz coverage \
+	bench soak install dkms-install deb help clean
 
 module:
 	@ko=$$($(S)/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
@@ -73,6 +73,17 @@ flake:
 	@$(S)/build-user
 	@$(S)/flake "$(firstword $(K))" $(N) $(T)
 
+test-kcsan:
+	@$(MAKE) -s tools selftests
+	@$(S)/test-kcsan $(T)
+
+# SECONDS is a variable of bash, hence the argument
+fuzz:
+	@$(S)/fuzz --seconds $(or $(SECONDS),600)
+
+coverage:
+	@$(S)/coverage $(if $(SECONDS),--fuzz $(SECONDS)) $(T)
+
 bench:
 	@$(MAKE) -s tools selftests
 	@$(MAKE) -s -C tools O=$(O) bench
@@ -103,8 +114,13 @@ help:
 	@echo 'make matrix        build, boot and selftests on all kernels and both architectures'
 	@echo 'make flake T=NAME  that test N times beside a CPU hog, and how often it failed'
 	@echo 'make check         checkpatch, sparse, W=1, shellcheck, kernel-doc, licences'
+
+	@echo 'make test-kcsan    selftests on the KCSAN kernel, and a table of races (T="name ...")'
+	@echo 'make fuzz          the fuzzer of the kernel surface on the debug kernel (SECONDS=600)'
+	@echo 'make coverage      line coverage of the driver by selftests and fuzzer (SECONDS=, T=)'
+	@echo 'make check         checkpatch, sparse, W=1, clang, Coccinelle, shellcheck, kernel-doc, licences'
 	@echo 'make bench         measurements (instruction-counting guests)'
-	@echo 'make soak          stress tests with full counts, and KCSAN'
+	@echo 'make soak          everything with full counts, the fuzzer, and KCSAN (SOAK_SCALE=1000)'
 	@echo 'make install       module and tools into this system (DESTDIR=)'
 	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
 	@echo 'make deb           Debian packages into build/deb: module source, tools, library'

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Every program of the fuzzer's corpus once, in a new namespace each, by root and by an unprivileged
+# user: nothing complains, nothing hangs, and the module can be removed afterwards.
+# pw-timeout: 150
+# pw-cpus: 2
+# pw-weight: 90
+# pw-6.1: no (the corpus is for the newer kernel)
+
+# as many as there is time for; a soak takes all
+limit=20
+[ "${PW_FLAVOUR:-stock}" = stock ] || limit=60
+[ -z "${PW_SOAK:-}" ] || limit=0
+exec "$PW_BUILD/selftests/fuzz" --corpus "$PW_TOP/selftests/fuzz/corpus" --replay --seconds $limit --reload 100
