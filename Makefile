@@ -113,8 +113,6 @@ help:
 	@echo 'make test-debug    KUnit, selftests and kmemleak on the debug kernel (T="name ...")'
 	@echo 'make matrix        build, boot and selftests on all kernels and both architectures'
 	@echo 'make flake T=NAME  that test N times beside a CPU hog, and how often it failed'
-	@echo 'make check         checkpatch, sparse, W=1, shellcheck, kernel-doc, licences'
-
 	@echo 'make test-kcsan    selftests on the KCSAN kernel, and a table of races (T="name ...")'
 	@echo 'make fuzz          the fuzzer of the kernel surface on the debug kernel (SECONDS=600)'
 	@echo 'make coverage      line coverage of the driver by selftests and fuzzer (SECONDS=, T=)'
