@@ -61,7 +61,7 @@ static bool pw_trunk_session_fresh(struct pw_trunk_session *s, u64 seq)
  * @now: the time
  *
  * Return: what it is. Only what is PW_TRUNK_V_FRESH counts; a hello that is
- * PW_TRUNK_V_OTHER may begin a session, see pw_trunk_session_answers().
+ * PW_TRUNK_V_OTHER may begin a session, see pw_trunk_session_hear().
  */
 enum pw_trunk_verdict pw_trunk_session_check(struct pw_trunk_session *s, u64 session, u64 seq,
 					     u32 now)
