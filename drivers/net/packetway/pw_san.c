@@ -357,6 +357,8 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 
 	pw_router_net_kill(net);
 	xa_for_each(pw_sans(net), id, san) {
+		/* what is given back below may be the last share but for this one */
+		san->users++;
 		for (i = 0; i < san->nports; i++) {
 			st = rtnl_dereference(san->port[i].station);
 			if (st)
@@ -368,5 +370,6 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 			san->pinned = false;
 			pw_san_put(san);
 		}
+		pw_san_put(san);
 	}
 }
