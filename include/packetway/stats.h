@@ -24,6 +24,7 @@
 	X(TX_MALFORMED,	"tx_malformed",	TX_ERR)		\
 	X(TX_NOMEM,	"tx_nomem",	TX_DROP)	\
 	X(HOP_LIMIT,	"hop_limit",	TX_ERR)		\
+	X(LOOPED,	"looped",	TX_ERR)		\
 	X(BAD_VERSION,	"bad_version",	RX_ERR)		\
 	X(BAD_PREFIX,	"bad_prefix",	RX_ERR)		\
 	X(RX_BAD_DST,	"rx_bad_dst",	RX_ERR)		\
@@ -87,6 +88,7 @@
 	X(TX_UNICAST,	"eep_tx_unicast")		\
 	X(TX_GROUP,	"eep_tx_group")			\
 	X(TX_OWN,	"eep_tx_own")			\
+	X(TX_OWN_LIMITED, "eep_tx_own_limited")		\
 	X(TX_STOPPED,	"eep_tx_stopped")		\
 	X(RX_EEP,	"eep_rx_messages")		\
 	X(RX_IP,	"eep_rx_ip")			\
@@ -98,6 +100,7 @@
 	X(ERR_SENT,	"err_sent")			\
 	X(ERR_LIMITED,	"err_rate_limited")		\
 	X(ERR_RECEIVED,	"err_received")			\
+	X(PMTU_LIMITED,	"pmtu_rate_limited")		\
 	X(ECHO_REQUEST,	"echo_requests")		\
 	X(ECHO_REPLY,	"echo_replies_sent")		\
 	X(ECHO_LIMITED,	"echo_rate_limited")		\

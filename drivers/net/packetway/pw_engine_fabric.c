@@ -120,17 +120,16 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 		skb = m->skb;
 		m->skb = NULL;
 	} else {
-		/* not a clone: timestamps lie in what clones share */
-		skb = pskb_copy(m->skb, GFP_ATOMIC);
+		/* receivers that write to it make a copy, each in its own poll */
+		skb = skb_clone(m->skb, GFP_ATOMIC | __GFP_NOWARN);
 		if (!skb) {
 			if (st)
 				pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
 			goto out;
 		}
-		memcpy(skb->cb, m->skb->cb, sizeof(skb->cb));
-		atomic_inc(&san->port[src].inflight);
+		pw_port_charge_copy(san, skb);
 	}
-	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(pw_fab_ns(fab, cycle));
+	pw_cb(skb)->stamp = pw_fab_ns(fab, cycle);
 	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_deliver_port(san, dst, skb);
 out:
@@ -149,7 +148,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 		/* nobody was there when it arrived: its sender has it back */
 		if (m->delivered || m->dst == PW_PORT_GROUP ||
 		    !pw_return(fab->eng.san, src, m->skb)) {
-			pw_port_release(fab->eng.san, src, 1);
+			pw_port_done(fab->eng.san, m->skb);
 			consume_skb(m->skb);
 		}
 		rcu_read_unlock();
@@ -220,7 +219,7 @@ static void pw_fab_refuse(struct pw_san *san, u16 src, struct sk_buff *skb, enum
 	struct pw_station *st = rcu_dereference(san->port[src].station);
 	struct pw_half *h = rcu_dereference(san->port[src].half);
 
-	pw_port_release(san, src, 1);
+	pw_port_done(san, skb);
 	if (st)
 		pw_drop(st, skb, why);
 	else if (h)

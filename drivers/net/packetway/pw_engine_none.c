@@ -50,10 +50,10 @@ static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 			pw_none_nomem(san, i);
 			continue;
 		}
-		atomic_inc(&san->port[cb->src_port].inflight);
+		pw_port_charge_copy(san, copy);
 		pw_deliver_port(san, i, copy);
 	}
-	pw_port_release(san, cb->src_port, 1);
+	pw_port_done(san, skb);
 	consume_skb(skb);
 }
 

@@ -110,6 +110,6 @@ void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te)
 	err = pw_err_build(skb, &v, te, st->addr, READ_ONCE(st->dev->mtu), false);
 	if (!err)
 		return;
-	pw_count(st, PW_STAT_ERR_SENT);
-	pw_send_own(st, err);
+	if (pw_send_own(st, err))
+		pw_count(st, PW_STAT_ERR_SENT);
 }

@@ -24,6 +24,9 @@
 static_assert(PACKETWAY_ESP_CAPACITY_MAX <= PW_ESP_CAPACITY_MAX);
 static_assert(PACKETWAY_ESP_LIFETIME_DEFAULT == PW_ESP_LIFETIME_MS);
 
+/* bindings that are moved with the lock held when a store is replaced */
+#define PW_ESP_MOVE_MAX	4096
+
 /* what stations of a namespace have if nobody says otherwise */
 void pw_esp_net_init(struct pw_esp_conf *conf)
 {
@@ -119,8 +122,8 @@ void pw_esp_node_down(struct pw_esp *esp)
  * @conf: new settings; 0: as the namespace has it
  * @extack: where a refusal is explained
  *
- * What is bound stays bound. The store is locked while bindings move, a few
- * milliseconds for the largest.
+ * What is bound stays bound. The store is locked while bindings move, hence a store
+ * with more than PW_ESP_MOVE_MAX of them keeps its size until some have expired.
  *
  * Return: 0 or a negative errno; then nothing has changed.
  */
@@ -148,7 +151,9 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 	}
 
 	spin_lock_bh(&esp->lock);
-	if (mem) {
+	if (mem && esp->store.used > PW_ESP_MOVE_MAX)
+		err = -ENOSPC;
+	if (mem && !err) {
 		err = pw_esp_store_copy(&bigger, &esp->store, ktime_get_ns());
 		if (!err) {
 			esp->store = bigger;
@@ -162,7 +167,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 	kvfree(mem);
 	if (err) {
 		esp->conf = old;
-		NL_SET_ERR_MSG(extack, "The store holds more than that; wait until it expires");
+		NL_SET_ERR_MSG(extack, "The store holds too many bindings; wait until they expire");
 		return -EBUSY;
 	}
 	return 0;
@@ -314,7 +319,7 @@ static void pw_esp_send_back(struct pw_station *st, struct sk_buff *skb)
 {
 	u8 *hdr = skb->data;
 
-	if (atomic_read(&st->san->port[st->port].inflight) >= PW_INFLIGHT_OWN) {
+	if (pw_own_full(st, skb->len)) {
 		pw_count(st, PW_STAT_ESP_REFLECT_LIMITED);
 		consume_skb(skb);
 		return;

@@ -192,6 +192,7 @@ static int pw_mon_open(struct net_device *dev)
 
 	if (err)
 		return err;
+	/* every frame and cell looks at all of them, with BH off, hence the limit */
 	list_add_tail_rcu(&mon->entry, pw_mons(dev_net(dev)));
 	static_branch_inc(&pw_mon_key);
 	pw_mon_sync(dev_net(dev), NULL);

@@ -32,7 +32,9 @@ static int pw_dev_init(struct net_device *dev)
 	/* per station and second; bursts of one poll are answered in full */
 	ratelimit_state_init(&st->err_limit, HZ, 100);
 	ratelimit_state_init(&st->echo_limit, HZ, 10000);
+	ratelimit_state_init(&st->pmtu_limit, HZ, 100);
 	ratelimit_set_flags(&st->err_limit, RATELIMIT_MSG_ON_RELEASE);
+	ratelimit_set_flags(&st->pmtu_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
 	pw_esp_node_init(&st->esp, st->addr, false);
 	pw_rxq_init(&st->rxq);
@@ -113,7 +115,8 @@ static int pw_cmp_addr(const void *a, const void *b)
 /*
  * The device multicast list in a form that the receive side can search without
  * the address lock. Without memory for it the old list stays, and the next
- * change tries again.
+ * change tries again. This runs with BH off: a list beyond PW_GROUPS_MAX is not
+ * sorted, the station then receives every group.
  */
 static void pw_set_rx_mode(struct net_device *dev)
 {
@@ -122,10 +125,20 @@ static void pw_set_rx_mode(struct net_device *dev)
 	struct netdev_hw_addr *ha;
 	int count = netdev_mc_count(dev);
 
-	if (count) {
-		new = kmalloc(struct_size(new, addr, count), GFP_ATOMIC);
+	if (count > PW_GROUPS_MAX) {
+		old = rcu_dereference_protected(st->groups,
+						lockdep_is_held(&dev->addr_list_lock));
+		if (old && old->all)
+			return;
+		new = kzalloc(sizeof(*new), GFP_ATOMIC | __GFP_ACCOUNT);
 		if (!new)
 			return;
+		new->all = true;
+	} else if (count) {
+		new = kmalloc(struct_size(new, addr, count), GFP_ATOMIC | __GFP_ACCOUNT);
+		if (!new)
+			return;
+		new->all = false;
 		new->n = 0;
 		netdev_for_each_mc_addr(ha, dev)
 			new->addr[new->n++] = get_unaligned_be24(ha->addr);
@@ -263,6 +276,8 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->tx_queue_len = PW_TX_QUEUE_LEN;
 	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
 	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
+	/* netpoll sends with interrupts off, perhaps from inside an engine's lock */
+	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	netif_keep_dst(dev);
 	netif_carrier_off(dev);
 }

@@ -54,6 +54,11 @@ void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_vi
 	    pw_addr_kind(addr) != PW_ADDR_KIND_PHYS)
 		return;
 
+	/* each is an allocation, and the old list waits for a grace period */
+	if (!__ratelimit(&st->pmtu_limit)) {
+		pw_count(st, PW_STAT_PMTU_LIMITED);
+		return;
+	}
 	new = kmalloc(struct_size(new, e, PW_PMTU_MAX), GFP_ATOMIC | __GFP_NOWARN);
 	if (!new)
 		return;
@@ -96,6 +101,8 @@ static u32 pw_pmtu_of(const struct pw_station *st, u32 addr)
  */
 int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 {
+	struct iphdr iph;
+	const struct iphdr *ip;
 	u32 mtu;
 
 	if (likely(!rcu_access_pointer(st->pmtu)))
@@ -107,10 +114,14 @@ int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 	if (!mtu || skb->len - PW_EEP_HDR_LEN <= mtu)
 		return 0;
 
+	/* a packet socket may say "IP" of anything: look before believing */
+	ip = skb_header_pointer(skb, skb_network_offset(skb), sizeof(iph), &iph);
+	if (!ip || ip->version != (skb->protocol == htons(ETH_P_IP) ? 4 : 6))
+		return -EMSGSIZE;
 	skb_dst_update_pmtu_no_confirm(skb, mtu);
 	if (skb->protocol == htons(ETH_P_IPV6))
 		icmpv6_ndo_send(skb, ICMPV6_PKT_TOOBIG, 0, mtu);
-	else if (ip_hdr(skb)->frag_off & htons(IP_DF))
+	else if (ip->frag_off & htons(IP_DF))
 		icmp_ndo_send(skb, ICMP_DEST_UNREACH, ICMP_FRAG_NEEDED, htonl(mtu));
 	return -EMSGSIZE;
 }

@@ -70,7 +70,7 @@ void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out)
 	    (!out->pkt_len && !out->report_len && !out->text_len))
 		return;
 	/* whoever asks for reports must not fill memory with them */
-	if (atomic_read(&st->san->port[st->port].inflight) >= PW_INFLIGHT_OWN) {
+	if (pw_own_full(st, 0)) {
 		pw_count(st, PW_STAT_POETS_LIMITED);
 		return;
 	}

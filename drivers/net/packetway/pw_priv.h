@@ -80,8 +80,17 @@ struct netlink_ext_ack;
 /* frames one port may have under way before its queue is stopped */
 #define PW_INFLIGHT_STOP	256
 #define PW_INFLIGHT_WAKE	128
-/* of those it sends by itself, when somebody else's message makes it: more are dropped */
+/*
+ * Limits for messages that the kernel makes at a station (replies, reports, ERR,
+ * reflected ESP): while that many frames of the port are under way, or that many
+ * bytes of such messages, no further one is sent. They are charged to no socket.
+ */
 #define PW_INFLIGHT_OWN		(4 * PW_INFLIGHT_STOP)
+#define PW_OWN_BYTES		(1024 * 1024)
+/* what an skb costs beside its data, roughly */
+#define PW_OWN_OVERHEAD		512
+/* group addresses of a station; a longer list means every group */
+#define PW_GROUPS_MAX		1024
 #define PW_PRIO_NUM		64
 #define PW_TX_QUEUE_LEN		1000
 
@@ -100,6 +109,7 @@ struct pw_port {
 	struct pw_half __rcu *half;	/* RTNL; never both */
 	struct pw_info __rcu *info;	/* pw_san.info_lock: how the node describes itself */
 	atomic_t inflight;
+	atomic_t own;		/* bytes of kernel-made messages among them */
 };
 
 #define PW_FABRIC_RATE_DEFAULT	(8ULL * NSEC_PER_SEC)	/* a byte, a cycle, a nanosecond */
@@ -161,6 +171,7 @@ struct pw_rxq {
 /* the logical addresses a station listens to, sorted; replaced as a whole */
 struct pw_groups {
 	struct rcu_head rcu;
+	bool all;		/* the list was too long: every group */
 	u32 n;
 	u32 addr[];
 };
@@ -176,6 +187,7 @@ struct pw_station {
 	struct pw_groups __rcu *groups;	/* written under the address lock */
 	struct pw_pmtu __rcu *pmtu;	/* written by the station's own poll */
 	struct ratelimit_state err_limit;
+	struct ratelimit_state pmtu_limit;
 	struct ratelimit_state echo_limit;
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
 	struct pw_aton_if aton;
@@ -192,6 +204,7 @@ struct pw_station {
  */
 struct pw_skb_cb {
 	u64 delay;		/* virtual time spent in fabrics so far, ns */
+	u64 stamp;		/* virtual time of arrival, ns; 0: none */
 	u32 dt;			/* destination as the first word has it */
 	u16 src_port;
 	u16 dst_port;		/* PW_PORT_GROUP: every other station */
@@ -206,6 +219,7 @@ struct pw_skb_cb {
 #define PW_CB_TWIN	BIT(1)	/* came from the other half, charged to no port */
 #define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
 #define PW_CB_RETURNED	BIT(3)	/* nobody was at the port: its sender has it back */
+#define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
 
 #define PW_PORT_GROUP 0xffff
 
@@ -347,8 +361,12 @@ bool pw_netdev_is(const struct net_device *dev);
 /* pw_tx.c APIs: socket or kernel -> SAN */
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
 void pw_send(struct pw_station *st, struct sk_buff *skb);
-void pw_send_own(struct pw_station *st, struct sk_buff *skb);
+bool pw_own_full(const struct pw_station *st, unsigned int len);
+bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
 void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
+void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
+void pw_own_done(struct pw_san *san, struct sk_buff *skb);
+void pw_port_done(struct pw_san *san, struct sk_buff *skb);
 struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
 struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body);
 

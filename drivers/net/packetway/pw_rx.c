@@ -74,7 +74,7 @@ void pw_rxq_close(struct pw_station *st)
 	local_bh_disable();
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&doomed))) {
-		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		pw_port_done(st->san, skb);
 		pw_drop(st, skb, PW_DROP_RX_DOWN);
 	}
 	rcu_read_unlock();
@@ -103,6 +103,7 @@ bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
 		return false;
 	pw_cb(skb)->flags |= PW_CB_RETURNED;
 	if (h) {
+		pw_own_done(san, skb);
 		pw_half_deliver(h, skb);
 		return true;
 	}
@@ -139,11 +140,12 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 		if (port != PW_PORT_GROUP)
 			h = rcu_dereference(san->port[port].half);
 		if (h) {
+			pw_own_done(san, skb);
 			pw_half_deliver(h, skb);
 			return;
 		}
 		if (!pw_return(san, src, skb)) {
-			pw_port_release(san, src, 1);
+			pw_port_done(san, skb);
 			kfree_skb(skb);
 		}
 		return;
@@ -160,7 +162,7 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 		napi_schedule(&st->napi);
 		return;
 	}
-	pw_port_release(san, src, 1);
+	pw_port_done(san, skb);
 	pw_drop(st, skb, PW_DROP_RX_DOWN);
 }
 
@@ -176,10 +178,13 @@ void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb)
 {
 	struct pw_half *h = rcu_dereference(san->port[port].half);
 
-	if (h)
+	if (h) {
+		/* a half-router has limits of its own */
+		pw_own_done(san, skb);
 		pw_half_deliver(h, skb);
-	else
-		pw_deliver(san, rcu_dereference(san->port[port].station), skb);
+		return;
+	}
+	pw_deliver(san, rcu_dereference(san->port[port].station), skb);
 }
 
 /* what the parser refuses, as drop reasons */
@@ -260,6 +265,8 @@ static bool pw_rx_in_group(const struct pw_station *st, u32 addr)
 
 	if (!g)
 		return false;
+	if (unlikely(g->all))
+		return true;
 	hi = g->n;
 	while (lo < hi) {
 		mid = (lo + hi) / 2;
@@ -437,8 +444,8 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb, const stru
 		pw_drop(st, skb, PW_DROP_RX_NOMEM);
 		return;
 	}
-	pw_count(st, PW_STAT_ECHO_REPLY);
-	pw_send_own(st, skb);
+	if (pw_send_own(st, skb))
+		pw_count(st, PW_STAT_ECHO_REPLY);
 }
 
 /* Is it a message that the kernel answers by itself? */
@@ -485,6 +492,23 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 	pw_echo_reply(st, skb, v);
 }
 
+/*
+ * When it arrived, in virtual time, for packet sockets that ask for it. The place
+ * for it is shared with clones: the sender's TCP keeps one, and so do the other
+ * receivers of a group message.
+ */
+static int pw_rx_stamp(struct sk_buff *skb)
+{
+	u64 stamp = pw_cb(skb)->stamp;
+
+	if (!stamp)
+		return PW_OK;
+	if (skb_unclone(skb, GFP_ATOMIC))
+		return PW_DROP_RX_NOMEM;
+	skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(stamp);
+	return PW_OK;
+}
+
 static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_head *up)
 {
 	bool group = pw_cb(skb)->dst_port == PW_PORT_GROUP;
@@ -498,6 +522,9 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	skb_scrub_packet(skb, dev_net(dev) != pw_cb(skb)->net);
 	skb->dev = dev;
 	skb->ip_summed = CHECKSUM_NONE;
+	why = pw_rx_stamp(skb);
+	if (unlikely(why != PW_OK))
+		goto drop;
 
 	why = pw_rx_parse(skb, &v, &te);
 	if (why == PW_OK)
@@ -538,6 +565,9 @@ int pw_poll(struct napi_struct *napi, int budget)
 	int work = 0;
 	pw_kcov_section();
 
+	/* netpoll: only transmissions may be completed, and there is nothing to complete */
+	if (unlikely(!budget))
+		return 0;
 	__skb_queue_head_init(&batch);
 	spin_lock(&st->rxq.lock);
 	while (work < budget && (skb = pw_rxq_pop(&st->rxq))) {
@@ -548,7 +578,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
-		pw_port_release(st->san, pw_cb(skb)->src_port, 1);
+		pw_port_done(st->san, skb);
 		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED)) {
 			pw_err_answer(st, skb, PW_TE_ERR_UNK);
 			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);

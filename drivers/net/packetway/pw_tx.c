@@ -235,14 +235,53 @@ void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
 	}
 }
 
+/* the length of a frame does not change between its port and the receiver's */
+static int pw_own_cost(unsigned int len)
+{
+	return len + PW_OWN_OVERHEAD;
+}
+
 /**
- * pw_send - send a whole message from a station
- * @st: the station
- * @skb: the message, at its first prefix or header; consumed
- *
- * BH off, RCU held.
+ * pw_port_charge_copy - a copy of a frame is under way, too
+ * @san: the SAN
+ * @skb: the copy
  */
-void pw_send(struct pw_station *st, struct sk_buff *skb)
+void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb)
+{
+	struct pw_port *p = &san->port[pw_cb(skb)->src_port];
+
+	atomic_inc(&p->inflight);
+	if (unlikely(pw_cb(skb)->flags & PW_CB_OWN))
+		atomic_add(pw_own_cost(skb->len), &p->own);
+}
+
+/**
+ * pw_own_done - a frame no longer counts among the kernel-made ones of its port
+ * @san: the SAN
+ * @skb: the frame; its length is still what it was when it was sent
+ */
+void pw_own_done(struct pw_san *san, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	if (likely(!(cb->flags & PW_CB_OWN)))
+		return;
+	atomic_sub(pw_own_cost(skb->len), &san->port[cb->src_port].own);
+	cb->flags &= ~PW_CB_OWN;
+}
+
+/**
+ * pw_port_done - a frame has left the SAN: its sender is charged no longer
+ * @san: the SAN
+ * @skb: the frame; BH off, RCU held
+ */
+void pw_port_done(struct pw_san *san, struct sk_buff *skb)
+{
+	pw_own_done(san, skb);
+	pw_port_release(san, pw_cb(skb)->src_port, 1);
+}
+
+static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_san *san = st->san;
@@ -252,10 +291,15 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 	*cb = (struct pw_skb_cb) {
 		.src_port = st->port,
 		.route = -1,
+		.flags = flags,
 		.net = dev_net(st->dev),
 	};
 	pw_mon_out(san, PACKETWAY_MON_STATION, st->port, skb);
 	why = pw_classify(san, skb);
+	/* received here and sent on to here (XDP_TX, tc): it would come back for ever */
+	if (why == PW_SEND && unlikely(cb->dst_port == st->port) &&
+	    skb->skb_iif == st->dev->ifindex)
+		why = PW_DROP_LOOPED;
 	if (unlikely(why != PW_SEND)) {
 		pw_refuse(st, skb, why);
 		return;
@@ -263,8 +307,35 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
 	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
 	pw_count(st, cb->dst_port == PW_PORT_GROUP ? PW_STAT_TX_GROUP : PW_STAT_TX_UNICAST);
 	pw_port_charge(st);
+	if (flags & PW_CB_OWN)
+		atomic_add(pw_own_cost(skb->len), &san->port[st->port].own);
 	eng = rcu_dereference(san->engine);
 	eng->ops->xmit(eng, skb);
+}
+
+/**
+ * pw_send - send a whole message from a station
+ * @st: the station
+ * @skb: the message, at its first prefix or header; consumed
+ *
+ * BH off, RCU held.
+ */
+void pw_send(struct pw_station *st, struct sk_buff *skb)
+{
+	pw_send_flags(st, skb, 0);
+}
+
+/**
+ * pw_own_full - has a station as many kernel-made messages under way as it may?
+ * @st: the station
+ * @len: length of the next one
+ */
+bool pw_own_full(const struct pw_station *st, unsigned int len)
+{
+	const struct pw_port *p = &st->san->port[st->port];
+
+	return atomic_read(&p->inflight) >= PW_INFLIGHT_OWN ||
+	       atomic_read(&p->own) > PW_OWN_BYTES - pw_own_cost(len);
 }
 
 /**
@@ -272,11 +343,18 @@ void pw_send(struct pw_station *st, struct sk_buff *skb)
  * @st: the station
  * @skb: the whole message; consumed
  *
- * It does not pass the qdisc, but a capture sees it like any other. BH off, RCU
- * held.
+ * It does not pass the qdisc, but a capture sees it like any other. A message
+ * beyond the limits of pw_own_full() is dropped and counted. BH off, RCU held.
+ *
+ * Return: was it sent?
  */
-void pw_send_own(struct pw_station *st, struct sk_buff *skb)
+bool pw_send_own(struct pw_station *st, struct sk_buff *skb)
 {
+	if (unlikely(pw_own_full(st, skb->len))) {
+		pw_count(st, PW_STAT_TX_OWN_LIMITED);
+		consume_skb(skb);
+		return false;
+	}
 	skb->dev = st->dev;
 	skb->protocol = htons(ETH_P_PACKETWAY);
 	skb_reset_mac_header(skb);
@@ -284,7 +362,8 @@ void pw_send_own(struct pw_station *st, struct sk_buff *skb)
 	if (dev_nit_active(st->dev))
 		dev_queue_xmit_nit(skb, st->dev);
 	pw_count(st, PW_STAT_TX_OWN);
-	pw_send(st, skb);
+	pw_send_flags(st, skb, PW_CB_OWN);
+	return true;
 }
 
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a station, a program at it or its owner can do to the data path, and the
+ * limit that each of them meets: frames that would circle for ever, kernel-made
+ * replies that pile up, long lists of groups, many monitors.
+ * pw-timeout: 60
+ * pw-cpus: 1
+ */
+#include "pwsan.h"
+#include "kselftest_harness.h"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+
+#include <linux/bpf.h>
+
+#define SENDERS 5
+
+static uint8_t tx[70000], rx[70000];
+
+FIXTURE(path) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_gsan san;
+	int fd[SENDERS + 1];	/* packet sockets at h0, h1, ...; addresses 1, 2, ... */
+	int idx[SENDERS + 1];
+};
+
+FIXTURE_SETUP(path)
+{
+	char name[8];
+	int i;
+
+	self->ns = pw_ns_new();
+	ASSERT_LE(0, self->ns);
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	for (i = 0; i <= SENDERS; i++) {
+		snprintf(name, sizeof(name), "h%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, 0, i, self->ns));
+		ASSERT_EQ(0, pw_link_mtu(&self->nl, name, 65528));
+		ASSERT_EQ(0, pw_link_up(&self->nl, name));
+		self->idx[i] = pw_link_index(&self->nl, name);
+		self->fd[i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY, self->idx[i]);
+		ASSERT_LE(0, self->fd[i]);
+	}
+	ASSERT_EQ(0, pw_gsan_open(&self->san, self->ns));
+}
+
+FIXTURE_TEARDOWN(path)
+{
+	int i;
+
+	for (i = 0; i <= SENDERS; i++)
+		close(self->fd[i]);
+	close(self->san.fd);
+	close(self->nl.fd);
+	close(self->ns);
+}
+
+#define STAT(i, name) ({						\
+	char dev_[8];							\
+	snprintf(dev_, sizeof(dev_), "h%d", i);				\
+	pw_stat(self->fd[i], dev_, name);				\
+})
+
+static int xdp_load(int verdict)
+{
+	const struct bpf_insn prog[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = verdict },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr a = {
+		.prog_type = BPF_PROG_TYPE_XDP,
+		.insns = (uintptr_t)prog,
+		.insn_cnt = 2,
+		.license = (uintptr_t)"GPL",
+	};
+
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof(a));
+}
+
+static int xdp_attach(struct pw_nl *nl, int idx, int prog)
+{
+	uint32_t flags = XDP_FLAGS_SKB_MODE;
+	struct rtattr *nest;
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_SETLINK, NLM_F_ACK);
+	r.i.ifi_index = idx;
+	nest = pw_req_put(&r, IFLA_XDP | NLA_F_NESTED, NULL, 0);
+	pw_req_put(&r, IFLA_XDP_FD, &prog, sizeof(prog));
+	pw_req_put(&r, IFLA_XDP_FLAGS, &flags, sizeof(flags));
+	pw_req_end(&r, nest);
+	return pw_nl_talk(nl, &r);
+}
+
+/* one's own address is an address like any other; what came from it does not go there again */
+TEST_F(path, xdp_tx_to_own_address)
+{
+	struct rtnl_link_stats64 s;
+	int n, prog;
+
+	n = pw_msg(tx, 1, 1, 1500, 0, 0, "self", 4);
+	ASSERT_EQ(n, send(self->fd[0], tx, n, 0));
+	EXPECT_EQ(n, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 5000));
+
+	prog = xdp_load(XDP_TX);
+	if (prog < 0)
+		SKIP(return, "no bpf: %s", strerror(errno));
+	ASSERT_EQ(0, xdp_attach(&self->nl, self->idx[0], prog));
+	/* its own, and one of h1, which it sends on to itself */
+	ASSERT_EQ(n, send(self->fd[0], tx, n, 0));
+	n = pw_msg(tx, 1, 2, 1500, 0, 0, "other", 5);
+	ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
+	EXPECT_EQ(2, pw_stat_wait(self->fd[0], "h0", "drop_looped", 2));
+	usleep(200000);
+	ASSERT_EQ(0, pw_link_stats(&self->nl, "h0", &s));
+	EXPECT_GE(5, s.rx_packets);
+	EXPECT_EQ(0, xdp_attach(&self->nl, self->idx[0], -1));
+	close(prog);
+}
+
+/* the thread that polls station @name; 0 if there is none */
+static int poll_thread(const char *name)
+{
+	char path[300], comm[32], want[32];
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	int pid = 0, fd, n;
+
+	snprintf(want, sizeof(want), "napi/%s-", name);
+	while (!pid && d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
+		fd = open(path, O_RDONLY);
+		if (fd < 0)
+			continue;
+		n = read(fd, comm, sizeof(comm) - 1);
+		comm[n > 0 ? n : 0] = 0;
+		close(fd);
+		if (!strncmp(comm, want, strlen(want)))
+			pid = atoi(e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return pid;
+}
+
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), n;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+/* h0's poll runs in a thread, on the CPU of this program and only when this sleeps */
+static int hold_polls(int ns)
+{
+	struct sched_param p = { .sched_priority = 10 };
+	cpu_set_t cpu;
+	int save = pw_ns_self(), pid, err = 0;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(0, &cpu);
+	if (sched_setaffinity(0, sizeof(cpu), &cpu) || put("/proc/sys/kernel/sched_rt_runtime_us", "-1"))
+		err = -1;
+	/* sysfs shows the devices of the namespace in which it was mounted */
+	if (!err && (setns(ns, CLONE_NEWNET) || unshare(CLONE_NEWNS) ||
+		     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		     mount("sysfs", "/mnt", "sysfs", 0, NULL) ||
+		     put("/mnt/class/net/h0/threaded", "1")))
+		err = -1;
+	setns(save, CLONE_NEWNET);
+	close(save);
+	pid = err ? 0 : poll_thread("h0");
+	if (!pid || sched_setaffinity(pid, sizeof(cpu), &cpu) ||
+	    sched_setscheduler(0, SCHED_FIFO, &p))
+		return -1;
+	return 0;
+}
+
+static void release_polls(void)
+{
+	struct sched_param p = {};
+
+	sched_setscheduler(0, SCHED_OTHER, &p);
+	put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+}
+
+/* requests wait at h0; it sees them when the fabric stands still */
+static uint64_t replies(struct _test_data_path *self, int len, int each)
+{
+	int i, j, n;
+
+	pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE,
+		     PACKETWAY_A_SAN_FROZEN, 1);
+	if (hold_polls(self->ns))
+		return 0;
+	for (i = 1; i <= SENDERS; i++) {
+		n = pw_msg(tx, 1, i + 1, PW_PT_ECHO, PW_TE_ECHO_REQUEST, 0, NULL, len);
+		for (j = 0; j < each; j++)
+			if (send(self->fd[i], tx, n, MSG_DONTWAIT) != n)
+				break;
+	}
+	pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST);
+	release_polls();
+	pw_stat_wait(self->fd[0], "h0", "echo_requests", SENDERS * each);
+	return pw_stat(self->fd[0], "h0", "eep_tx_own");
+}
+
+TEST_F(path, replies_by_number)
+{
+	uint64_t n = replies(self, 8, 240);
+
+	if (!n)
+		SKIP(return, "no threaded polls");
+	EXPECT_LT(1000, STAT(0, "echo_requests"));
+	/* PW_INFLIGHT_OWN */
+	EXPECT_GE(1024, n);
+	EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
+	EXPECT_EQ(STAT(0, "echo_requests"), n + STAT(0, "eep_tx_own_limited") +
+		  STAT(0, "echo_rate_limited"));
+	EXPECT_EQ(n, STAT(0, "echo_replies_sent"));
+}
+
+TEST_F(path, replies_by_bytes)
+{
+	uint64_t n = replies(self, 60000, 20);
+
+	if (!n)
+		SKIP(return, "no threaded polls");
+	EXPECT_LT(50, STAT(0, "echo_requests"));
+	/* PW_OWN_BYTES */
+	EXPECT_GE(1024 * 1024 / 60000, n);
+	EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
+	/* what was sent arrives, and then there is room again */
+	EXPECT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE,
+				  PACKETWAY_A_SAN_FROZEN, 0));
+	n = pw_msg(tx, 1, 2, PW_PT_ECHO, PW_TE_ECHO_REQUEST, 0, NULL, 8);
+	EXPECT_EQ(n, send(self->fd[1], tx, n, 0));
+	EXPECT_LT(0, pw_recv(self->fd[1], rx, sizeof(rx), NULL, 10000));
+}
+
+/* a list that is too long to be sorted with BH off stands for all groups */
+TEST_F(path, many_groups)
+{
+	int i, n;
+
+	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE));
+	n = pw_msg(tx, 0xe0ffff, 2, 1500, 0, 0, "group", 5);
+	for (i = 0; i <= 1024; i++) {
+		if (i == 1024) {
+			ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
+			EXPECT_EQ(-1, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 100));
+		}
+		ASSERT_EQ(0, pw_packet_join(self->fd[0], self->idx[0], PACKET_MR_MULTICAST,
+					    0xe00001 + i, false));
+	}
+	ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
+	EXPECT_EQ(n, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 5000));
+	ASSERT_EQ(0, pw_packet_join(self->fd[0], self->idx[0], PACKET_MR_MULTICAST, 0xe00001, true));
+	ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
+	EXPECT_EQ(-1, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 100));
+}
+
+/* every frame looks at all monitors: there are 16 at most */
+TEST_F(path, many_monitors)
+{
+	struct pw_link l = PW_LINK(NULL);
+	char name[8];
+	int i;
+
+	l.kind = PACKETWAY_MON_KIND;
+	for (i = 0; i < 17; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		l.name = name;
+		ASSERT_EQ(0, pw_link_add(&self->nl, &l));
+		EXPECT_EQ(i < 16 ? 0 : -ENOSPC, pw_link_up(&self->nl, name));
+	}
+	EXPECT_EQ(0, pw_link_down(&self->nl, "m0"));
+	EXPECT_EQ(0, pw_link_up(&self->nl, "m16"));
+}
+
+TEST_HARNESS_MAIN
