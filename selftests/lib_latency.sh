@@ -12,7 +12,8 @@
 # lat_end prints, in nanoseconds (instructions), with the function that took them:
 #	NAME: poll N FUNC	longest poll, timer or transmit (BH is off all the time)
 #	NAME: bh N FUNC		longest function that turns BH off itself: an upper bound
-#				of the section in which it is off
+#				of the section in which it is off (softirqs that it
+#				lets run by turning BH on are not counted)
 #	NAME: rtnl N		longest time from rtnl_lock() to rtnl_unlock(), waits included
 # and returns 1 if poll or bh is above LIMIT and the guest counts instructions
 # (lat_counted). A trace of its own costs about 200 instructions per traced call.
@@ -45,7 +46,7 @@ lat_begin() {
 	echo nop >"$lat_dir/current_tracer"
 	echo nop >"$lat_own/current_tracer"
 	: >"$lat_dir/set_ftrace_filter"
-	for f in $lat_polls $(lat_bh_functions); do
+	for f in $lat_polls $(lat_bh_functions) handle_softirqs __do_softirq; do
 		echo "$f" >>"$lat_dir/set_ftrace_filter"
 	done 2>/dev/null
 	for f in rtnl_lock rtnl_unlock; do
@@ -55,6 +56,7 @@ lat_begin() {
 	echo 32768 >"$lat_own/buffer_size_kb"
 	# time spent asleep does not count
 	echo 0 >"$lat_dir/options/sleep-time"
+	echo 1 >"$lat_dir/options/funcgraph-abstime"
 	echo 5 >"$lat_dir/tracing_thresh"
 	echo function_graph >"$lat_dir/current_tracer"
 	echo function >"$lat_own/current_tracer"
@@ -80,9 +82,16 @@ lat_end() {
 		/^# locks/ { locks = 1; next }
 		/^#/ { next }
 		/LOST .* EVENTS/ { lost = 1 }
-		# "0) ! 345.678 us | } /* pw_poll */"
+		# "12.345678 | 0) ! 345.678 us | } /* pw_poll */"
 		!locks && match($0, /[0-9.]+ us/) {
 			ns = substr($0, RSTART, RLENGTH - 3) * 1000
+			end = $1 * 1e9
+			if (/softirq/) {
+				# nested in a function that turns BH on again
+				softirq_end[++n] = end
+				softirq[n] = ns
+				next
+			}
 			if (!match($0, /pw_[a-z_0-9]+/))
 				next
 			f = substr($0, RSTART, RLENGTH)
@@ -91,9 +100,14 @@ lat_end() {
 					poll = ns
 					pollf = f
 				}
-			} else if (ns > bh) {
-				bh = ns
-				bhf = f
+			} else {
+				start = end - ns
+				for (i = n; i > 0 && softirq_end[i] > start; i--)
+					ns -= softirq[i]
+				if (ns > bh) {
+					bh = ns
+					bhf = f
+				}
 			}
 		}
 		# "comm-123 [000] ...1. 12.345678: rtnl_lock <-rtnetlink_rcv_msg"

@@ -9,8 +9,8 @@
  * of the message header of the published machine, so a frame with N bytes between
  * them is a message of N bytes and takes the published number of cycles.
  *
- * The fabric runs in a NAPI of its own, a bounded number of events per poll. In
- * virtual time it runs as fast as it can and time stands still when it is empty;
+ * The fabric runs in a NAPI of its own, for a bounded time per poll: the model is
+ * called in slices and the clock is read between them. In virtual time it runs as fast as it can and time stands still when it is empty;
  * in real time it runs at the speed of its links (pw_fabric_conf.real). A frozen
  * fabric only collects what is sent, so that a whole offered load can be laid out
  * in virtual time (SO_TXTIME) before the first cell moves.
@@ -21,6 +21,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
+#include <linux/rbtree.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -33,16 +34,28 @@
 #include "pw_router.h"
 #include "pw_trace.h"
 
-/* events (fast) or cycles (rtl) of one poll */
-#define PW_FAB_WORK_FAST	8192
-#define PW_FAB_WORK_RTL		1024
+/* a poll ends after the slice in which this time is over */
+#define PW_FAB_POLL_NS		(100 * NSEC_PER_USEC)
+/*
+ * Events (fast) of a slice, cycles (rtl) of a slice times ports: either takes some
+ * ten thousand instructions. A cycle of 256 ports (rtl) is the longest slice.
+ */
+#define PW_FAB_SLICE_FAST	64
+#define PW_FAB_SLICE_RTL	32
+/* messages handed to the fabric between two looks at the clock */
+#define PW_FAB_OFFER		16
 /* cycles the fabric may look ahead of its next event */
 #define PW_FAB_WINDOW		256
+/* input units whose queues are read with the lock held */
+#define PW_FAB_QUEUES		64
 /* real time: a timer per event would leave no time for those who send */
 #define PW_FAB_TICK_NS		(20 * NSEC_PER_USEC)
 
 struct pw_fab_msg {
-	struct list_head entry;		/* pw_fab.pending, by cycle */
+	union {
+		struct rb_node node;	/* pw_fab.pending, by cycle and arrival */
+		struct list_head entry;	/* pw_fab.blocked */
+	};
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
 	u64 sent;			/* when it was handed over */
@@ -60,7 +73,10 @@ struct pw_fab {
 	void *mem;
 	bool rtl;
 	struct pw_fabric_ops ops;
-	struct list_head pending;	/* not yet in the fabric */
+	struct rb_root_cached pending;	/* not yet in the fabric */
+	struct pw_fab_msg *last;	/* of them */
+	u64 window;			/* end of the cycles that are being run */
+	u32 slice;			/* steps of the model between two looks at the clock */
 	struct list_head blocked[PACKETWAY_PORTS_MAX];	/* their port's queue is full */
 	u64 real_start;			/* ktime of cycle 0 */
 	struct pw_fab_fault fault;
@@ -237,22 +253,72 @@ static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop w
 	kmem_cache_free(pw_fab_cache, m);
 }
 
-/* what is due goes in, or waits for room at its port; fab->lock held */
-static void pw_fab_offer_due(struct pw_fab *fab)
+/* the message that arrives first; NULL if none is waiting. fab->lock held */
+static struct pw_fab_msg *pw_fab_first(const struct pw_fab *fab)
 {
-	struct pw_fab_msg *m, *next;
-	int err;
+	struct rb_node *node = rb_first_cached(&fab->pending);
 
-	list_for_each_entry_safe(m, next, &fab->pending, entry) {
-		if (m->cycle > pw_fabric_now(fab->f))
-			break;
-		list_del(&m->entry);
+	return node ? rb_entry(node, struct pw_fab_msg, node) : NULL;
+}
+
+/* in the order of arrival, behind those of the same cycle; fab->lock held */
+static void pw_fab_enqueue(struct pw_fab *fab, struct pw_fab_msg *m)
+{
+	struct rb_node **link = &fab->pending.rb_root.rb_node, *parent = NULL;
+	bool first = true, last = true;
+
+	/* mostly it is the last one */
+	if (fab->last && fab->last->cycle <= m->cycle) {
+		parent = &fab->last->node;
+		link = &parent->rb_right;
+		first = false;
+	}
+	while (*link) {
+		parent = *link;
+		if (rb_entry(parent, struct pw_fab_msg, node)->cycle <= m->cycle) {
+			link = &parent->rb_right;
+			first = false;
+		} else {
+			link = &parent->rb_left;
+			last = false;
+		}
+	}
+	rb_link_node(&m->node, parent, link);
+	rb_insert_color_cached(&m->node, &fab->pending, first);
+	if (last)
+		fab->last = m;
+}
+
+static void pw_fab_dequeue(struct pw_fab *fab, struct pw_fab_msg *m)
+{
+	rb_erase_cached(&m->node, &fab->pending);
+	/* messages leave in their order: this was the only one */
+	if (m == fab->last)
+		fab->last = NULL;
+}
+
+/*
+ * What is due goes in, or waits for room at its port, PW_FAB_OFFER messages at most.
+ * fab->lock held
+ *
+ * Return: true if nothing that is due is left.
+ */
+static bool pw_fab_offer_due(struct pw_fab *fab)
+{
+	struct pw_fab_msg *m;
+	int err, n = 0;
+
+	while ((m = pw_fab_first(fab)) && m->cycle <= pw_fabric_now(fab->f)) {
+		if (n++ == PW_FAB_OFFER)
+			return false;
+		pw_fab_dequeue(fab, m);
 		err = list_empty(&fab->blocked[m->src]) ? pw_fab_offer(fab, m) : -EBUSY;
 		if (err == -EBUSY)
 			list_add_tail(&m->entry, &fab->blocked[m->src]);
 		else if (err)
 			pw_fab_drop(fab, m, PW_DROP_TOO_BIG);
 	}
+	return true;
 }
 
 /* a port has room again; fab->lock held */
@@ -287,7 +353,7 @@ static u64 pw_fab_limit(const struct pw_fab *fab)
 /* next cycle in which something happens, arrivals included; fab->lock held */
 static u64 pw_fab_next(struct pw_fab *fab)
 {
-	struct pw_fab_msg *m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
+	struct pw_fab_msg *m = pw_fab_first(fab);
 	u64 next = pw_fabric_next(fab->f);
 
 	return m ? min(next, max(m->cycle, pw_fabric_now(fab->f))) : next;
@@ -300,48 +366,57 @@ static void pw_fab_hooks(struct pw_fab *fab)
 }
 
 /*
- * Run up to @limit, @work steps at most. Returns the next cycle in which something
- * happens.
+ * Run up to @limit, for about PW_FAB_POLL_NS. @next gets the next cycle in which
+ * something happens. fab->lock held
+ *
+ * A window that a poll has begun is finished by the next one, so that the cycle in
+ * which an idle fabric stops does not depend on the clock.
+ *
+ * Return: true if the time was over first; then @next is not known.
  */
-static u64 pw_fab_run(struct pw_fab *fab, u64 limit, u32 work)
+static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 {
+	u64 end = ktime_get_ns() + PW_FAB_POLL_NS;
 	struct pw_fab_msg *m;
-	u64 next, until;
+	u64 until;
 
 	pw_fab_hooks(fab);
 	do {
-		pw_fab_offer_due(fab);
-		m = list_first_entry_or_null(&fab->pending, struct pw_fab_msg, entry);
+		/* the model must not run before all of a cycle's messages are in */
+		if (!pw_fab_offer_due(fab))
+			continue;
+		m = pw_fab_first(fab);
 		until = m ? min(m->cycle, limit) : limit;
 		pw_fabric_lone(fab->f, until);
-		next = pw_fab_next(fab);
-		if (next == PW_FABRIC_NEVER || next > limit)
-			return next;
-		next = max(next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
-		pw_fabric_run(fab->f, min(next, until), work);
-	} while (work > PW_FAB_WINDOW && (work -= PW_FAB_WINDOW));
-	return pw_fab_next(fab);
+		*next = pw_fab_next(fab);
+		if (*next == PW_FABRIC_NEVER || *next > limit)
+			return false;
+		if (fab->window <= pw_fabric_now(fab->f))
+			fab->window = max(*next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
+		pw_fabric_run(fab->f, min(fab->window, until), fab->slice);
+	} while (ktime_get_ns() < end);
+	return true;
 }
 
 static int pw_fab_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
 	u64 next, limit;
+	bool more;
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	limit = pw_fab_limit(fab);
-	next = pw_fab_run(fab, limit, fab->rtl ? PW_FAB_WORK_RTL : PW_FAB_WORK_FAST);
-	if (next != PW_FABRIC_NEVER && next > limit && limit &&
-	    READ_ONCE(fab->eng.san->fabric.real))
+	more = pw_fab_run(fab, limit, &next);
+	if (!more && next != PW_FABRIC_NEVER && limit && READ_ONCE(fab->eng.san->fabric.real))
 		hrtimer_start(&fab->timer,
 			      ns_to_ktime(max_t(u64, pw_fab_ns(fab, next - limit), PW_FAB_TICK_NS)),
 			      HRTIMER_MODE_REL_SOFT);
 	spin_unlock(&fab->lock);
 
-	if (next <= limit && next != PW_FABRIC_NEVER)
+	if (more)
 		return budget;
 	napi_complete_done(napi, 0);
 	return 0;
@@ -384,7 +459,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_fab *fab = pw_fab(eng);
-	struct pw_fab_msg *m, *after;
+	struct pw_fab_msg *m;
 	u16 src = cb->src_port;
 
 	m = kmem_cache_alloc(pw_fab_cache, GFP_ATOMIC);
@@ -402,10 +477,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
-	list_for_each_entry_reverse(after, &fab->pending, entry)
-		if (after->cycle <= m->cycle)
-			break;
-	list_add(&m->entry, &after->entry);
+	pw_fab_enqueue(fab, m);
 	spin_unlock(&fab->lock);
 	napi_schedule(&fab->napi);
 }
@@ -469,18 +541,26 @@ static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 	spin_unlock_bh(&fab->lock);
 }
 
-static void pw_fab_queues(struct pw_engine *eng, u32 *bytes)
+/* not inlined: what is done with BH off is measured by functions */
+static noinline void pw_fab_queues_some(struct pw_fab *fab, u32 *bytes, u32 from, u32 to)
 {
-	struct pw_fab *fab = pw_fab(eng);
 	u32 i, q;
 
 	spin_lock_bh(&fab->lock);
-	for (i = 0; i < 3 * eng->san->nports; i++) {
+	for (i = from; i < to; i++) {
 		bytes[i] = 0;
-		for (q = 0; q < eng->san->radix; q++)
+		for (q = 0; q < fab->eng.san->radix; q++)
 			bytes[i] += pw_fabric_qsize(fab->f, i, q);
 	}
 	spin_unlock_bh(&fab->lock);
+}
+
+static void pw_fab_queues(struct pw_engine *eng, u32 *bytes)
+{
+	u32 i, n = 3 * eng->san->nports;
+
+	for (i = 0; i < n; i += PW_FAB_QUEUES)
+		pw_fab_queues_some(pw_fab(eng), bytes, i, min(n, i + PW_FAB_QUEUES));
 }
 
 static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
@@ -515,8 +595,9 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->eng.ops = ops;
 	fab->eng.san = san;
 	fab->rtl = rtl;
+	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) : PW_FAB_SLICE_FAST;
 	spin_lock_init(&fab->lock);
-	INIT_LIST_HEAD(&fab->pending);
+	fab->pending = RB_ROOT_CACHED;
 	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
 		INIT_LIST_HEAD(&fab->blocked[i]);
 	fab->ops.deliver = pw_fab_deliver;
@@ -550,45 +631,87 @@ static struct pw_engine *pw_rtl_create(struct pw_san *san, struct netlink_ext_ac
 	return pw_fab_create(san, true, &pw_engine_rtl, extack);
 }
 
-/* what waits outside the fabric goes to its receivers; fab->lock held */
-static void pw_fab_flush_list(struct pw_fab *fab, struct list_head *list)
+/* a message that waits outside the fabric goes to its receivers; fab->lock held */
+static void pw_fab_flush_one(struct pw_fab *fab, struct pw_fab_msg *m)
 {
 	const struct pw_fabric_times none = {};
 	u64 now = pw_fabric_now(fab->f);
 	struct pw_san *san = fab->eng.san;
-	struct pw_fab_msg *m, *next;
 	u32 port;
 
 	rcu_read_lock();
-	list_for_each_entry_safe(m, next, list, entry) {
+	if (m->dst != PW_PORT_GROUP) {
+		if (pw_port_takes(san, m->dst))
+			pw_fab_deliver(fab, m->dst, m->src, (uintptr_t)m, m->len, now, &none);
+	} else {
 		for (port = 0; port < san->nports; port++)
-			if ((m->dst == port || (m->dst == PW_PORT_GROUP && m->src != port)) &&
-			    pw_port_takes(san, port))
+			if (m->src != port && pw_port_takes(san, port))
 				pw_fab_deliver(fab, port, m->src, (uintptr_t)m, m->len, now, &none);
-		pw_fab_done(fab, m->src, (uintptr_t)m, now, &none);
 	}
+	pw_fab_done(fab, m->src, (uintptr_t)m, now, &none);
 	rcu_read_unlock();
-	INIT_LIST_HEAD(list);
+}
+
+/* the next message that waits outside the fabric, port by port, then those not yet due */
+static struct pw_fab_msg *pw_fab_flush_next(struct pw_fab *fab, u32 *port)
+{
+	struct pw_fab_msg *m;
+
+	for (; *port < ARRAY_SIZE(fab->blocked); (*port)++) {
+		m = list_first_entry_or_null(&fab->blocked[*port], struct pw_fab_msg, entry);
+		if (m) {
+			list_del(&m->entry);
+			return m;
+		}
+	}
+	m = pw_fab_first(fab);
+	if (m)
+		pw_fab_dequeue(fab, m);
+	return m;
+}
+
+/* one message of those in the fabric, then of those outside; false if there is none */
+static noinline bool pw_fab_flush_some(struct pw_fab *fab, bool *inside, u32 *port)
+{
+	struct pw_fab_msg *m = NULL;
+
+	spin_lock_bh(&fab->lock);
+	if (*inside) {
+		*inside = pw_fabric_flush(fab->f, 1);
+	} else {
+		m = pw_fab_flush_next(fab, port);
+		if (m)
+			pw_fab_flush_one(fab, m);
+	}
+	spin_unlock_bh(&fab->lock);
+	return *inside || m;
 }
 
 /*
- * Nobody sends any more: what is under way goes to its receivers at once. There may be
- * minutes of work for the model in it, and this is under RTNL.
+ * No station sends, reads counters or polls: what is under way goes to its receivers
+ * at once, one message at a time with BH off. There may be minutes of work for the
+ * model in it, and this is under RTNL.
  */
+static void pw_fab_flush(struct pw_fab *fab)
+{
+	bool inside = true;
+	u32 port = 0;
+
+	/* those inside, then those outside */
+	while (pw_fab_flush_some(fab, &inside, &port))
+		cond_resched();
+	while (pw_fab_flush_some(fab, &inside, &port))
+		cond_resched();
+}
+
 static void pw_fab_destroy(struct pw_engine *eng)
 {
 	struct pw_fab *fab = pw_fab(eng);
-	u32 i;
 
 	/* a poll starts the timer; the timer finds the NAPI disabled */
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);
-	spin_lock_bh(&fab->lock);
-	pw_fabric_flush(fab->f);
-	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
-		pw_fab_flush_list(fab, &fab->blocked[i]);
-	pw_fab_flush_list(fab, &fab->pending);
-	spin_unlock_bh(&fab->lock);
+	pw_fab_flush(fab);
 	netif_napi_del(&fab->napi);
 	pw_dummy_netdev_free(fab->dummy);
 	vfree(fab->mem);

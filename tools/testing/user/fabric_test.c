@@ -193,7 +193,7 @@ static void flush(u32 flags, const char *name)
 		pw_fabric_run(r.f, 1500 * cut, U32_MAX);
 		for (i = 0; i < n; i++)
 			early += r.rec[i].done;
-		pw_fabric_flush(r.f);
+		pw_fabric_flush(r.f, U32_MAX);
 		for (i = 0; i < n; i++) {
 			u32 want = i % 5 ? (i + 3) % 16 != 3 : i % 7 == 3 ? 15 : 14;
 

@@ -89,6 +89,7 @@ struct pw_fabric {
 	u32 cap;		/* receive blocks that may be set aside */
 	u32 window;
 	u64 tickets;
+	u32 flushed;		/* ports whose messages have been given up */
 	struct pw_bmx_net *net;
 	struct pw_bmx_fast *fnet;
 	struct pw_bmx_fast_ops fnet_ops;
@@ -1720,28 +1721,34 @@ static void hand_over(struct pw_fabric *f, struct fmsg *m)
 }
 
 /**
- * pw_fabric_flush() - give every message up that is in the fabric
- * @f: fabric, of no use afterwards
+ * pw_fabric_flush() - give messages up that are in the fabric
+ * @f: fabric; after the first call it can only be flushed
+ * @max: how many messages
  *
  * Each is handed over now, in the order of its sender, to those that have not got it
  * yet: what is left of its way is not worked out. ops->deliver and ops->done must not
  * send; ops->room is not called.
+ *
+ * Return: true if there may be more.
  */
-void pw_fabric_flush(struct pw_fabric *f)
+bool pw_fabric_flush(struct pw_fabric *f, u32 max)
 {
 	struct fmsg *m;
-	u32 i;
-	u16 j;
+	struct fport *p;
 
-	for (i = 0; i < f->ports; i++) {
-		for (j = f->port[i].q_head; j != NONE; j = m->next) {
-			m = &f->msg[j];
+	for (; f->flushed < f->ports; f->flushed++) {
+		p = &f->port[f->flushed];
+		while (p->q_head != NONE) {
+			if (!max--)
+				return true;
+			m = &f->msg[p->q_head];
 			hand_over(f, m);
+			p->q_head = m->next;
 			if (f->ops->done)
 				f->ops->done(f->ctx, m->src, m->cookie, f->now, &m->t);
 		}
-		f->port[i].q_head = NONE;
 	}
+	return false;
 }
 
 /* who listens to every cell at every input unit */

@@ -197,7 +197,7 @@ u64 pw_fabric_now(const struct pw_fabric *f);
 u64 pw_fabric_next(struct pw_fabric *f);
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
 bool pw_fabric_lone(struct pw_fabric *f, u64 until);
-void pw_fabric_flush(struct pw_fabric *f);
+bool pw_fabric_flush(struct pw_fabric *f, u32 max);
 u32 pw_fabric_ports(const struct pw_fabric *f);
 u32 pw_fabric_room(const struct pw_fabric *f, u16 port);
 struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
