@@ -165,7 +165,8 @@ static int hold_polls(int ns)
 
 	CPU_ZERO(&cpu);
 	CPU_SET(0, &cpu);
-	if (sched_setaffinity(0, sizeof(cpu), &cpu) || put("/proc/sys/kernel/sched_rt_runtime_us", "-1"))
+	if (sched_setaffinity(0, sizeof(cpu), &cpu) ||
+	    put("/proc/sys/kernel/sched_rt_runtime_us", "-1"))
 		err = -1;
 	/* sysfs shows the devices of the namespace in which it was mounted */
 	if (!err && (setns(ns, CLONE_NEWNET) || unshare(CLONE_NEWNS) ||
@@ -261,7 +262,8 @@ TEST_F(path, many_groups)
 	}
 	ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
 	EXPECT_EQ(n, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 5000));
-	ASSERT_EQ(0, pw_packet_join(self->fd[0], self->idx[0], PACKET_MR_MULTICAST, 0xe00001, true));
+	ASSERT_EQ(0, pw_packet_join(self->fd[0], self->idx[0], PACKET_MR_MULTICAST, 0xe00001,
+				    true));
 	ASSERT_EQ(n, send(self->fd[1], tx, n, 0));
 	EXPECT_EQ(-1, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 100));
 }

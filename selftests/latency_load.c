@@ -97,7 +97,8 @@ static void load(const char *what)
 				send_one(0, 0x7fffff, 1500, 0, j, false);
 				break;
 			} else if (!strcmp(what, "echo")) {
-				send_one(0, PW_ADDR_HEYYOU, PW_PT_ECHO, PW_TE_ECHO_REQUEST, j, false);
+				send_one(0, PW_ADDR_HEYYOU, PW_PT_ECHO, PW_TE_ECHO_REQUEST, j,
+					 false);
 				break;
 			} else if (!strcmp(what, "incast")) {
 				if (i)

@@ -138,7 +138,7 @@ static void faults(void)
 		left();
 		setns(save, CLONE_NEWNET);
 	}
-	ksft_test_result(failed > 0, "%d of %d allocations failed, %d times no namespace was made\n",
+	ksft_test_result(failed > 0, "%d of %d allocations failed, %d namespaces were refused\n",
 			 tries, total, failed);
 }
 
