@@ -157,7 +157,7 @@ int pw_aton_station_add(struct pw_station *st);
 void pw_aton_station_remove(struct pw_station *st);
 void pw_aton_station_up(struct pw_station *st, bool up);
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
-bool pw_aton_cancel(struct pw_aton_req *req);
+bool pw_aton_cancel(struct pw_aton_req *req, bool force);
 int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period);
 void pw_aton_unstand(struct pw_aton_req *req);
 void pw_aton_req_drop(struct pw_aton_req *req);

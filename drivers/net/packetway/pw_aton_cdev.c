@@ -142,11 +142,15 @@ static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 pe
 /* make the request the caller's again, or wait for its end */
 static bool pw_aton_take_back(struct pw_aton_req *req)
 {
-	bool ours = pw_aton_cancel(req);
+	bool force = false;
 
-	if (!ours)
-		wait_for_completion(&req->done);
-	return ours;
+	/* a packet on the ring ends soon, unless the ring is interrupted all the time */
+	while (!pw_aton_cancel(req, force)) {
+		if (wait_for_completion_timeout(&req->done, HZ))
+			return false;
+		force = true;
+	}
+	return true;
 }
 
 static long pw_aton_timeout(u64 deadline)

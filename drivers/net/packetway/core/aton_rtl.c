@@ -905,8 +905,8 @@ static bool taking(struct pw_rtl *rtl)
  * pw_rtl_run - pw_ring_run() for the rtl engine
  * @ring: the ring
  * @until: last bit time at which a packet may start
- * @budget: most interfaces times bit times; at least twice the interfaces, or no bit
- *	time may fit
+ * @budget: most interfaces times bit times; at least interfaces plus standing commands,
+ *	or no bit time fits
  */
 enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 {
