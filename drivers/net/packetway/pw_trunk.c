@@ -396,10 +396,6 @@ static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 
 		pw_trunk_count(t, PW_TRUNK_DROP_VERSION);
 		goto drop;
 	}
-	if (get_unaligned_be16(hdr + 6) != t->conf.id) {
-		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
-		goto drop;
-	}
 	if (!!(hdr[3] & PW_TRUNK_F_KEYED) != t->conf.keyed ||
 	    (t->conf.keyed && len < CHACHA20POLY1305_AUTHTAG_SIZE)) {
 		pw_trunk_count(t, PW_TRUNK_DROP_AUTH);
@@ -419,6 +415,10 @@ static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 
 		skb_put(frame, len - CHACHA20POLY1305_AUTHTAG_SIZE);
 	} else {
 		skb_put_data(frame, p + PW_TRUNK_HDR, len);
+	}
+	if (get_unaligned_be16(hdr + 6) != t->conf.id) {
+		pw_trunk_count(t, PW_TRUNK_DROP_PEER);
+		goto drop;
 	}
 	consume_skb(skb);
 	pw_trunk_take(t, frame, hdr, mac);
