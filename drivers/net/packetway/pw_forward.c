@@ -82,9 +82,10 @@ static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 {
 	struct pw_port *p = &h->san->port[h->port];
 	struct pw_skb_cb *cb = pw_cb(skb);
+	int max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
 	struct pw_engine *eng;
 
-	if (atomic_inc_return(&p->inflight) > PW_HALF_INFLIGHT_MAX && !(cb->flags & PW_CB_HALF)) {
+	if (atomic_inc_return(&p->inflight) > max) {
 		atomic_dec(&p->inflight);
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
 		return;
@@ -231,6 +232,9 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 	struct pw_skb_cb *cb = pw_cb(skb);
 	int port;
 
+	/* the word of the other half counts here, not on this half's SAN */
+	if (l->kind != PW_LOOK_ADDR || l->dt != h->addr)
+		cb->flags &= ~(PW_CB_HALF | PW_CB_FAR);
 	switch (l->kind) {
 	case PW_LOOK_L2:
 		if (pw_san_native_route(h->san, skb->data + l->hop.route_off,
@@ -510,6 +514,18 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 }
 
 /**
+ * pw_half_busy - are there many frames under way from a half-router?
+ * @h: the half-router
+ *
+ * Return: whether messages that can wait should.
+ */
+bool pw_half_busy(struct pw_half *h)
+{
+	return atomic_read(&h->san->port[h->port].inflight) > PW_HALF_INFLIGHT_MAX ||
+	       (h->twin && atomic_read(&h->twin->from_twin) > PW_HALF_QUEUE_MAX / 2);
+}
+
+/**
  * pw_half_send_own - send a message that a half-router made
  * @h: the half-router
  * @skb: the message, at its header; consumed
@@ -517,6 +533,17 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
  * BH off, RCU held. May be called from the twin's poll.
  */
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
+{
+	pw_half_send_as(h, skb, 0);
+}
+
+/**
+ * pw_half_send_as - likewise, and say more about it
+ * @h: the half-router
+ * @skb: the message, at its header; consumed
+ * @flags: PW_CB_FAR or 0
+ */
+void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_half *twin = h->twin;
@@ -528,7 +555,7 @@ void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
 		.route = -1,
 		.dt = dt,
 		.prio = skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
-		.flags = PW_CB_HALF,
+		.flags = PW_CB_HALF | flags,
 	};
 	skb->dev = NULL;
 	skb->protocol = htons(ETH_P_PACKETWAY);
@@ -625,7 +652,9 @@ void pw_half_deliver(struct pw_half *h, struct sk_buff *skb)
  */
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
 {
-	if (atomic_inc_return(&h->from_twin) > PW_HALF_QUEUE_MAX) {
+	int max = pw_cb(skb)->flags & PW_CB_HALF ? 2 * PW_HALF_QUEUE_MAX : PW_HALF_QUEUE_MAX;
+
+	if (atomic_inc_return(&h->from_twin) > max) {
 		atomic_dec(&h->from_twin);
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
 		return;

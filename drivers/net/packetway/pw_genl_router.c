@@ -457,19 +457,17 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 			err = first(msg, cb, san);
 		while (!err && cb->args[1] < san->nports) {
 			h = rtnl_dereference(san->port[cb->args[1]].half);
-			if (h) {
-				spin_lock_bh(&h->lock);
-				while (!err && cb->args[2] < h->db.ntables) {
-					const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
+			while (h && !err && cb->args[2] < h->db.ntables) {
+				const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
 
-					if (t->used)
-						err = fn(msg, cb, h, t);
-					if (err)
-						break;
-					cb->args[2]++;
-					cb->args[3] = 0;
-				}
+				spin_lock_bh(&h->lock);
+				if (t->used)
+					err = fn(msg, cb, h, t);
 				spin_unlock_bh(&h->lock);
+				if (err)
+					break;
+				cb->args[2]++;
+				cb->args[3] = 0;
 			}
 			if (err)
 				break;
@@ -581,22 +579,14 @@ static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struc
 			 const struct pw_rrp_table *t)
 {
 	const struct pw_fib_entry *e;
-	struct pw_rrp_rec rec = {};
-	struct pw_rrp_iter it;
 	struct nlattr *nest;
 	bool best;
 	void *hdr;
 
-	if (t->own || !t->from_twin)
-		return 0;
-	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-	while (pw_rrp_next(&it, &rec) > 0)
-		if (rec.type == PW_RRP_ADDR && rec.at == PW_RRP_AT_MIN)
-			break;
-	if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_MIN)
+	if (t->own || !t->from_twin || !t->min)
 		return 0;
 	rcu_read_lock();
-	e = pw_route_in_use(h->san, rec.addr, rec.addr2);
+	e = pw_route_in_use(h->san, t->min, t->max);
 	best = e && !e->fixed && e->port == h->port && e->q == t->q && e->hops == t->nrcvf &&
 	       e->san == t->san;
 	rcu_read_unlock();
@@ -607,8 +597,8 @@ static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struc
 		return -EMSGSIZE;
 	nest = nla_nest_start(msg, PACKETWAY_A_ROUTE);
 	if (!nest || pw_route_put_table(msg, h, t) ||
-	    nla_put_u32(msg, PACKETWAY_A_ROUTE_FIRST, rec.addr) ||
-	    nla_put_u32(msg, PACKETWAY_A_ROUTE_LAST, rec.addr2) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_FIRST, t->min) ||
+	    nla_put_u32(msg, PACKETWAY_A_ROUTE_LAST, t->max) ||
 	    nla_put_u32(msg, PACKETWAY_A_ROUTE_QUALITY, t->q) ||
 	    nla_put_u32(msg, PACKETWAY_A_ROUTE_MTU, t->mtu * 8) ||
 	    (best && nla_put_flag(msg, PACKETWAY_A_ROUTE_BEST))) {
@@ -848,24 +838,46 @@ static bool pw_resolve_is(const struct pw_rrp_rec *node, u32 addr, const char *n
 	return false;
 }
 
-static bool pw_resolve_node(const struct pw_half *h, u32 addr, const char *name,
-			    struct pw_rrp_rec *node, bool *local)
+/* the node in one table */
+static bool pw_resolve_node(const struct pw_rrp_table *t, u32 addr, const char *name,
+			    struct pw_rrp_rec *node)
 {
 	struct pw_rrp_iter it;
+
+	if (!t->used)
+		return false;
+	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+	while (pw_rrp_next(&it, node) > 0)
+		if (pw_resolve_is(node, addr, name))
+			return true;
+	return false;
+}
+
+/* the node in the tables of a half-router, each with its lock held: 1, 0 or an errno */
+static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, const char *name,
+			   bool *local)
+{
+	struct pw_rrp_rec node;
+	struct nlattr *nest;
+	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < h->db.ntables; i++) {
-		if (!h->db.table[i].used)
-			continue;
-		pw_rrp_iter_init(&it, h->db.table[i].nodes, h->db.table[i].nodes_len);
-		while (pw_rrp_next(&it, node) > 0) {
-			if (!pw_resolve_is(node, addr, name))
-				continue;
+	for (i = 0; i < h->db.ntables && !ret; i++) {
+		spin_lock_bh(&h->lock);
+		if (pw_resolve_node(&h->db.table[i], *addr, name, &node)) {
+			*addr = node.addr;
 			*local = h->db.table[i].own;
-			return true;
+			nest = nla_nest_start(msg, PACKETWAY_A_NODE);
+			if (!nest || pw_node_put(msg, h, &node, *local)) {
+				ret = -EMSGSIZE;
+			} else {
+				nla_nest_end(msg, nest);
+				ret = 1;
+			}
 		}
+		spin_unlock_bh(&h->lock);
 	}
-	return false;
+	return ret;
 }
 
 static int pw_resolve_way(struct sk_buff *msg, const struct pw_half *h,
@@ -917,8 +929,6 @@ static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const c
 		      struct genl_info *info)
 {
 	bool found = false, local = false;
-	struct pw_rrp_rec node;
-	struct nlattr *nest;
 	struct pw_half *h;
 	int err = 0;
 	void *hdr;
@@ -932,18 +942,14 @@ static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const c
 		h = rtnl_dereference(san->port[i].half);
 		if (!h || (found && local))
 			continue;
-		spin_lock_bh(&h->lock);
-		if (!found && pw_resolve_node(h, addr, name, &node, &local)) {
+		if (!found) {
+			err = pw_resolve_half(msg, h, &addr, name, &local);
+			if (err <= 0)
+				continue;
 			found = true;
-			addr = node.addr;
-			nest = nla_nest_start(msg, PACKETWAY_A_NODE);
-			if (!nest || pw_node_put(msg, h, &node, local))
-				err = -EMSGSIZE;
-			else
-				nla_nest_end(msg, nest);
 		}
-		if (found && !err)
-			err = pw_resolve_ways(msg, h, addr, local);
+		spin_lock_bh(&h->lock);
+		err = pw_resolve_ways(msg, h, addr, local);
 		spin_unlock_bh(&h->lock);
 	}
 	genlmsg_end(msg, hdr);

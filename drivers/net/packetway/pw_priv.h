@@ -27,8 +27,8 @@
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
  *			station				pw_file.lock
  *  pw_rxq.lock		a station's receive queues	softirq, BH off
- *  pw_half.lock	a half-router's tables		softirq, BH off; inside pw_san.fib_lock
- *  pw_san.fib_lock	building a SAN's routes		softirq, BH off
+ *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
+ *  pw_half.lock	a half-router's tables		any, BH off; also inside pw_san.fib_lock
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
@@ -147,7 +147,7 @@ struct pw_san {
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
-	spinlock_t fib_lock;	/* fib, routes */
+	struct mutex fib_lock;	/* fib, routes */
 	struct pw_fib *routes;	/* ways made by hand; RTNL and fib_lock to change */
 	struct pw_fib *fib_told;	/* rrp_work: what listeners have been told */
 	spinlock_t info_lock;	/* pw_port.info */
@@ -220,6 +220,7 @@ struct pw_skb_cb {
 #define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
 #define PW_CB_RETURNED	BIT(3)	/* nobody was at the port: its sender has it back */
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
+#define PW_CB_FAR	BIT(5)	/* with PW_CB_HALF: a table that came over a trunk */
 
 #define PW_PORT_GROUP 0xffff
 

@@ -3,15 +3,20 @@
  * The ways from a SAN to others: made from the tables of its half-routers
  * whenever one of them has changed, read by stations and half-routers for each
  * frame that leaves by address.
+ *
+ * A SAN is known by one range. If half-routers tell different ranges, ways without a
+ * trunk decide, then the range that was told first. Ranges of different SANs do not
+ * overlap, by the same rule; the SAN's own addresses are nobody else's.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "pw_genl.h"
 #include "pw_router.h"
 
-#define PW_FIB_MAX	256	/* ranges that one SAN knows ways to */
-#define PW_ROUTES_MAX	64	/* of them made by hand */
+#define PW_FIB_MAX	256	/* ranges that one SAN has learnt ways to */
+#define PW_ROUTES_MAX	64	/* and that were made by hand */
 
 /**
  * pw_fib_find - best way from a SAN to an address elsewhere
@@ -25,14 +30,28 @@
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr)
 {
 	const struct pw_fib *fib = rcu_dereference(san->fib);
-	u32 i;
+	const struct pw_fib_entry *e = NULL, *hand;
+	u32 lo = 0, hi, mid, i;
 
 	if (!fib)
 		return NULL;
-	for (i = 0; i < fib->n; i++)
-		if (addr - fib->e[i].min <= fib->e[i].max - fib->e[i].min)
-			return &fib->e[i];
-	return NULL;
+	hi = fib->learnt;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (fib->e[mid].max < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < fib->learnt && fib->e[lo].min <= addr)
+		e = &fib->e[lo];
+	/* PW_ROUTES_MAX at most */
+	for (i = fib->learnt; i < fib->n; i++) {
+		hand = &fib->e[i];
+		if (addr - hand->min <= hand->max - hand->min)
+			return e && e->max - e->min <= hand->max - hand->min ? e : hand;
+	}
+	return e;
 }
 
 /* port of the half-router to use, or -1 */
@@ -49,44 +68,8 @@ static bool pw_fib_better(const struct pw_fib_entry *a, const struct pw_fib_entr
 	       a->port < b->port;
 }
 
-static void pw_fib_add(struct pw_fib *fib, const struct pw_fib_entry *e)
-{
-	u32 i;
-
-	for (i = 0; i < fib->n; i++) {
-		if (fib->e[i].min != e->min || fib->e[i].max != e->max)
-			continue;
-		if (pw_fib_better(e, &fib->e[i]))
-			fib->e[i] = *e;
-		return;
-	}
-	if (fib->n < PW_FIB_MAX)
-		fib->e[fib->n++] = *e;
-}
-
-/* the ranges of one table */
-static void pw_fib_add_table(struct pw_fib *fib, const struct pw_half *h,
-			     const struct pw_rrp_table *t)
-{
-	struct pw_fib_entry e = {
-		.san = t->san, .port = h->port, .q = t->q, .mtu = t->mtu, .hops = t->nrcvf,
-	};
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-
-	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_MIN || rec.addr > rec.addr2 ||
-		    pw_addr_kind(rec.addr) != PW_ADDR_KIND_PHYS ||
-		    pw_addr_kind(rec.addr2) != PW_ADDR_KIND_PHYS)
-			continue;
-		e.min = rec.addr;
-		e.max = rec.addr2;
-		pw_fib_add(fib, &e);
-	}
-}
-
-static int pw_fib_cmp(const void *x, const void *y)
+/* made by hand: the narrowest range first */
+static int pw_fib_cmp_width(const void *x, const void *y)
 {
 	const struct pw_fib_entry *a = x, *b = y;
 	u32 wa = a->max - a->min, wb = b->max - b->min;
@@ -96,49 +79,166 @@ static int pw_fib_cmp(const void *x, const void *y)
 	return a->min < b->min ? -1 : a->min > b->min;
 }
 
+/* what counts more first: no trunk on the way, then known for longer */
+static int pw_fib_cmp_rank(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
+{
+	if (a->far != b->far)
+		return a->far ? 1 : -1;
+	return a->since < b->since ? -1 : a->since > b->since;
+}
+
+static int pw_fib_cmp_san(const void *x, const void *y)
+{
+	const struct pw_fib_entry *a = x, *b = y;
+
+	if (a->san != b->san)
+		return a->san < b->san ? -1 : 1;
+	return pw_fib_cmp_rank(a, b);
+}
+
+static int pw_fib_cmp(const void *x, const void *y)
+{
+	int ret = pw_fib_cmp_rank(x, y);
+
+	return ret ? ret : pw_fib_cmp_san(x, y);
+}
+
+/* the ways that half-routers know; how many. @max: room in @e */
+static u32 pw_fib_gather(const struct pw_san *san, struct pw_fib_entry *e, u32 max)
+{
+	struct pw_half *h;
+	u32 i, k, n = 0;
+
+	for (i = 0; i < san->nports; i++) {
+		rcu_read_lock();
+		h = rcu_dereference(san->port[i].half);
+		if (h)
+			spin_lock_bh(&h->lock);
+		for (k = 0; h && k < h->db.ntables && n < max; k++) {
+			const struct pw_rrp_table *t = &h->db.table[k];
+
+			/* skip those of neighbours: these install them themselves */
+			if (!t->used || t->own || !t->from_twin || !t->min ||
+			    t->san == san->bias)
+				continue;
+			e[n++] = (struct pw_fib_entry) {
+				.min = t->min, .max = t->max, .san = t->san, .port = h->port,
+				.q = t->q, .mtu = t->mtu, .hops = t->nrcvf, .far = t->far,
+				.since = t->since,
+			};
+		}
+		if (h)
+			spin_unlock_bh(&h->lock);
+		rcu_read_unlock();
+		cond_resched();
+	}
+	return n;
+}
+
+/* one range for each SAN, and the best way there; sorted by SAN and rank before */
+static u32 pw_fib_choose(struct pw_fib_entry *e, u32 n)
+{
+	u32 i, out = 0;
+
+	for (i = 0; i < n; i++) {
+		struct pw_fib_entry *last = out ? &e[out - 1] : NULL;
+
+		if (!last || last->san != e[i].san) {
+			e[out++] = e[i];
+			continue;
+		}
+		if (last->far == e[i].far && last->min == e[i].min && last->max == e[i].max &&
+		    pw_fib_better(&e[i], last)) {
+			e[i].since = last->since;
+			*last = e[i];
+		}
+	}
+	return out;
+}
+
+/* by address, unless it overlaps what is there; at most PW_FIB_MAX */
+static void pw_fib_insert(struct pw_fib *fib, const struct pw_san *san,
+			  const struct pw_fib_entry *e)
+{
+	u32 lo = 0, hi = fib->n, mid;
+
+	if (e->min <= pw_san_addr(san, san->nports - 1) && e->max >= pw_san_addr(san, 0))
+		return;
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (fib->e[mid].max < e->min)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (fib->n == PW_FIB_MAX || (lo < fib->n && fib->e[lo].min <= e->max))
+		return;
+	memmove(&fib->e[lo + 1], &fib->e[lo], (fib->n - lo) * sizeof(*e));
+	fib->e[lo] = *e;
+	fib->n++;
+}
+
+/* a way made by hand; of the same range as one that was learnt only the better one stays */
+static void pw_fib_add_fixed(struct pw_fib *fib, const struct pw_fib_entry *e)
+{
+	u32 i;
+
+	for (i = 0; i < fib->n; i++) {
+		if (fib->e[i].min != e->min || fib->e[i].max != e->max)
+			continue;
+		if (!pw_fib_better(e, &fib->e[i]))
+			return;
+		if (i >= fib->learnt) {
+			fib->e[i] = *e;
+			return;
+		}
+		memmove(&fib->e[i], &fib->e[i + 1], (fib->n - i - 1) * sizeof(*e));
+		fib->learnt--;
+		fib->n--;
+		break;
+	}
+	fib->e[fib->n++] = *e;
+}
+
 /**
  * pw_fib_update - a half-router of a SAN has other tables now
  * @san: the SAN
  *
- * No lock of a half-router is held. Without memory the old ways stay until the
- * next change; frames to a half-router that is gone are refused all the same.
+ * Process context, no lock of a half-router is held. Without memory the old ways stay
+ * until the next change; frames to a half-router that is gone are refused all the same.
  */
 void pw_fib_update(struct pw_san *san)
 {
+	struct pw_fib_entry *e;
 	struct pw_fib *new, *old;
-	struct pw_half *h;
-	u32 i, k;
+	u32 i, n, max;
 
-	new = kmalloc(struct_size(new, e, PW_FIB_MAX), GFP_ATOMIC | __GFP_NOWARN);
-	if (!new) {
+	mutex_lock(&san->fib_lock);
+	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
+	e = kvmalloc_array(max + 1, sizeof(*e), GFP_KERNEL_ACCOUNT);
+	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), GFP_KERNEL_ACCOUNT);
+	if (!e || !new) {
+		mutex_unlock(&san->fib_lock);
+		kvfree(e);
+		kfree(new);
 		pw_rrp_san_changed(san);
 		return;
 	}
+	n = pw_fib_gather(san, e, max);
+	sort(e, n, sizeof(*e), pw_fib_cmp_san, NULL);
+	n = pw_fib_choose(e, n);
+	sort(e, n, sizeof(*e), pw_fib_cmp, NULL);
 	new->n = 0;
-
-	rcu_read_lock();
-	spin_lock_bh(&san->fib_lock);
-	for (i = 0; i < san->nports; i++) {
-		h = rcu_dereference(san->port[i].half);
-		if (!h)
-			continue;
-		spin_lock(&h->lock);
-		for (k = 0; k < h->db.ntables; k++) {
-			const struct pw_rrp_table *t = &h->db.table[k];
-
-			/* a way that a buddy offered is that buddy's to walk */
-			if (t->used && !t->own && t->from_twin && t->san != san->bias)
-				pw_fib_add_table(new, h, t);
-		}
-		spin_unlock(&h->lock);
-	}
+	for (i = 0; i < n; i++)
+		pw_fib_insert(new, san, &e[i]);
+	new->learnt = new->n;
 	for (i = 0; san->routes && i < san->routes->n; i++)
 		if (rcu_access_pointer(san->port[san->routes->e[i].port].half))
-			pw_fib_add(new, &san->routes->e[i]);
-	sort(new->e, new->n, sizeof(new->e[0]), pw_fib_cmp, NULL);
+			pw_fib_add_fixed(new, &san->routes->e[i]);
+	sort(new->e + new->learnt, new->n - new->learnt, sizeof(*e), pw_fib_cmp_width, NULL);
 	old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
-	spin_unlock_bh(&san->fib_lock);
-	rcu_read_unlock();
+	mutex_unlock(&san->fib_lock);
+	kvfree(e);
 	if (old)
 		kfree_rcu(old, rcu);
 }
@@ -186,10 +286,10 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		NL_SET_ERR_MSG(extack, "The SAN has as many routes by hand as it can have");
 		return -ENOSPC;
 	}
-	spin_lock_bh(&san->fib_lock);
+	mutex_lock(&san->fib_lock);
 	r->e[r->n++] = *e;
 	san->routes = r;
-	spin_unlock_bh(&san->fib_lock);
+	mutex_unlock(&san->fib_lock);
 	pw_fib_update(san);
 	pw_rrp_routes_changed(san);
 	return 0;
@@ -212,9 +312,9 @@ int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
 			break;
 	if (!r || i == r->n)
 		return -ENOENT;
-	spin_lock_bh(&san->fib_lock);
+	mutex_lock(&san->fib_lock);
 	r->e[i] = r->e[--r->n];
-	spin_unlock_bh(&san->fib_lock);
+	mutex_unlock(&san->fib_lock);
 	pw_fib_update(san);
 	pw_rrp_routes_changed(san);
 	return 0;

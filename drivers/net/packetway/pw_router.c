@@ -97,6 +97,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	pw_half_limit(&h->tell_limit, 200);
 	pw_half_limit(&h->echo_limit, 10000);
 	pw_half_limit(&h->group_limit, 10000);
+	pw_half_limit(&h->peer_limit, PW_HALF_PEER_RATE);
+	pw_rrp_half_init(h);
 
 	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, GFP_KERNEL_ACCOUNT);
 	h->dummy = pw_dummy_netdev_alloc();
@@ -269,6 +271,8 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 	synchronize_net();
 	for (i = 0; i < n; i++)
 		napi_disable(&r->half[i].napi);
+	for (i = 0; i < n; i++)
+		pw_rrp_half_stop(&r->half[i]);
 	/* what waits may cross to the other half, or the trunk that is still open */
 	for (i = 0; i < n; i++)
 		pw_half_drain(&r->half[i], false);

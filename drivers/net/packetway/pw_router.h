@@ -15,7 +15,8 @@
  * A frame is charged to its sender until half A takes it from the queue, then to
  * half B's port until it is taken there. A port of a half-router that has
  * PW_HALF_INFLIGHT_MAX frames under way drops further ones: stopping instead would
- * let a ring of SANs lock itself up.
+ * let a ring of SANs lock itself up. Messages of half-routers have as many places
+ * again, so that no traffic keeps them out.
  *
  * Lifetime: a router is made and deleted under RTNL. Its halves are published in
  * pw_port.half; deleting withdraws them, waits for a grace period and for NAPI,
@@ -23,10 +24,15 @@
  * twin are valid together. Frames on their way to a port whose half-router has gone
  * are returned to who sent them, and their source gets an ERR.
  *
+ * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time,
+ * with BH off for each only. Queues have limits, and so has what a trunk's peer may
+ * send in a second. What handling leads to (tables to pass on, tables that were asked
+ * for, listeners, routes) is done once for all messages of a turn.
+ *
  * Locks: pw_half.lock guards the tables (db) and the scratch buffer of a half. It
  * is never held while a message is sent: answers are collected and go out after.
- * pw_san.fib_lock is taken to build a SAN's routes and takes the lock of each
- * half there in turn.
+ * The mutex pw_san.fib_lock is taken to build a SAN's routes and takes the lock of
+ * each half there in turn.
  */
 #ifndef PW_ROUTER_H
 #define PW_ROUTER_H
@@ -37,6 +43,10 @@
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
 #define PW_HALF_QUEUE_MAX	1024	/* frames from the twin that wait */
+#define PW_HALF_RRP_QUEUE	512	/* RRP messages of half-routers that wait */
+#define PW_HALF_ASK_QUEUE	128	/* those of nodes */
+#define PW_HALF_PEER_RATE	256	/* RRP messages of a trunk's peer in a second */
+#define PW_RRP_MSG_MAX		(PW_HALF_NODES_CAP + 1024)	/* data bytes */
 #define PW_HOPS_MAX		64	/* as many as EI can tell apart */
 #define PW_HALF_TABLES		64
 #define PW_HALF_PER_SAN		4	/* ways kept to one SAN */
@@ -110,12 +120,18 @@ struct pw_fib_entry {
 	u32 mtu;		/* words, 0 = unlimited */
 	u16 hops;
 	bool fixed;		/* made by hand */
+	bool far;		/* a trunk is on the way */
+	u64 since;		/* pw_rrp_table.since */
 };
 
-/* the best way for each range, the narrowest range first */
+/*
+ * The best way for each range: those that were learnt, which do not overlap, by
+ * address; then those made by hand, the narrowest range first.
+ */
 struct pw_fib {
 	struct rcu_head rcu;
 	u32 n;
+	u32 learnt;
 	struct pw_fib_entry e[];
 };
 
@@ -141,13 +157,20 @@ struct pw_half {
 	struct ratelimit_state tell_limit;
 	struct ratelimit_state echo_limit;
 	struct ratelimit_state group_limit;
+	struct ratelimit_state peer_limit;
+	struct sk_buff_head rrpq[2];	/* RRP that waits: of half-routers, of nodes */
+	struct delayed_work rrp_in;	/* handles it */
+	unsigned long gave;	/* rrp_in: when the twin got the tables it asked for */
 
 	spinlock_t lock;	/* everything to the next blank line */
 	struct pw_rrp_db db;
 	u32 serial;
 	u32 trunk_twin;		/* other end that was told everything, 0: none */
 	bool resync;		/* ask the neighbours again, a little later */
-	bool leaving;		/* has said so: no longer listens to anybody */
+	bool leaving;		/* has said so: no longer listens; READ_ONCE */
+	bool asked_twin;	/* the twin asked for tables */
+	bool beyond_old;	/* the set of logical addresses is to be made anew */
+	DECLARE_BITMAP(asked, PACKETWAY_PORTS_MAX);	/* so did neighbours */
 	u8 *scratch;
 
 	void *mem;		/* tables, nodes and scratch */
@@ -209,6 +232,8 @@ int pw_half_poll(struct napi_struct *napi, int budget);
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
 void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
+void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags);
+bool pw_half_busy(struct pw_half *h);
 void pw_half_drain(struct pw_half *h, bool last);
 
 /* pw_route.c APIs: ways from a SAN */
@@ -232,6 +257,8 @@ void pw_rrp_station_changed(struct pw_station *st);
 void pw_rrp_unregister(struct pw_station *st);
 void pw_rrp_half_up(struct pw_half *h);
 void pw_rrp_half_down(struct pw_half *h);
+void pw_rrp_half_init(struct pw_half *h);
+void pw_rrp_half_stop(struct pw_half *h);
 void pw_rrp_trunk(struct pw_half *h, bool up);
 void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h);
 void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v);

@@ -10,6 +10,9 @@
  * last the range of all its addresses: by address a frame reaches the SAN of a
  * node that nobody has heard of, and is refused there.
  *
+ *   message for a half-router -> pw_rrp_receive -> pw_half.rrpq -> pw_rrp_in_work
+ *	-> pw_rrp_handle, then once for all of them: routes, listeners, pw_rrp_pass
+ *
  * Between half-routers only messages that a half-router made itself count
  * (PW_CB_HALF; stations cannot set it): GVRT, RTBL, HRDOWN and LINKDOWN of anybody
  * else are refused. A node may describe itself by INFO and nobody else.
@@ -23,10 +26,13 @@
 
 #define PW_RRP_SOON		(HZ / 50)	/* changes within this time go together */
 #define PW_RRP_LATER		(HZ / 5)	/* bad news has reached everybody */
+#define PW_RRP_TURN		64		/* messages that are handled in one turn */
+#define PW_RRP_FEW		16		/* half-routers of a SAN whose routes are cheap */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
 #define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
 #define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
-#define PW_BEYOND_MAX		256		/* logical addresses behind a twin */
+#define PW_RRP_TELL_NODES	4096		/* nodes times criteria that it looks at */
+#define PW_BEYOND_MAX		PW_RRP_MAX_GROUPS	/* logical addresses behind a twin */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
 
 /* --- descriptions of nodes ------------------------------------------------- */
@@ -201,8 +207,9 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 	pw_rrp_san_changed(h->san);
 }
 
-static void pw_rrp_send_table(struct pw_half *h, const struct pw_rrp_table *t, u32 dt,
-			      struct sk_buff_head *out)
+/* a table as a message; NULL without memory */
+static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw_rrp_table *t,
+					u32 dt)
 {
 	struct pw_eep_hdr hdr = {
 		.pt = PW_PT_RRP, .te = PW_TE_RTBL, .dt = dt, .sa = h->addr, .p = PW_RRP_PRIO,
@@ -213,15 +220,14 @@ static void pw_rrp_send_table(struct pw_half *h, const struct pw_rrp_table *t, u
 	u8 *body;
 
 	skb = pw_msg_new(&hdr, &body);
-	if (skb) {
-		pw_rrp_buf_init(&b, body, hdr.data_len);
-		pw_rrp_db_export(t, &b);
-		if (pw_rrp_buf_done(&b) != (int)hdr.data_len) {
-			kfree_skb(skb);
-			return;
-		}
-	}
-	pw_rrp_collect(h, out, skb);
+	if (!skb)
+		return NULL;
+	pw_rrp_buf_init(&b, body, hdr.data_len);
+	pw_rrp_db_export(t, &b);
+	if (pw_rrp_buf_done(&b) == (int)hdr.data_len)
+		return skb;
+	kfree_skb(skb);
+	return NULL;
 }
 
 /* the address of the @i-th port if another half-router is there, else 0; RCU held */
@@ -232,20 +238,125 @@ static u32 pw_rrp_buddy(const struct pw_half *h, u32 i)
 	return b && b != h ? b->addr : 0;
 }
 
-static void pw_rrp_pass_table(struct pw_half *h, const struct pw_rrp_table *t, bool from_twin,
-			      struct sk_buff_head *out)
+/* table @k, if it is in use, to @dt */
+static void pw_rrp_send_table(struct pw_half *h, u32 k, u32 dt)
 {
-	u32 i, buddy;
+	struct pw_rrp_table *t = &h->db.table[k];
+	struct sk_buff *skb = NULL;
+	bool used, far = false;
 
-	if (pw_rrp_tell(from_twin) == PW_RRP_TELL_TWIN) {
-		pw_rrp_send_table(h, t, READ_ONCE(h->twin_addr), out);
-		return;
+	local_bh_disable();
+	rcu_read_lock();
+	spin_lock(&h->lock);
+	used = t->used;
+	if (used) {
+		far = t->far;
+		skb = pw_rrp_table_msg(h, t, dt);
+		/* what could not be said must be asked for again */
+		if (!skb)
+			h->resync = true;
+	}
+	spin_unlock(&h->lock);
+	if (skb) {
+		pw_half_count(h, PW_HALF_RRP_TX);
+		pw_half_send_as(h, skb, far ? PW_CB_FAR : 0);
+	} else if (used) {
+		pw_rrp_san_changed(h->san);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* the neighbour at port @i: its address, or 0 */
+static u32 pw_rrp_neighbour(const struct pw_half *h, u32 i)
+{
+	u32 addr;
+
+	rcu_read_lock();
+	addr = pw_rrp_buddy(h, i);
+	rcu_read_unlock();
+	return addr;
+}
+
+/* Has table @k been taken and not passed on? Then it will be. */
+static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_twin)
+{
+	struct pw_rrp_table *t = &h->db.table[k];
+	bool fresh;
+
+	spin_lock_bh(&h->lock);
+	fresh = t->used && t->fresh;
+	*from_twin = t->from_twin;
+	t->fresh = false;
+	spin_unlock_bh(&h->lock);
+	return fresh;
+}
+
+static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_twin)
+{
+	bool gives;
+
+	spin_lock_bh(&h->lock);
+	gives = pw_rrp_gives(&h->db.table[k], to_twin);
+	spin_unlock_bh(&h->lock);
+	return gives;
+}
+
+/* tables that were asked for; @port: of the neighbour, or that of @h itself for the twin */
+static void pw_rrp_give(struct pw_half *h, u32 port)
+{
+	u32 dt = port == h->port ? READ_ONCE(h->twin_addr) : pw_rrp_neighbour(h, port), k;
+
+	for (k = 0; dt && k < h->db.ntables; k++) {
+		if (pw_rrp_table_given(h, k, port == h->port))
+			pw_rrp_send_table(h, k, dt);
+		cond_resched();
+	}
+}
+
+/* tables to pass on, then tables that were asked for; false: the rest must wait */
+static bool pw_rrp_pass(struct pw_half *h)
+{
+	bool from_twin, twin;
+	u32 i, k, addr;
+
+	for (k = 0; k < h->db.ntables; k++) {
+		if (pw_half_busy(h))
+			return false;
+		if (!pw_rrp_fresh(h, k, &from_twin))
+			continue;
+		if (pw_rrp_tell(from_twin) == PW_RRP_TELL_TWIN) {
+			pw_rrp_send_table(h, k, READ_ONCE(h->twin_addr));
+			continue;
+		}
+		for (i = 0; i < h->san->nports; i++) {
+			addr = pw_rrp_neighbour(h, i);
+			if (addr)
+				pw_rrp_send_table(h, k, addr);
+			cond_resched();
+		}
 	}
 	for (i = 0; i < h->san->nports; i++) {
-		buddy = pw_rrp_buddy(h, i);
-		if (buddy)
-			pw_rrp_send_table(h, t, buddy, out);
+		if (pw_half_busy(h))
+			return false;
+		spin_lock_bh(&h->lock);
+		twin = __test_and_clear_bit(i, h->asked);
+		spin_unlock_bh(&h->lock);
+		if (twin)
+			pw_rrp_give(h, i);
 	}
+	/* over a trunk the answer is much longer than the question */
+	if (h->trunk && READ_ONCE(h->asked_twin) && time_before(jiffies, h->gave + PW_RRP_LATER))
+		return false;
+	spin_lock_bh(&h->lock);
+	twin = h->asked_twin;
+	h->asked_twin = false;
+	spin_unlock_bh(&h->lock);
+	if (twin) {
+		h->gave = jiffies;
+		pw_rrp_give(h, h->port);
+	}
+	return true;
 }
 
 /* ask everybody next to this half for their tables */
@@ -285,6 +396,7 @@ static void pw_beyond_update(struct pw_half *h)
 	struct pw_groups *new, *old;
 
 	lockdep_assert_held(&h->lock);
+	h->beyond_old = false;
 	new = kmalloc(struct_size(new, addr, PW_BEYOND_MAX), GFP_ATOMIC | __GFP_NOWARN);
 	if (!new)
 		return;
@@ -360,7 +472,7 @@ static void pw_rrp_own_update(struct pw_half *h)
 			 memcmp(t->nodes, h->scratch, len))) {
 		if (!pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len)) {
 			t = pw_rrp_db_own_table(&h->db);
-			pw_rrp_send_table(h, t, READ_ONCE(h->twin_addr), &out);
+			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, READ_ONCE(h->twin_addr)));
 		}
 	}
 	if (h->resync) {
@@ -378,22 +490,23 @@ static void pw_rrp_work(struct work_struct *work)
 	u32 i;
 	pw_kcov_section();
 
-	rcu_read_lock();
-	local_bh_disable();
 	for (i = 0; i < san->nports; i++) {
+		local_bh_disable();
+		rcu_read_lock();
 		h = rcu_dereference(san->port[i].half);
 		if (h)
 			pw_rrp_own_update(h);
+		rcu_read_unlock();
+		local_bh_enable();
+		cond_resched();
 	}
 	pw_fib_update(san);
-	local_bh_enable();
-	rcu_read_unlock();
 	pw_fib_tell(san);
 }
 
 void pw_rrp_san_init(struct pw_san *san)
 {
-	spin_lock_init(&san->fib_lock);
+	mutex_init(&san->fib_lock);
 	spin_lock_init(&san->info_lock);
 	INIT_DELAYED_WORK(&san->rrp_work, pw_rrp_work);
 }
@@ -462,7 +575,7 @@ void pw_rrp_half_down(struct pw_half *h)
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&h->lock);
-	h->leaving = true;
+	WRITE_ONCE(h->leaving, true);
 	pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN, PW_ADDR_BROADCAST, h->addr,
 						READ_ONCE(h->twin_addr)));
 	if (h->trunk && READ_ONCE(h->twin_addr))
@@ -492,7 +605,7 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	rcu_read_lock();
 	spin_lock(&h->lock);
 	if (h->trunk_twin && h->trunk_twin != twin) {
-		pw_rrp_db_linkdown(&h->db, h->addr, h->trunk_twin);
+		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_twin);
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
 							h->addr, h->trunk_twin));
 		pw_beyond_update(h);
@@ -502,18 +615,18 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 		h->db.twin = twin;
 		t = pw_rrp_db_own_table(&h->db);
 		if (t)
-			pw_rrp_send_table(h, t, twin, &out);
+			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, twin));
 		pw_rrp_ask_all(h, &out);
 	}
 	h->trunk_twin = twin;
 	spin_unlock(&h->lock);
+	pw_rrp_flush(h, &out);
+	rcu_read_unlock();
+	local_bh_enable();
 	if (lost) {
 		pw_fib_update(h->san);
 		pw_rrp_routes_changed(h->san);
 	}
-	pw_rrp_flush(h, &out);
-	rcu_read_unlock();
-	local_bh_enable();
 }
 
 /* --- what comes in -------------------------------------------------------------- */
@@ -525,6 +638,7 @@ struct pw_rrp_in {
 	u32 len;
 	bool trusted;		/* a half-router made it */
 	bool from_twin;
+	bool far;		/* over a trunk */
 	u32 from;		/* trusted: who; else a node of this SAN, or 0 */
 	u32 port;		/* of that node */
 };
@@ -612,23 +726,45 @@ static void pw_rrp_wru(struct pw_half *h, const struct pw_rrp_in *in, struct sk_
 	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
 }
 
-/* Is it a question that may be worth the time? */
-static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in)
+/* Is it a question that may be worth the time? For how many nodes? */
+static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in, u32 *budget)
 {
-	return pw_rrp_count_within(in->data, in->len, PW_RRP_TELL_MAX) &&
-	       __ratelimit(&h->tell_limit);
+	u32 n = 1;
+
+	while (n <= PW_RRP_TELL_MAX && !pw_rrp_count_within(in->data, in->len, n))
+		n++;
+	*budget = PW_RRP_TELL_NODES / n;
+	return n <= PW_RRP_TELL_MAX && __ratelimit(&h->tell_limit);
 }
 
-static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in,
+/* every table is searched with the lock held for it alone */
+static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in, u32 budget,
 			     struct sk_buff_head *out)
 {
 	struct pw_rrp_buf b;
+	bool room = true;
+	u8 *rec;
+	u32 k;
 
-	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	if (pw_rrp_answer_tell(&h->db, in->data, in->len, &b))
-		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
-	else
+	rec = kmalloc(PW_RRP_ANSWER_MAX, GFP_KERNEL);
+	if (!rec)
+		return;
+	pw_rrp_buf_init(&b, rec, PW_RRP_ANSWER_MAX);
+	for (k = 0; k < h->db.ntables && room; k++) {
+		spin_lock_bh(&h->lock);
+		room = pw_rrp_answer_tell(&h->db, k, in->data, in->len, &b, &budget);
+		spin_unlock_bh(&h->lock);
+		cond_resched();
+	}
+	spin_lock_bh(&h->lock);
+	if (b.len && pw_rrp_buf_done(&b) > 0) {
+		memcpy(h->scratch, rec, b.len);
+		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, b.len, out);
+	} else {
 		pw_rrp_unknown(h, in, out);
+	}
+	spin_unlock_bh(&h->lock);
+	kfree(rec);
 }
 
 /* a node of this SAN says what it is; true: its description has changed */
@@ -660,20 +796,23 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 	return true;
 }
 
-static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+/* answered at the end of the turn */
+static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in)
 {
-	u32 i;
-
-	for (i = 0; i < h->db.ntables; i++)
-		if (pw_rrp_gives(&h->db.table[i], in->from_twin))
-			pw_rrp_send_table(h, &h->db.table[i], in->from, out);
+	if (in->from_twin)
+		WRITE_ONCE(h->asked_twin, true);
+	else
+		__set_bit(in->port, h->asked);
 }
 
+/* orders tables by when they were taken */
+static atomic64_t pw_rrp_clock;
+
 /* true: the ways from this SAN may have changed */
-static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 {
 	struct pw_rrp_link link = {
-		.from = in->from, .twin = in->from_twin, .q = PW_LINK_Q,
+		.from = in->from, .twin = in->from_twin, .q = PW_LINK_Q, .far = in->far,
 	};
 	const struct pw_rrp_table *kept;
 	struct pw_rrp_iter it;
@@ -691,12 +830,11 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	} else if (h->trunk) {
 		link.mtu = READ_ONCE(h->trunk_mtu) / 8;
 	}
+	link.now = atomic64_inc_return(&pw_rrp_clock);
 	if (pw_rrp_db_receive(&h->db, &link, in->data, in->len, &kept) != PW_RRP_TAKEN)
 		goto ignored;
 	pw_half_count(h, PW_HALF_TABLES_TAKEN);
-	pw_rrp_pass_table(h, kept, in->from_twin, out);
-	if (in->from_twin)
-		pw_beyond_update(h);
+	h->beyond_old = true;
 	return true;
 
 ignored:
@@ -716,17 +854,21 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	if (pw_rrp_next(&it, &rec[0]) <= 0 || pw_rrp_next(&it, &rec[1]) <= 0)
 		return false;
 	pw_half_count(h, PW_HALF_HRDOWN);
+	/* of routers that others know of as well it speaks for its own tables only */
 	if (te == PW_TE_ERR_HRDOWN)
-		n = pw_rrp_db_hrdown(&h->db, rec[0].addr, rec[1].addr);
+		n = pw_rrp_db_hrdown(&h->db, in->from, rec[0].addr, rec[1].addr);
 	else
-		n = pw_rrp_db_linkdown(&h->db, rec[0].addr, rec[1].addr);
+		n = pw_rrp_db_linkdown(&h->db, in->from, rec[0].addr, rec[1].addr);
+	/* one that goes takes all ways through it along */
+	if (te == PW_TE_ERR_HRDOWN && (in->from == rec[0].addr || in->from == rec[1].addr))
+		n += pw_rrp_db_hrdown(&h->db, 0, in->from, 0);
 	if (!n)
 		return false;
 	dt = PW_ADDR_BROADCAST;
 	if (pw_rrp_tell(in->from_twin) == PW_RRP_TELL_TWIN)
 		dt = READ_ONCE(h->twin_addr);
 	pw_rrp_collect(h, out, pw_rrp_down_msg(h, te, dt, rec[0].addr, rec[1].addr));
-	pw_beyond_update(h);
+	h->beyond_old = true;
 	/* ways that had no room before are welcome now */
 	h->resync = true;
 	return true;
@@ -746,29 +888,196 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 	case PW_TE_WRU:
 		pw_rrp_wru(h, in, out);
 		return false;
-	case PW_TE_TELL:
-		if (pw_rrp_tell_allowed(h, in))
-			pw_rrp_tell_info(h, in, out);
-		else
-			*bad = PW_HALF_RRP_LIMITED;
-		return false;
 	case PW_TE_INFO:
 		if (!in->trusted && !pw_rrp_info(h, in))
 			*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	case PW_TE_GVRT:
 		if (in->trusted)
-			pw_rrp_gvrt(h, in, out);
+			pw_rrp_gvrt(h, in);
 		else
 			*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	case PW_TE_RTBL:
 		if (in->trusted)
-			return pw_rrp_rtbl(h, in, out);
+			return pw_rrp_rtbl(h, in);
 		*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	default:	/* answers, of which a half-router has asked none */
 		*bad = PW_HALF_RRP_REFUSED;
+		return false;
+	}
+}
+
+/* who sent a message: what is trusted and as whom */
+static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
+			    const struct pw_eep_view *v, struct pw_rrp_in *in)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+
+	*in = (struct pw_rrp_in) {
+		.v = v,
+		.data = skb->data + v->db_off,
+		.len = v->data_len,
+		.trusted = cb->flags & PW_CB_HALF,
+		.from_twin = cb->flags & PW_CB_TWIN,
+		.far = cb->flags & PW_CB_FAR,
+	};
+	if (in->from_twin) {
+		in->from = in->trusted ? READ_ONCE(h->twin_addr) : 0;
+		in->far |= !!h->trunk;
+	} else if (pw_san_addr(h->san, cb->src_port) == v->sa) {
+		in->from = v->sa;
+		in->port = cb->src_port;
+	} else {
+		in->trusted = false;
+	}
+}
+
+/* one message; true: the ways from this SAN may have changed */
+static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
+{
+	enum pw_half_stat bad = PW_HALF_STAT_NUM;
+	struct sk_buff_head out;
+	struct pw_eep_view v;
+	struct pw_rrp_in in;
+	bool changed = false;
+	u32 budget;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	rcu_read_lock();
+	if (pw_eep_parse(skb->data, skb->len, &v)) {
+		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, 0);
+		goto unlock;
+	}
+	pw_rrp_identify(h, skb, &v, &in);
+	if (pw_rrp_check_msg(v.pt, v.te, in.data, in.len)) {
+		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, PW_TE_ERR_GENERAL);
+		goto unlock;
+	}
+	if (v.pt == PW_PT_RRP && v.te == PW_TE_TELL) {
+		rcu_read_unlock();
+		local_bh_enable();
+		if (pw_rrp_tell_allowed(h, &in, &budget))
+			pw_rrp_tell_info(h, &in, budget, &out);
+		else
+			bad = PW_HALF_RRP_LIMITED;
+		local_bh_disable();
+		rcu_read_lock();
+	} else {
+		spin_lock(&h->lock);
+		/* after HRDOWN was sent, forwarding a table would re-announce this router */
+		if (h->leaving)
+			bad = PW_HALF_RRP_REFUSED;
+		else if (v.pt == PW_PT_RRP)
+			changed = pw_rrp_dispatch(h, &in, &out, &bad);
+		else if (in.trusted)
+			changed = pw_rrp_down(h, &in, &out);
+		else
+			bad = PW_HALF_RRP_REFUSED;
+		spin_unlock(&h->lock);
+	}
+	if (bad != PW_HALF_STAT_NUM)
+		pw_half_count(h, bad);
+	pw_rrp_flush(h, &out);
+	consume_skb(skb);
+unlock:
+	rcu_read_unlock();
+	local_bh_enable();
+	return changed;
+}
+
+/* the next message; those of half-routers and of nodes take turns */
+static struct sk_buff *pw_rrp_next_in(struct pw_half *h, u32 n)
+{
+	struct sk_buff *skb = skb_dequeue(&h->rrpq[n & 1]);
+
+	return skb ? skb : skb_dequeue(&h->rrpq[!(n & 1)]);
+}
+
+static void pw_rrp_in_work(struct work_struct *work)
+{
+	struct pw_half *h = container_of(to_delayed_work(work), struct pw_half, rrp_in);
+	bool changed = false, told = false, resync, done;
+	struct sk_buff *skb;
+	u32 n;
+
+	for (n = 0; n < PW_RRP_TURN && !READ_ONCE(h->leaving); n++) {
+		skb = pw_rrp_next_in(h, n);
+		if (!skb)
+			break;
+		changed |= pw_rrp_handle(h, skb);
+		told |= changed;
+		/* who sees a table finds the way at once, unless that costs too much */
+		if (changed && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW) {
+			pw_fib_update(h->san);
+			changed = false;
+		}
+		cond_resched();
+	}
+	if (READ_ONCE(h->leaving))
+		return;
+	if (changed)
+		pw_fib_update(h->san);
+	spin_lock_bh(&h->lock);
+	if (h->beyond_old)
+		pw_beyond_update(h);
+	resync = h->resync;
+	spin_unlock_bh(&h->lock);
+	if (told || resync)
+		queue_delayed_work(system_wq, &h->san->rrp_work,
+				   resync ? PW_RRP_LATER : PW_RRP_SOON);
+	done = pw_rrp_pass(h);
+	if (!done || !skb_queue_empty_lockless(&h->rrpq[0]) ||
+	    !skb_queue_empty_lockless(&h->rrpq[1]))
+		queue_delayed_work(system_unbound_wq, &h->rrp_in,
+				   done && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ? 1 :
+				   PW_RRP_SOON);
+}
+
+void pw_rrp_half_init(struct pw_half *h)
+{
+	skb_queue_head_init(&h->rrpq[0]);
+	skb_queue_head_init(&h->rrpq[1]);
+	INIT_DELAYED_WORK(&h->rrp_in, pw_rrp_in_work);
+	h->gave = jiffies - PW_RRP_LATER;
+}
+
+/* the half-router goes and has said so: messages that wait are dropped; RTNL */
+void pw_rrp_half_stop(struct pw_half *h)
+{
+	cancel_delayed_work_sync(&h->rrp_in);
+	skb_queue_purge(&h->rrpq[0]);
+	skb_queue_purge(&h->rrpq[1]);
+}
+
+/* a message of a half-router was dropped: ask for everything again, a while later */
+static void pw_rrp_missed(struct pw_half *h)
+{
+	spin_lock(&h->lock);
+	h->resync = true;
+	spin_unlock(&h->lock);
+	queue_delayed_work(system_wq, &h->san->rrp_work, HZ);
+}
+
+/* Could a half-router answer it, or does it tell one something? */
+static bool pw_rrp_welcome(const struct pw_eep_view *v, const struct pw_rrp_in *in)
+{
+	if (v->pt == PW_PT_ERR)
+		return in->trusted;
+	switch (v->te) {
+	case PW_TE_GVRT:
+	case PW_TE_RTBL:
+		return in->trusted;
+	case PW_TE_GVL2:
+	case PW_TE_HRTO:
+	case PW_TE_WRU:
+	case PW_TE_TELL:
+		return true;
+	case PW_TE_INFO:
+		return !in->trusted;
+	default:	/* answers, of which a half-router has asked none */
 		return false;
 	}
 }
@@ -779,67 +1088,48 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
  * @skb: the message, linear; consumed
  * @v: its fields
  *
- * BH off, RCU held.
+ * It is handled later. BH off, RCU held.
  */
 void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v)
 {
-	enum pw_half_stat bad = PW_HALF_STAT_NUM;
-	const struct pw_skb_cb *cb = pw_cb(skb);
-	struct sk_buff_head out;
-	struct pw_rrp_in in = {
-		.v = v,
-		.data = skb->data + v->db_off,
-		.len = v->data_len,
-		.trusted = cb->flags & PW_CB_HALF,
-		.from_twin = cb->flags & PW_CB_TWIN,
-	};
-	bool changed = false, resync;
+	enum pw_half_stat bad = PW_HALF_RRP_LIMITED;
+	struct sk_buff_head *q;
+	struct pw_rrp_in in;
 
 	pw_half_count(h, PW_HALF_RRP_RX);
-	if (in.from_twin) {
-		in.from = in.trusted ? READ_ONCE(h->twin_addr) : 0;
-	} else if (pw_san_addr(h->san, cb->src_port) == v->sa) {
-		in.from = v->sa;
-		in.port = cb->src_port;
-	} else {
-		in.trusted = false;
-	}
-	if (!in.trusted && !__ratelimit(&h->rrp_limit)) {
-		pw_half_count(h, PW_HALF_RRP_LIMITED);
-		consume_skb(skb);
-		return;
-	}
 	if (v->pt == PW_PT_ERR && v->te != PW_TE_ERR_HRDOWN && v->te != PW_TE_ERR_LINKDOWN) {
 		consume_skb(skb);
 		return;
 	}
-	if (pw_rrp_check_msg(v->pt, v->te, in.data, in.len)) {
+	pw_rrp_identify(h, skb, v, &in);
+	if (!in.trusted && !__ratelimit(&h->rrp_limit))
+		goto drop;
+	if (in.trusted && in.from_twin && h->trunk && !__ratelimit(&h->peer_limit)) {
+		pw_rrp_missed(h);
+		goto drop;
+	}
+	if (READ_ONCE(h->leaving) || !pw_rrp_welcome(v, &in)) {
+		bad = in.trusted && v->te == PW_TE_INFO ? PW_HALF_STAT_NUM : PW_HALF_RRP_REFUSED;
+		goto drop;
+	}
+	if (in.len > PW_RRP_MSG_MAX) {
 		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, PW_TE_ERR_GENERAL);
 		return;
 	}
+	q = &h->rrpq[!in.trusted];
+	if (skb_queue_len_lockless(q) >= (in.trusted ? PW_HALF_RRP_QUEUE : PW_HALF_ASK_QUEUE)) {
+		if (in.trusted)
+			pw_rrp_missed(h);
+		goto drop;
+	}
+	skb_queue_tail(q, skb);
+	/* a turn that has just begun finds it */
+	queue_delayed_work(system_unbound_wq, &h->rrp_in, 0);
+	return;
 
-	__skb_queue_head_init(&out);
-	spin_lock(&h->lock);
-	/* what it would pass on now would outlive the news that it has gone */
-	if (h->leaving)
-		bad = PW_HALF_RRP_REFUSED;
-	else if (v->pt == PW_PT_RRP)
-		changed = pw_rrp_dispatch(h, &in, &out, &bad);
-	else if (in.trusted)
-		changed = pw_rrp_down(h, &in, &out);
-	else
-		bad = PW_HALF_RRP_REFUSED;
-	resync = h->resync;
-	spin_unlock(&h->lock);
-
+drop:
 	if (bad != PW_HALF_STAT_NUM)
 		pw_half_count(h, bad);
-	if (changed)
-		pw_fib_update(h->san);
-	if (changed || resync)
-		queue_delayed_work(system_percpu_wq, &h->san->rrp_work,
-				   resync ? PW_RRP_LATER : PW_RRP_SOON);
-	pw_rrp_flush(h, &out);
 	consume_skb(skb);
 }
 

@@ -50,6 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pw_rrp_db_lookup(&db, t->san + 1, &r);
 	}
 	if (size && data[size - 1] == 0xff)
-		pw_rrp_db_hrdown(&db, data[0], 0);
+		pw_rrp_db_hrdown(&db, 0, data[0], 0);
 	return 0;
 }

@@ -211,15 +211,21 @@ static void two_ways(void)
 }
 
 /* nodes that a TELL of the @len bytes at msg gets; -1: it is malformed */
+static u32 tell_budget = 1000;
+
 static int tell(u32 len, u32 cap)
 {
+	u32 budget = tell_budget;
 	struct pw_rrp_iter it, in;
 	struct pw_rrp_rec rec, sub;
 	struct pw_rrp_buf b;
 	int n = 0;
 
 	pw_rrp_buf_init(&b, out, cap);
-	if (!pw_rrp_answer_tell(&me.db, msg, len, &b))
+	for (u32 i = 0; i < TABLES && pw_rrp_answer_tell(&me.db, i, msg, len, &b,
+							 &budget); i++)
+		;
+	if (!b.len)
 		return 0;
 	if (pw_rrp_buf_done(&b) < 0 || pw_rrp_check_msg(PW_PT_RRP, PW_TE_INFO, out, b.len))
 		return -1;
@@ -256,6 +262,9 @@ static void tells(void)
 		 pw_rrp_put_name(&b, "nobody", 6)), 2048), 2, "criteria are OR-ed");
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 100), 2, "as many as fit");
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 8, "each node once");
+	tell_budget = 1;
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 1, "no more than are looked at");
+	tell_budget = 1000;
 	ok(pw_rrp_count_within(msg, b.len, 1) && !pw_rrp_count_within(msg, b.len, 0),
 	   "criteria are counted");
 

@@ -33,7 +33,7 @@ struct msg {
 static struct hr hrs[MAX_HR];
 static int nhr;
 static struct msg *queue;
-static u32 qhead, qtail, qmax, taken[6], told;
+static u32 qhead, qtail, qmax, taken[7], told;
 static unsigned long long seed = 99;
 
 static u32 san_bias(u32 san)
@@ -174,7 +174,7 @@ static void handle(struct msg *m)
 		taken[got]++;
 		if (got == PW_RRP_TAKEN)
 			publish(m->to, kept, pw_rrp_tell(link.twin));
-	} else if (pw_rrp_db_hrdown(&h->db, m->a, m->b)) {
+	} else if (pw_rrp_db_hrdown(&h->db, link.from, m->a, m->b)) {
 		tell(m->to, pw_rrp_tell(link.twin), 0, m->a, m->b, NULL, 0);
 	}
 }
@@ -268,7 +268,7 @@ static void kill_router(int i)
 	for (int k = 0; k < nhr; k++) {
 		if (!hrs[k].up || (hrs[k].san != hrs[i].san && hrs[k].san != hrs[t].san))
 			continue;
-		if (pw_rrp_db_hrdown(&hrs[k].db, hrs[i].addr, hrs[t].addr)) {
+		if (pw_rrp_db_hrdown(&hrs[k].db, 0, hrs[i].addr, hrs[t].addr)) {
 			tell(k, PW_RRP_TELL_TWIN, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
 			tell(k, PW_RRP_TELL_BUDDIES, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
 		}
@@ -444,15 +444,15 @@ static void rules(void)
 	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_WORSE, "a worse one does not");
 	TABLE(0x400, 1, 200, 0, 1);
 	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "another SAN has its own share");
-	is(pw_rrp_db_linkdown(&db, 0x999, 0x110), 1, "a link lost takes the way over it");
-	is(pw_rrp_db_linkdown(&db, 0x210, 0x110), 0, "two that are not neighbours are no link");
-	is(pw_rrp_db_hrdown(&db, 0x777, 0), 0, "a stranger lost changes nothing");
-	is(pw_rrp_db_hrdown(&db, 0x777, 0x210), 1, "either half of a router counts");
-	is(pw_rrp_db_hrdown(&db, 0x110, 0), 1, "and the last one");
+	is(pw_rrp_db_linkdown(&db, 0, 0x999, 0x110), 1, "a link lost takes the way over it");
+	is(pw_rrp_db_linkdown(&db, 0, 0x210, 0x110), 0, "two that are not neighbours are no link");
+	is(pw_rrp_db_hrdown(&db, 0, 0x777, 0), 0, "a stranger lost changes nothing");
+	is(pw_rrp_db_hrdown(&db, 0, 0x777, 0x210), 1, "either half of a router counts");
+	is(pw_rrp_db_hrdown(&db, 0, 0x110, 0), 1, "and the last one");
 	ok(!pw_rrp_db_lookup(&db, 0x301, &r) && !pw_rrp_db_lookup(&db, 0x401, &r), "nothing is left");
 	is(pw_rrp_db_own(&db, 0x100, 1, 0, d, n), -EINVAL, "own table with records that do not belong");
 	is(pw_rrp_db_own(&db, 0x100, 1, 0, NULL, 0), 0, "an own table without nodes");
-	is(pw_rrp_db_hrdown(&db, 0x10f, 0), 0, "the own table is not lost to an error");
+	is(pw_rrp_db_hrdown(&db, 0, 0x10f, 0), 0, "the own table is not lost to an error");
 	/* room for nodes is what the caller says, to the byte */
 	pw_rrp_db_init(&db, 0x10f, 0x210, table, 1, 0);
 	TABLE(0x300, 1, 1, 0, 1);
@@ -467,9 +467,67 @@ static void rules(void)
 }
 
 /* any bytes as an RTBL: bounded and consistent */
+/* a table of @san with one node and one range, from 0x210; into @d */
+static u32 claim(u8 *d, u32 san, u32 via, u16 q, u32 min, u32 max)
+{
+	struct pw_rrp_buf b;
+
+	pw_rrp_buf_init(&b, d, 256);
+	pw_rrp_put_rthd(&b, san, 1);
+	pw_rrp_put_srqr(&b, q, NULL, 0);
+	pw_rrp_put_mtur(&b, 0);
+	pw_rrp_put_entries(&b, PW_RRP_RCVF, (struct pw_rrp_entry[]){ { 1, 0x210 }, { 1, via } }, 2);
+	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, min, 0);
+	pw_rrp_put_srqr(&b, 0, NULL, 0);
+	pw_rrp_end_addr(&b);
+	pw_rrp_put_addr(&b, PW_RRP_AT_MIN, min, max);
+	pw_rrp_put_srqr(&b, 0, NULL, 0);
+	return pw_rrp_buf_done(&b);
+}
+
+/* whose word counts for which addresses */
+static void claims(void)
+{
+	static struct pw_rrp_table table[4];
+	static u8 nodes[4][256];
+	struct pw_rrp_link near = { .from = 0x210 }, far = { .from = 0x210, .twin = true, .far = true };
+	const struct pw_rrp_table *t;
+	struct pw_rrp_route r;
+	struct pw_rrp_db db;
+	u8 d[256];
+	u32 i;
+
+#define CLAIM(link, ...) pw_rrp_db_receive(&db, link, d, claim(d, __VA_ARGS__), &t)
+	for (i = 0; i < 4; i++) {
+		table[i].nodes = nodes[i];
+		table[i].nodes_cap = 256;
+	}
+	pw_rrp_db_init(&db, 0x110, 0x210, table, 4, 2);
+	is(CLAIM(&far, 0x500, 0x991, 9, 0x501, 0x510), PW_RRP_TAKEN, "a SAN behind a trunk");
+	ok(t->min == 0x501 && t->max == 0x510 && t->far && t->fresh, "with its range");
+	is(CLAIM(&far, 0x500, 0x992, 9, 0x501, 0x601), PW_RRP_FOREIGN, "more than 256 addresses");
+	is(CLAIM(&far, 0x500, 0x992, 9, 0x500, 0x510), PW_RRP_FOREIGN, "the SAN's own address");
+	is(CLAIM(&far, 0x4f0, 0x992, 0, 0x505, 0x505), PW_RRP_FOREIGN, "another SAN's addresses");
+	is(CLAIM(&far, 0x300, 0x992, 0, 0x505, 0x505), PW_RRP_FOREIGN, "those of none near it");
+	ok(pw_rrp_db_lookup(&db, 0x501, &r) && r.table->san == 0x500, "the first one stays");
+	is(CLAIM(&near, 0x4f0, 0x993, 9, 0x505, 0x520), PW_RRP_TAKEN, "without a trunk it counts more");
+	ok(!pw_rrp_db_lookup(&db, 0x501, &r) && pw_rrp_db_lookup(&db, 0x505, &r) &&
+	   r.table->san == 0x4f0, "and takes their place");
+	is(CLAIM(&near, 0x4f0, 0x994, 9, 0x505, 0x520), PW_RRP_TAKEN, "a second way");
+	is(CLAIM(&far, 0x4f0, 0x995, 0, 0x505, 0x520), PW_RRP_WORSE, "no trunk is as good");
+	is(CLAIM(&far, 0x600, 0x995, 0, 0x601, 0x620), PW_RRP_TAKEN, "a free place");
+	is(CLAIM(&far, 0x700, 0x995, 0, 0x701, 0x720), PW_RRP_TAKEN, "the last one");
+	is(CLAIM(&far, 0x800, 0x995, 0, 0x801, 0x820), PW_RRP_WORSE, "then the first ones stay");
+	is(CLAIM(&near, 0x800, 0x995, 99, 0x801, 0x820), PW_RRP_TAKEN, "unless no trunk is on the way");
+	is(pw_rrp_db_hrdown(&db, 0x999, 0x993, 0), 0, "another neighbour's word takes no way");
+	is(pw_rrp_db_linkdown(&db, 0x999, 0x210, 0x993), 0, "nor a link");
+	is(pw_rrp_db_hrdown(&db, 0x210, 0x993, 0), 1, "that of the one who told it does");
+#undef CLAIM
+}
+
 static void hostile(void)
 {
-	unsigned long n = tap_scaled(200000), i, got[6] = { 0 };
+	unsigned long n = tap_scaled(200000), i, got[7] = { 0 };
 	static struct pw_rrp_table table[4];
 	static u8 nodes[4][256];
 	struct pw_rrp_link link = { .from = 5, .q = 3 };
@@ -504,7 +562,7 @@ static void hostile(void)
 		got[pw_rrp_db_receive(&db, &link, exact, len, &t)]++;
 		free(exact);
 		if (i % 50 == 0)
-			pw_rrp_db_hrdown(&db, tap_rand(&seed) % 12, 0);
+			pw_rrp_db_hrdown(&db, 0, tap_rand(&seed) % 12, 0);
 		for (u32 j = 0; j < 4; j++)
 			bad += table[j].used && (table[j].nrcvf > PW_RRP_MAX_RCVF ||
 			       table[j].csr_len > PW_RRP_MAX_CSR || table[j].nodes_len > 256 ||
@@ -525,6 +583,7 @@ int main(void)
 	triangle(32, 8);
 	triangle(12, 4);
 	diag("at most %u messages under way", qmax);
+	claims();
 	hostile();
 	free(queue);
 	return tap_done();

@@ -201,65 +201,37 @@ static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *
 }
 
 /**
- * pw_rrp_answer_tell - the nodes that fit a description
+ * pw_rrp_answer_tell - the nodes of one table that fit a description
  * @db: tables
+ * @i: which one
  * @data: criteria
  * @len: bytes of them
  * @b: where their INFO goes, as many as fit
+ * @budget: nodes that may still be looked at; goes down
  *
- * Return: false if nobody does.
+ * A SAN is searched in the table by which it is best known.
+ *
+ * Return: false if the answer is full or the budget is spent.
  */
-bool pw_rrp_answer_tell(const struct pw_rrp_db *db, const u8 *data, size_t len,
-			struct pw_rrp_buf *b)
+bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_t len,
+			struct pw_rrp_buf *b, u32 *budget)
 {
+	const struct pw_rrp_table *t = &db->table[i];
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec node;
-	bool room = true;
-	u32 i;
 
-	for (i = 0; i < db->ntables && room; i++) {
-		const struct pw_rrp_table *t = &db->table[i];
-
-		if (!t->used || !pw_rrp_db_shows(db, t))
-			continue;
-		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-		while (room && pw_rrp_next(&it, &node) > 0)
-			if (node.type == PW_RRP_ADDR && node.at == PW_RRP_AT_SINGLE &&
-			    pw_rrp_wanted(data, len, &node))
-				room = pw_rrp_put_described(b, &node);
+	if (!t->used || !pw_rrp_db_shows(db, t))
+		return true;
+	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
+	while (pw_rrp_next(&it, &node) > 0) {
+		if (!*budget)
+			return false;
+		--*budget;
+		if (node.type == PW_RRP_ADDR && node.at == PW_RRP_AT_SINGLE &&
+		    pw_rrp_wanted(data, len, &node) && !pw_rrp_put_described(b, &node))
+			return false;
 	}
-	return b->len;
-}
-
-/* sorted, each once */
-static void pw_rrp_insert(u32 *addr, u32 *n, u32 max, u32 new)
-{
-	u32 i, k;
-
-	for (i = 0; i < *n && addr[i] < new; i++)
-		;
-	if (*n == max || (i < *n && addr[i] == new))
-		return;
-	for (k = (*n)++; k > i; k--)
-		addr[k] = addr[k - 1];
-	addr[i] = new;
-}
-
-static void pw_rrp_node_groups(const struct pw_rrp_rec *node, u32 *addr, u32 *n, u32 max)
-{
-	struct pw_rrp_entry e;
-	struct pw_rrp_rec rec;
-	struct pw_rrp_iter it;
-	u32 i;
-
-	pw_rrp_iter_nested(&it, node);
-	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != PW_RRP_LADR)
-			continue;
-		for (i = 0; pw_rrp_entry_at(&rec, i, &e); i++)
-			if (e.at == PW_RRP_AT_SINGLE)
-				pw_rrp_insert(addr, n, max, e.addr);
-	}
+	return true;
 }
 
 /**
@@ -273,19 +245,23 @@ static void pw_rrp_node_groups(const struct pw_rrp_rec *node, u32 *addr, u32 *n,
  */
 u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max)
 {
-	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-	u32 i, n = 0;
+	u32 i, k, pos, n = 0;
 
 	for (i = 0; i < db->ntables; i++) {
 		const struct pw_rrp_table *t = &db->table[i];
 
 		if (!t->used || t->own || !t->from_twin || t->san == own_san)
 			continue;
-		pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
-		while (pw_rrp_next(&it, &rec) > 0)
-			if (rec.type == PW_RRP_ADDR)
-				pw_rrp_node_groups(&rec, addr, &n, max);
+		/* both are sorted: the search goes on where the last one ended */
+		for (k = 0, pos = 0; k < t->ngroups; k++) {
+			while (pos < n && addr[pos] < t->group[k])
+				pos++;
+			if (n == max || (pos < n && addr[pos] == t->group[k]))
+				continue;
+			memmove(addr + pos + 1, addr + pos, (n - pos) * sizeof(*addr));
+			addr[pos] = t->group[k];
+			n++;
+		}
 	}
 	return n;
 }

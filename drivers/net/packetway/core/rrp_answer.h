@@ -37,8 +37,8 @@ enum pw_rrp_ways pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
 				    const struct pw_rrp_access *access, u32 max,
 				    struct pw_rrp_buf *b, u32 *buddy);
 bool pw_rrp_count_within(const u8 *data, size_t len, u32 max);
-bool pw_rrp_answer_tell(const struct pw_rrp_db *db, const u8 *data, size_t len,
-			struct pw_rrp_buf *b);
+bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_t len,
+			struct pw_rrp_buf *b, u32 *budget);
 u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max);
 
 #endif /* PW_CORE_RRP_ANSWER_H */

@@ -28,6 +28,91 @@ void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table 
 	}
 }
 
+/* sorted, each once; what does not fit is left out */
+static void pw_rrp_add_group(u32 *group, u32 *n, u32 new)
+{
+	u32 lo = 0, hi = *n, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (group[mid] < new)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (*n == PW_RRP_MAX_GROUPS || (lo < *n && group[lo] == new))
+		return;
+	memmove(group + lo + 1, group + lo, (*n - lo) * sizeof(*group));
+	group[lo] = new;
+	(*n)++;
+}
+
+/* the addresses that the nodes of a table have */
+struct pw_rrp_span {
+	u32 lo, hi;
+	u32 min, max;
+};
+
+/* false: not all of them belong to the SAN */
+static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_span *span)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u32 last;
+
+	*span = (struct pw_rrp_span) { .lo = U32_MAX };
+	pw_rrp_iter_init(&it, nodes, len);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (rec.type != PW_RRP_ADDR)
+			continue;
+		if (rec.at != PW_RRP_AT_SINGLE && rec.at != PW_RRP_AT_MIN)
+			return false;
+		last = rec.at == PW_RRP_AT_MIN ? rec.addr2 : rec.addr;
+		if (rec.addr <= san || last < rec.addr || last > san + PW_RRP_SAN_SPAN ||
+		    pw_addr_kind(rec.addr) != PW_ADDR_KIND_PHYS ||
+		    pw_addr_kind(last) != PW_ADDR_KIND_PHYS)
+			return false;
+		span->lo = min(span->lo, rec.addr);
+		span->hi = max(span->hi, last);
+		if (rec.at == PW_RRP_AT_MIN && !span->min) {
+			span->min = rec.addr;
+			span->max = last;
+		}
+	}
+	return true;
+}
+
+static void pw_rrp_set_nodes(struct pw_rrp_table *t, const struct pw_rrp_span *span,
+			     const u8 *nodes, u32 len)
+{
+	struct pw_rrp_rec rec, inner;
+	struct pw_rrp_iter it, in;
+	struct pw_rrp_entry e;
+	u32 i;
+
+	t->lo = span->lo;
+	t->hi = span->hi;
+	t->min = span->min;
+	t->max = span->max;
+	t->ngroups = 0;
+	t->nodes_len = len;
+	if (len)
+		memcpy(t->nodes, nodes, len);
+	pw_rrp_iter_init(&it, t->nodes, len);
+	while (pw_rrp_next(&it, &rec) > 0) {
+		if (rec.type != PW_RRP_ADDR)
+			continue;
+		pw_rrp_iter_nested(&in, &rec);
+		while (pw_rrp_next(&in, &inner) > 0) {
+			if (inner.type != PW_RRP_LADR)
+				continue;
+			for (i = 0; pw_rrp_entry_at(&inner, i, &e); i++)
+				if (e.at == PW_RRP_AT_SINGLE)
+					pw_rrp_add_group(t->group, &t->ngroups, e.addr);
+		}
+	}
+}
+
 /**
  * pw_rrp_db_own - set or renew the table of this half-router's own SAN
  * @db: tables
@@ -42,6 +127,7 @@ void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table 
 int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len)
 {
 	struct pw_rrp_table *t = NULL;
+	struct pw_rrp_span span;
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
 	int ret;
@@ -64,9 +150,14 @@ int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *
 	}
 	if (!t || len > t->nodes_cap)
 		return -ENOSPC;
+	if (!pw_rrp_find_span(san, nodes, len, &span))
+		return -EINVAL;
 	t->used = true;
 	t->own = true;
 	t->from_twin = false;
+	t->far = false;
+	t->fresh = false;
+	t->since = 0;
 	t->san = san;
 	t->serial = serial;
 	t->via = PW_ADDR_UNDEF;
@@ -75,9 +166,7 @@ int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *
 	t->nrcvf = 1;
 	t->rcvf[0] = db->me;
 	t->csr_len = 0;
-	t->nodes_len = len;
-	if (len)
-		memcpy(t->nodes, nodes, len);
+	pw_rrp_set_nodes(t, &span, nodes, len);
 	db->gen++;
 	return 0;
 }
@@ -113,17 +202,42 @@ static bool pw_rrp_same_way(const struct pw_rrp_table *t, const struct pw_rrp_re
 	return true;
 }
 
-/* a worse way has a higher quality number, or goes through more half-routers */
-static bool pw_rrp_worse(const struct pw_rrp_table *t, u16 q, u32 nrcvf)
+/* how good a way is */
+struct pw_rrp_rank {
+	bool far;
+	u16 q;
+	u32 nrcvf;
+};
+
+static struct pw_rrp_rank pw_rrp_rank_of(const struct pw_rrp_table *t)
 {
-	return t->q > q || (t->q == q && t->nrcvf > nrcvf);
+	return (struct pw_rrp_rank) { .far = t->far, .q = t->q, .nrcvf = t->nrcvf };
+}
+
+/*
+ * A worse way passes a trunk where the other does not, has a higher quality number, or
+ * goes through more half-routers.
+ */
+static bool pw_rrp_worse(const struct pw_rrp_table *t, const struct pw_rrp_rank *r)
+{
+	if (t->far != r->far)
+		return t->far;
+	return t->q > r->q || (t->q == r->q && t->nrcvf > r->nrcvf);
+}
+
+static bool pw_rrp_worse_than(const struct pw_rrp_table *t, const struct pw_rrp_table *o)
+{
+	struct pw_rrp_rank rank = pw_rrp_rank_of(o);
+
+	return pw_rrp_worse(t, &rank);
 }
 
 /*
  * Where a table may go: a free place, or that of one worse than it. The share of
  * its SAN comes first.
  */
-static struct pw_rrp_table *pw_rrp_place(struct pw_rrp_db *db, u32 san, u16 q, u32 nrcvf)
+static struct pw_rrp_table *pw_rrp_place(struct pw_rrp_db *db, u32 san,
+					 const struct pw_rrp_rank *rank)
 {
 	struct pw_rrp_table *worst = NULL, *worst_san = NULL, *free = NULL;
 	u32 i, share = 0;
@@ -137,19 +251,52 @@ static struct pw_rrp_table *pw_rrp_place(struct pw_rrp_db *db, u32 san, u16 q, u
 		}
 		if (t->own)
 			continue;
-		if (!worst || pw_rrp_worse(t, worst->q, worst->nrcvf))
+		if (!worst || pw_rrp_worse_than(t, worst))
 			worst = t;
 		if (t->san != san)
 			continue;
 		share++;
-		if (!worst_san || pw_rrp_worse(t, worst_san->q, worst_san->nrcvf))
+		if (!worst_san || pw_rrp_worse_than(t, worst_san))
 			worst_san = t;
 	}
 	if (db->per_san && share >= db->per_san)
 		worst = worst_san;
 	else if (free)
 		return free;
-	return worst && pw_rrp_worse(worst, q, nrcvf) ? worst : NULL;
+	return worst && pw_rrp_worse(worst, rank) ? worst : NULL;
+}
+
+static u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t)
+{
+	t->used = false;
+	t->fresh = false;
+	t->nodes_len = 0;
+	db->gen++;
+	return 1;
+}
+
+/*
+ * May a table with these addresses be kept? Not if a table of another SAN has some of
+ * them already, unless that one came over a trunk and this one did not.
+ */
+static bool pw_rrp_clear_span(struct pw_rrp_db *db, u32 san, bool far,
+			      const struct pw_rrp_span *span)
+{
+	u32 i, pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < db->ntables; i++) {
+			struct pw_rrp_table *t = &db->table[i];
+
+			if (!t->used || t->san == san || t->hi < span->lo || t->lo > span->hi)
+				continue;
+			if (far || !t->far)
+				return false;
+			if (pass)
+				pw_rrp_drop(db, t);
+		}
+	}
+	return true;
 }
 
 /**
@@ -167,10 +314,12 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 {
 	struct pw_rrp_rec rec[4], *rthd = &rec[0], *csr = &rec[1], *mtur = &rec[2], *rcvf = &rec[3];
 	struct pw_rrp_table *t = NULL;
+	struct pw_rrp_span span;
+	struct pw_rrp_rank rank;
 	struct pw_rrp_entry e;
 	u32 nodes_len, i;
 	const u8 *nodes;
-	u16 q;
+	bool renewed;
 
 	*kept = NULL;
 	if (!pw_rrp_split(data, len, rec, &nodes, &nodes_len))
@@ -187,8 +336,12 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 	if (i >= PW_RRP_MAX_RCVF || csr->data_len > PW_RRP_MAX_CSR ||
 	    link->l2rh_len > PW_RRP_MAX_CSR - csr->data_len)
 		return PW_RRP_TOO_LONG;
+	if (!pw_rrp_find_span(rthd->addr, nodes, nodes_len, &span))
+		return PW_RRP_FOREIGN;
 
-	q = pw_rrp_q_add(csr->q, link->q);
+	rank.far = link->far;
+	rank.q = pw_rrp_q_add(csr->q, link->q);
+	rank.nrcvf = rcvf->data_len / 4 + 1;
 	for (i = 0; i < db->ntables; i++) {
 		if (!db->table[i].used || db->table[i].own || db->table[i].san != rthd->addr ||
 		    !pw_rrp_same_way(&db->table[i], rcvf))
@@ -198,8 +351,11 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 			return PW_RRP_OLD;
 		break;
 	}
+	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &span))
+		return PW_RRP_FOREIGN;
+	renewed = t && t->lo == span.lo && t->hi == span.hi && t->far == link->far;
 	if (!t)
-		t = pw_rrp_place(db, rthd->addr, q, rcvf->data_len / 4 + 1);
+		t = pw_rrp_place(db, rthd->addr, &rank);
 	if (!t)
 		return PW_RRP_WORSE;
 	if (nodes_len > t->nodes_cap)
@@ -208,11 +364,15 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 	t->used = true;
 	t->own = false;
 	t->from_twin = link->twin;
+	t->far = link->far;
+	t->fresh = true;
+	if (!renewed)
+		t->since = link->now;
 	t->san = rthd->addr;
 	t->serial = rthd->serial;
 	t->via = link->from;
 	t->mtu = pw_rrp_mtu_min(mtur->mtu, link->mtu);
-	t->q = q;
+	t->q = rank.q;
 	t->rcvf[0] = db->me;
 	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++)
 		t->rcvf[i + 1] = e.addr;
@@ -222,9 +382,7 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 		memcpy(t->csr, link->l2rh, link->l2rh_len);
 	if (csr->data_len)
 		memcpy(t->csr + link->l2rh_len, csr->data, csr->data_len);
-	t->nodes_len = nodes_len;
-	if (nodes_len)
-		memcpy(t->nodes, nodes, nodes_len);
+	pw_rrp_set_nodes(t, &span, nodes, nodes_len);
 	db->gen++;
 	*kept = t;
 	return PW_RRP_TAKEN;
@@ -261,7 +419,7 @@ bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t)
 		const struct pw_rrp_table *o = &db->table[i];
 
 		if (o != t && o->used && o->san == t->san &&
-		    (o->q < t->q || (o->q == t->q && o < t)))
+		    (pw_rrp_worse_than(t, o) || (!pw_rrp_worse_than(o, t) && o < t)))
 			return false;
 	}
 	return true;
@@ -327,40 +485,34 @@ enum pw_rrp_tell pw_rrp_tell(bool from_twin)
 	return from_twin ? PW_RRP_TELL_BUDDIES : PW_RRP_TELL_TWIN;
 }
 
+/* is a half-router on the way, other than this one? */
 static bool pw_rrp_way_has(const struct pw_rrp_table *t, u32 hr)
 {
 	u32 i;
 
-	for (i = 0; i < t->nrcvf; i++)
+	for (i = 1; i < t->nrcvf; i++)
 		if (t->rcvf[i] == hr)
 			return true;
 	return false;
 }
 
-static u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t)
-{
-	t->used = false;
-	t->nodes_len = 0;
-	db->gen++;
-	return 1;
-}
-
 /**
  * pw_rrp_db_hrdown - a router is gone
  * @db: tables
+ * @via: the neighbour that says so: only tables that came from it go; 0: all
  * @hr: one half of it
  * @other: the other half, or 0
  *
  * Return: number of tables that went; pass the error on if it is not 0.
  */
-u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other)
+u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other)
 {
 	u32 i, n = 0;
 
 	for (i = 0; i < db->ntables; i++) {
 		struct pw_rrp_table *t = &db->table[i];
 
-		if (t->used && !t->own &&
+		if (t->used && !t->own && (!via || t->via == via) &&
 		    (pw_rrp_way_has(t, hr) || (other && pw_rrp_way_has(t, other))))
 			n += pw_rrp_drop(db, t);
 	}
@@ -370,18 +522,21 @@ u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other)
 /**
  * pw_rrp_db_linkdown - two half-routers no longer reach each other
  * @db: tables
+ * @via: the neighbour that says so: only tables that came from it go; 0: all
  * @a: one
  * @b: the other
  *
  * Return: number of tables that went; pass the error on if it is not 0.
  */
-u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 a, u32 b)
+u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 via, u32 a, u32 b)
 {
 	u32 i, k, n = 0;
 
 	for (i = 0; i < db->ntables; i++) {
 		struct pw_rrp_table *t = &db->table[i];
 
+		if (via && t->via != via)
+			continue;
 		for (k = 1; t->used && !t->own && k < t->nrcvf; k++) {
 			if ((t->rcvf[k - 1] == a && t->rcvf[k] == b) ||
 			    (t->rcvf[k - 1] == b && t->rcvf[k] == a))
@@ -421,7 +576,7 @@ bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_r
 {
 	struct pw_rrp_rec srqr;
 
-	if (!t->used || !pw_rrp_find_node(t, addr, &srqr))
+	if (!t->used || addr < t->lo || addr > t->hi || !pw_rrp_find_node(t, addr, &srqr))
 		return false;
 	r->table = t;
 	r->q = pw_rrp_q_add(t->q, srqr.q);
@@ -431,14 +586,21 @@ bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_r
 	return true;
 }
 
+static bool pw_rrp_route_better(const struct pw_rrp_route *a, const struct pw_rrp_route *b)
+{
+	if (a->table->far != b->table->far)
+		return b->table->far;
+	return a->q != b->q ? a->q < b->q : a->table->nrcvf < b->table->nrcvf;
+}
+
 /**
  * pw_rrp_db_lookup - the best way to a destination
  * @db: tables
  * @addr: destination
  * @best: the way
  *
- * The least quality number wins, of equal ones the way through fewer
- * half-routers. A way that came from a buddy is that buddy's to offer: the
+ * A way without a trunk wins, then the least quality number, of equal ones the way
+ * through fewer half-routers. A way that came from a buddy is that buddy's to offer: the
  * answer to a node that asks is RDRC to @best->table->via.
  *
  * Return: false if there is none.
@@ -452,8 +614,7 @@ bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route 
 	for (i = 0; i < db->ntables; i++) {
 		if (!pw_rrp_table_lookup(&db->table[i], addr, &r))
 			continue;
-		if (best->table && (r.q > best->q ||
-				    (r.q == best->q && r.table->nrcvf >= best->table->nrcvf)))
+		if (best->table && !pw_rrp_route_better(&r, best))
 			continue;
 		*best = r;
 	}

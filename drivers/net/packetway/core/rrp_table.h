@@ -13,6 +13,11 @@
  * ADDR records of its nodes, which are kept as they came and passed on
  * unchanged. When there is no free table, or the SAN has its share, the worst
  * one gives way if the new one is better.
+ *
+ * A table speaks for the addresses of its SAN only, the PW_RRP_SAN_SPAN behind the
+ * SAN's own. Tables of different SANs never overlap: the one that was there first
+ * stays. A table that came over a trunk (@far) is worse than every one that did not,
+ * gives way to it, and never takes its place.
  */
 #ifndef PW_CORE_RRP_TABLE_H
 #define PW_CORE_RRP_TABLE_H
@@ -21,12 +26,17 @@
 
 #define PW_RRP_MAX_RCVF		16	/* half-routers on a way */
 #define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a way */
+#define PW_RRP_MAX_GROUPS	256	/* logical addresses of a SAN */
+#define PW_RRP_SAN_SPAN		256	/* addresses of a SAN, those behind its own */
 
 /**
  * struct pw_rrp_table - one table
  * @used: in use
  * @own: this half-router's own SAN
  * @from_twin: came from the twin, otherwise from a buddy
+ * @far: a trunk is on the way
+ * @fresh: taken and not passed on yet; cleared by the caller
+ * @since: when the SAN's addresses were first told this way, by the caller's count
  * @san: address of the SAN that it describes
  * @serial: serial number
  * @via: half-router that it came from, 0 for the own one
@@ -39,11 +49,20 @@
  * @nodes_len: bytes of @nodes
  * @nodes_cap: room there, set by the caller
  * @nodes: ADDR records, memory of the caller
+ * @lo: lowest address among the nodes
+ * @hi: highest one
+ * @min: first address of the SAN's range, 0: none is told
+ * @max: last one
+ * @ngroups: entries of @group
+ * @group: logical addresses of the nodes, in order and each once
  */
 struct pw_rrp_table {
 	bool used;
 	bool own;
 	bool from_twin;
+	bool far;
+	bool fresh;
+	u64 since;
 	u32 san;
 	u32 serial;
 	u32 via;
@@ -56,6 +75,12 @@ struct pw_rrp_table {
 	u32 nodes_len;
 	u32 nodes_cap;
 	u8 *nodes;
+	u32 lo;
+	u32 hi;
+	u32 min;
+	u32 max;
+	u32 ngroups;
+	u32 group[PW_RRP_MAX_GROUPS];
 };
 
 /**
@@ -84,10 +109,14 @@ struct pw_rrp_db {
  * @mtu: MTU of the way in words, 0 = unlimited
  * @l2rh: L2RH from here to there as pw_eep_put_l2rh() writes it, none for a twin
  * @l2rh_len: bytes of it
+ * @far: a trunk is on the way
+ * @now: for &pw_rrp_table.since
  */
 struct pw_rrp_link {
 	u32 from;
 	bool twin;
+	bool far;
+	u64 now;
 	u16 q;
 	u32 mtu;
 	const u8 *l2rh;
@@ -109,6 +138,7 @@ enum pw_rrp_taken {
 	PW_RRP_WORSE,		/* no room for one as bad as this */
 	PW_RRP_TOO_LONG,	/* RCVF, CSR or nodes over the limits */
 	PW_RRP_MALFORMED,
+	PW_RRP_FOREIGN,		/* addresses that are not the SAN's, or are another one's */
 };
 
 /**
@@ -155,8 +185,8 @@ u32 pw_rrp_export_len(const struct pw_rrp_table *t);
 void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b);
 bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_twin);
 enum pw_rrp_tell pw_rrp_tell(bool from_twin);
-u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 hr, u32 other);
-u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 a, u32 b);
+u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other);
+u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 via, u32 a, u32 b);
 bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_route *r);
 bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route *best);
 void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_route *r);
