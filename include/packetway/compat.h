@@ -119,6 +119,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 
 #ifndef PW_HAS_SYSTEM_PERCPU_WQ
 #define system_percpu_wq system_wq
+#define system_dfl_wq system_unbound_wq
 #endif
 
 /*

@@ -1026,12 +1026,12 @@ static void pw_rrp_in_work(struct work_struct *work)
 	resync = h->resync;
 	spin_unlock_bh(&h->lock);
 	if (told || resync)
-		queue_delayed_work(system_wq, &h->san->rrp_work,
+		queue_delayed_work(system_percpu_wq, &h->san->rrp_work,
 				   resync ? PW_RRP_LATER : PW_RRP_SOON);
 	done = pw_rrp_pass(h);
 	if (!done || !skb_queue_empty_lockless(&h->rrpq[0]) ||
 	    !skb_queue_empty_lockless(&h->rrpq[1]))
-		queue_delayed_work(system_unbound_wq, &h->rrp_in,
+		queue_delayed_work(system_dfl_wq, &h->rrp_in,
 				   done && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ? 1 :
 				   PW_RRP_SOON);
 }
@@ -1058,7 +1058,7 @@ static void pw_rrp_missed(struct pw_half *h)
 	spin_lock(&h->lock);
 	h->resync = true;
 	spin_unlock(&h->lock);
-	queue_delayed_work(system_wq, &h->san->rrp_work, HZ);
+	queue_delayed_work(system_percpu_wq, &h->san->rrp_work, HZ);
 }
 
 /* Could a half-router answer it, or does it tell one something? */
@@ -1124,7 +1124,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	}
 	skb_queue_tail(q, skb);
 	/* a turn that has just begun finds it */
-	queue_delayed_work(system_unbound_wq, &h->rrp_in, 0);
+	queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
 	return;
 
 drop:
