@@ -182,12 +182,17 @@ enum aal_cycles {
 	/* VPI_WAIT sees the VPI, VPI, VPI2, VPI3, then ACK_HAND */
 	CYC_GRANT_HAND	= 5,
 
+	/* controllers 2 to 4, each cell: request, SEE, GRANT, WRITE */
+	CYC_C2_CELL	= 1 + CYC_SEE + CYC_GRANT + CYC_GRANT_WRITE,
+
 	/* controller 5: LOOK, BEGIN, byte 0 in buf; a cycle later it is on the link */
 	CYC_C5_FETCH	= 2,
 	CYC_C5_LINK	= CYC_C5_FETCH + 1,
 	/* byte 0 on the link to the last byte in buf; END in the next cycle */
 	CYC_C5_LAST	= PW_BMX_CELL - 2,
 	CYC_C5_END	= CYC_C5_LAST + 1,
+	/* LOOK, BEGIN, a cycle for each byte, END */
+	CYC_C5_CELL	= 2 + PW_BMX_CELL + 1,
 	/* LOOK, PASS */
 	CYC_C5_PASS	= 2,
 
@@ -209,9 +214,13 @@ enum aal_cycles {
 	CYC_C7_COMMIT	= 9,
 	/* COMMIT to LOOK: END in between */
 	CYC_C7_END	= 2,
+	/* new data cell, LOOK to COMMIT: route, ACK_HAND, ORDER and on to COMMIT inclusive */
+	CYC_C7_CELL	= CYC_C7_ASK + CYC_SEE + CYC_GRANT + CYC_GRANT_HAND + 1 + CYC_C7_COMMIT + 1,
 
 	/* controller 8, source without messages: SOURCE, ANY, NEXT_SOURCE, LAST */
 	CYC_C8_SOURCE	= 4,
+	/* first message of source 0: START, SOURCE, ANY, MATCH, SERVED, MARK, GRANT */
+	CYC_C8_GRANT	= 7,
 
 	/* controller 10, source without messages: SOURCE, FIRST, EXPIRED, NEXT_SOURCE */
 	CYC_C10_SOURCE	= 4,

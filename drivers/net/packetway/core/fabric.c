@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whole BMX fabric: units, network, processes and the messages between them. */
+/* Whole BMX fabric: AAL units, network, processes and the messages between them. */
+#include "aal_ctl.h"
 #include "bmx_arena.h"
 #include "fabric.h"
 #include "fabric_lone.h"
@@ -7,7 +8,8 @@
 #define NONE PW_AAL_NONE
 #define NEVER PW_FABRIC_NEVER
 #define MAP_WORDS 8	/* bits for 256 ports */
-#define SLOTS 64	/* cycles the wheel of units looks ahead */
+#define SLOTS 64	/* cycles that the wheel of units covers */
+#define IDLE_EVERY 64	/* rtl: cycles between two checks for an idle fabric */
 
 /* a message from pw_fabric_send() to ops->done() */
 struct fmsg {
@@ -46,7 +48,8 @@ struct ftap {
 	u8 cell[PW_BMX_CELL];
 };
 
-#define TAP_WAIT	0xff	/* until the link is idle */
+#define TAP_WAIT	0xff	/* ignore bytes until the link is idle */
+#define TAPS		(PW_BMX_STAGES + 1)	/* links per port: into each stage, to the port */
 
 struct fport {
 	struct pw_aal *u;
@@ -262,7 +265,7 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 	by_events = q.flags & PW_FABRIC_F_FAST;
 	m = pw_arena_take(a, by_events ? pw_bmx_fast_size(&nc) : pw_bmx_net_size(&nc));
 	v->cell = pw_arena_take(a, by_events ? sizeof(*v->cell) * cell_pool(&q) : 0);
-	v->tap = pw_arena_take(a, by_events ? 0 : 4 * v->ports * sizeof(*v->tap));
+	v->tap = pw_arena_take(a, by_events ? 0 : TAPS * v->ports * sizeof(*v->tap));
 	v->lone = pw_arena_take(a, by_events ? sizeof(*v->lone) : 0);
 	v->words = DIV_ROUND_UP(v->ports, 64);
 	v->slot = pw_arena_take(a, sizeof(*v->slot) * SLOTS * v->words);
@@ -411,7 +414,7 @@ static void tell_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost
 	pw_cell_build(bytes, &h, pw_bmx_vpi_shift(f->p.k), data, cell_data(f, &cell->c, data));
 	for (s = 0; s < PW_BMX_STAGES && s < unit / f->ports; s++)
 		if (cell->damage & BIT(s))
-			bytes[50 - s] ^= 1;
+			bytes[PW_BMX_FLIP(s)] ^= 1;
 	f->ops->cell(f->ctx, unit, cycle, lost, bytes);
 }
 
@@ -459,8 +462,8 @@ static void tap_links(struct pw_fabric *f)
 	}
 	/* a port of a device refuses nothing: it has taken what was on its link */
 	for (i = 0; i < f->ports; i++) {
-		n = f->tap[3 * f->ports + i].n;
-		tap_byte(f, 3 * f->ports + i, net->out_byte[i], net->out_byteind[i],
+		n = f->tap[PW_BMX_STAGES * f->ports + i].n;
+		tap_byte(f, PW_BMX_STAGES * f->ports + i, net->out_byte[i], net->out_byteind[i],
 			 n == PW_BMX_CELL - 1 ? 0 : n + 1);
 	}
 }
@@ -653,7 +656,22 @@ static void give_back(struct pw_fabric *f, u32 port, u32 n)
 	look_waiting(f);
 }
 
-/* ---- what the units tell ---- */
+/* ---- complete messages of a port, oldest first ---- */
+
+static u16 *ready_at(struct fport *p, u32 i)
+{
+	i += p->r_head;
+	return &p->ready[i < p->r_cap ? i : i - p->r_cap];
+}
+
+static void ready_pop(struct fport *p)
+{
+	if (++p->r_head == p->r_cap)
+		p->r_head = 0;
+	p->r_num--;
+}
+
+/* ---- callbacks of the AAL units ---- */
 
 static void on_ready(void *ctx, struct pw_aal *u, u32 id)
 {
@@ -669,7 +687,8 @@ static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c
 {
 	struct pw_fabric *f = ctx;
 	struct fmsg *m;
-	u64 at = fast(f) ? u->now + 2 : u->now;
+	/* the fast engine reports in C5_LOOK, the register engine when byte 0 is fetched */
+	u64 at = fast(f) ? u->now + CYC_C5_FETCH : u->now;
 
 	if (c->type == PW_CELL_T_ACK) {
 		trace(f, PW_FABRIC_EV_ACK, u->cfg.port, 1, at, c);
@@ -692,8 +711,8 @@ static void on_cell_in(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c)
 	if (c->type == PW_CELL_T_ACK || !(c->flag & PW_CELL_F_FIRST))
 		return;
 	if (!fast(f))
-		id = get_unaligned_be32(u->ic_cell + (size_t)u->iclb * PW_BMX_CELL + PW_CELL_DATA +
-					16);
+		id = get_unaligned_be32(u->ic_cell + (size_t)u->iclb * PW_BMX_CELL +
+					PW_CELL_DATA + 4 * (PW_AAL_HDR_WORDS - 1));
 	m = find(f, id);
 	if (m && !map_get(m->got, u->cfg.port) && m->t.reassembled <= u->now)
 		m->t.first_in = u->now;
@@ -708,8 +727,9 @@ static void on_refused(void *ctx, struct pw_aal *u, bool in)
 {
 	struct pw_fabric *f = ctx;
 
-	trace(f, PW_FABRIC_EV_SUSPEND, in ? 3 * f->ports + u->cfg.port : u->cfg.port, 1,
-	      u->now - (in ? 3 : 4), NULL);
+	/* the sender sees the suspend a cycle after the decision */
+	trace(f, PW_FABRIC_EV_SUSPEND, in ? PW_BMX_STAGES * f->ports + u->cfg.port : u->cfg.port,
+	      1, u->now - PW_BMX_DECIDE - !in, NULL);
 }
 
 static void on_acked(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from)
@@ -724,12 +744,10 @@ static void on_complete(void *ctx, struct pw_aal *u, u16 desc)
 	struct fport *p = &((struct pw_fabric *)ctx)->port[u->cfg.port];
 	struct fmsg *m = find(ctx, u->msg[desc].hdr[4]);
 	struct pw_fabric *f = ctx;
-	u32 i;
 
 	if (m)
 		m->t.reassembled = u->now;
-	i = p->r_head + p->r_num++;
-	p->ready[i < p->r_cap ? i : i - p->r_cap] = desc;
+	*ready_at(p, p->r_num++) = desc;
 	want_look(f, u->cfg.port);
 }
 
@@ -738,23 +756,18 @@ static void on_obsolete(void *ctx, struct pw_aal *u, u16 desc)
 	struct pw_fabric *f = ctx;
 	struct fport *p = &f->port[u->cfg.port];
 	struct fmsg *m;
-	u32 i, j, n = 0;
+	u32 i, n = 0;
 
-	/* still waiting for its process: it timed out unread */
+	/* if it is still in the list, it timed out unread */
 	for (i = 0; i < p->r_num; i++) {
-		j = p->r_head + i;
-		j = j < p->r_cap ? j : j - p->r_cap;
-		if (p->ready[j] == desc) {
+		if (*ready_at(p, i) == desc) {
 			f->stats.lost++;
 			m = find(f, u->msg[desc].hdr[4]);
 			if (m && !map_get(m->got, u->cfg.port))
 				arrived(f, m, u->cfg.port, false);
 			continue;
 		}
-		j = p->r_head + n++;
-		p->ready[j < p->r_cap ? j : j - p->r_cap] =
-			p->ready[p->r_head + i < p->r_cap ? p->r_head + i :
-							    p->r_head + i - p->r_cap];
+		*ready_at(p, n++) = *ready_at(p, i);
 	}
 	p->r_num = n;
 }
@@ -1042,9 +1055,7 @@ static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 		if (m && p->attached && (m->src != port || f->p.flags & PW_FABRIC_F_SELF ||
 					 m->dst != PW_FABRIC_ALL))
 			return m;
-		if (++p->r_head == p->r_cap)
-			p->r_head = 0;
-		p->r_num--;
+		ready_pop(p);
 		if (fast(f)) {
 			p->u->now = f->now;
 			pw_aal_fast_discard(p->u, desc);
@@ -1082,40 +1093,27 @@ static struct fmsg *expected(struct pw_fabric *f, u32 port)
 	return best;
 }
 
-/* a process with nothing to do looks for the next thing */
+/* an idle process receives or sends, in turn if there is both */
 static void look(struct pw_fabric *f, u32 port)
 {
+	bool poll = f->p.flags & PW_FABRIC_F_POLL;
 	struct fport *p = &f->port[port];
 	struct fmsg *m;
 
 	if (p->u->dev.wlcked || p->u->dev.rlcked || (!fast(f) && !pw_aal_host_idle(&p->host)))
 		return;
 	m = next_ready(f, port);
-	if (m && f->p.flags & PW_FABRIC_F_POLL && p->q_wait == NONE)
+	if (poll && p->q_wait == NONE)
 		m = expected(f, port);
-	else if (!m && f->p.flags & PW_FABRIC_F_POLL && p->q_wait == NONE)
-		m = expected(f, port);
-	if (m && (p->sent_last || p->q_wait == NONE)) {
-		if (p->r_num && !(f->p.flags & PW_FABRIC_F_POLL)) {
-			if (++p->r_head == p->r_cap)
-				p->r_head = 0;
-			p->r_num--;
-		}
-		start_rx(f, port, m);
-		return;
-	}
-	if (p->q_wait != NONE && admit(f, p)) {
+	if (p->q_wait != NONE && !(m && p->sent_last) && admit(f, p)) {
 		start_tx(f, port);
 		return;
 	}
-	if (m) {
-		if (p->r_num && !(f->p.flags & PW_FABRIC_F_POLL)) {
-			if (++p->r_head == p->r_cap)
-				p->r_head = 0;
-			p->r_num--;
-		}
-		start_rx(f, port, m);
-	}
+	if (!m)
+		return;
+	if (p->r_num && !poll)
+		ready_pop(p);
+	start_rx(f, port, m);
 }
 
 static void look_all(struct pw_fabric *f)
@@ -1225,7 +1223,7 @@ static void rtl_cycle(struct pw_fabric *f)
 	if (unlikely(f->tracing))
 		for (i = f->ports; i < PW_BMX_STAGES * f->ports; i++)
 			if (net->ppd[i].suspend)
-				trace(f, PW_FABRIC_EV_SUSPEND, i, 1, f->now - 3, NULL);
+				trace(f, PW_FABRIC_EV_SUSPEND, i, 1, f->now - PW_BMX_DECIDE, NULL);
 	for (i = 0; i < f->ports; i++) {
 		if (!pw_aal_host_idle(&f->port[i].host)) {
 			pw_aal_host_step(&f->port[i].host);
@@ -1250,8 +1248,9 @@ static bool rtl_idle(const struct pw_fabric *f)
 	for (i = 0; i < f->ports; i++) {
 		const struct pw_aal *u = f->port[i].u;
 
-		if (u->ogbblknum || u->icbblknum || u->dev.busy || u->dev.busi || u->st[5] ||
-		    u->st[7] || u->st[8] || u->ogbytei || u->bufi || u->count || u->sync75 ||
+		if (u->ogbblknum || u->icbblknum || u->dev.busy || u->dev.busi ||
+		    u->st[5] != C5_LOOK || u->st[7] != C7_LOOK || u->st[8] != C8_IDLE ||
+		    u->ogbytei || u->bufi || u->count || u->sync75 ||
 		    !pw_aal_host_idle(&f->port[i].host) || f->port[i].q_num)
 			return false;
 	}
@@ -1269,10 +1268,10 @@ static bool rtl_idle(const struct pw_fabric *f)
 	return true;
 }
 
-/* time passes over an idle fabric; only controller 10 keeps circling */
+/* idle fabric: only controller 10 moves, a turn after the other */
 static void rtl_skip(struct pw_fabric *f, u64 cycles)
 {
-	u32 turn = 4 * f->ports + 2, rem, i, n;
+	u32 turn = CYC_C10_TURN + CYC_C10_SOURCE * f->ports, rem, i, n;
 
 	div_u64_rem(cycles, turn, &rem);
 	for (i = 0; i < f->ports; i++) {
@@ -1404,7 +1403,7 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 		return f->now;
 	}
 	while (f->now < until && work < max_work) {
-		if (!(work % 64) && rtl_idle(f)) {
+		if (!(work % IDLE_EVERY) && rtl_idle(f)) {
 			rtl_skip(f, until - f->now);
 			break;
 		}
@@ -1429,6 +1428,13 @@ u64 pw_fabric_next(struct pw_fabric *f)
 }
 
 /* ---- a message alone in the fabric (fast engine) ---- */
+
+/*
+ * Bound for the time after the last get until the message is dropped, apart from the
+ * sources that controller 10 passes: the rest of a turn, the message itself (EXPIRED,
+ * DROP) and a margin of four cycles. Controller 7 then releases a block in each cycle.
+ */
+#define LONE_AFTER	(CYC_C10_TURN + CYC_C10_MSG + 4)
 
 /* nobody is told of single cells, and none is lost on purpose */
 static bool unwatched(const struct pw_fabric *f)
@@ -1558,8 +1564,7 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 		pw_lone_begin(&f->lone->watch, &way, &key);
 		return false;
 	}
-	/* controller 10 comes by within one turn, one message longer than an idle one */
-	last = f->now + e->t.delivered + 4 * f->ports + 8 + m->cells;
+	last = f->now + e->t.delivered + CYC_C10_SOURCE * f->ports + LONE_AFTER + m->cells;
 	if (max(last, f->now + e->t.quiet) > until)
 		return false;
 	lone_play(f, m, e, &way);
@@ -1801,7 +1806,7 @@ void pw_fabric_tap(struct pw_fabric *f, bool on)
 		return;
 	lone_forget(f);
 	f->tapped = on;
-	for (i = 0; !fast(f) && i < 4 * f->ports; i++)
+	for (i = 0; !fast(f) && i < TAPS * f->ports; i++)
 		f->tap[i].n = TAP_WAIT;
 	set_hooks(f);
 }
@@ -1844,18 +1849,6 @@ u64 pw_fabric_now(const struct pw_fabric *f)
 u32 pw_fabric_ports(const struct pw_fabric *f)
 {
 	return f->ports;
-}
-
-/**
- * pw_fabric_room() - how many messages can a port take?
- * @f: fabric
- * @port: sending port
- *
- * Return: messages until pw_fabric_send() answers -EBUSY.
- */
-u32 pw_fabric_room(const struct pw_fabric *f, u16 port)
-{
-	return port < f->ports ? f->p.queue - f->port[port].q_num : 0;
 }
 
 /**
@@ -1952,6 +1945,28 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 	pw_bmx_fast_count(f->fnet, PW_BMX_STAGES * f->ports + port, &cells, &s->refused_in);
 }
 
+/* parts of the one-way delay of a message, published sums in brackets */
+enum fabric_delay {
+	/*
+	 * once (145): init-send (3), destination and header words (18), controller 1 (5), 5 (3),
+	 * network (18), first cell taken in (53), controller 7 (23), request (15), 8 (7)
+	 */
+	DELAY_MSG	= CYC_COMMAND + CYC_HEADERS + CYC_C1_MSG + CYC_C5_LINK +
+			  PW_BMX_LATENCY + PW_BMX_CELL + CYC_C7_CELL +
+			  PW_AAL_HDR_WORDS * CYC_COMMAND + CYC_C8_GRANT,
+	/* each cell (10): controllers 1 to 4 */
+	DELAY_CELL	= CYC_C1_CELL + CYC_C2_CELL,
+	/* each word (38): put and get */
+	DELAY_WORD	= 2 * CYC_WORD,
+	/* second cell (58): the sender's spacing; controller 7 passes the first block */
+	DELAY_SECOND	= CYC_C5_CELL + CYC_C7_PASS,
+	/* each further cell (61): controller 7 is slower than the sender */
+	DELAY_MIDDLE	= 1 + PW_AAL_ACK_CYCLES + CYC_C7_PASS + CYC_C7_CELL,
+};
+
+/* put and get of the last @r bytes */
+#define DELAY_REST(r)	(2 * (CYC_COMMAND + CYC_BYTE * (r)))
+
 /**
  * pw_fabric_delay() - closed form of the one-way delay
  * @len: data bytes
@@ -1963,14 +1978,14 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
  */
 u64 pw_fabric_delay(u32 len)
 {
-	u64 c = pw_cell_count(len), d = 145 + 10 * c + 38 * (u64)(len / 4);
+	u64 c = pw_cell_count(len), d = DELAY_MSG + DELAY_CELL * c + DELAY_WORD * (u64)(len / 4);
 	u32 r = len % 4;
 
 	if (r)
-		d += 6 + 8 * r;
+		d += DELAY_REST(r);
 	if (c > 1)
-		d += 58;
+		d += DELAY_SECOND;
 	if (c > 2)
-		d += 61 * (c - 2);
+		d += DELAY_MIDDLE * (c - 2);
 	return d;
 }

@@ -199,7 +199,6 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
 bool pw_fabric_lone(struct pw_fabric *f, u64 until);
 bool pw_fabric_flush(struct pw_fabric *f, u32 max);
 u32 pw_fabric_ports(const struct pw_fabric *f);
-u32 pw_fabric_room(const struct pw_fabric *f, u16 port);
 struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
 u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q);
 void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s);
