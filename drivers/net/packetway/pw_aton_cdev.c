@@ -594,6 +594,18 @@ out_free:
 	return err;
 }
 
+/* the file may have been passed on since the interfaces were made */
+static int pw_aton_block_admin(const struct pw_aton_block *block)
+{
+	int err = 0;
+
+	rtnl_lock();
+	if (block->san && !ns_capable(block->san->net->user_ns, CAP_NET_ADMIN))
+		err = -EPERM;
+	rtnl_unlock();
+	return err;
+}
+
 int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 {
 	struct packetway_ring_operands *r = arg;
@@ -616,6 +628,8 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 		err = -ENOENT;
 	else if (first > pf->block->ring.count || left > pf->block->ring.count - first)
 		err = -EINVAL;
+	else if (write)
+		err = pw_aton_block_admin(pf->block);
 	while (!err && left) {
 		n = min_t(u32, left, PW_ATON_COPY_CHUNK);
 		if (write && copy_from_user(buf, user, n * sizeof(u64))) {
