@@ -34,6 +34,7 @@
  *   ENOENT	there is no object with that number
  *   EPROTO	a softswitch is not in the state for that (loading, running)
  *   EBUSY	a bounded table or queue is full; try again
+ *   ENOSPC	a limit of the namespace (net.packetway.max_*) or of the SAN is reached
  *   EPERM	the capability is missing in the user namespace that owns the
  *		station's network namespace
  *   EFAULT	a pointer is bad
