@@ -382,8 +382,10 @@ TEST_F(limits, files)
 TEST_F(limits, queue)
 {
 	static struct packetway_aton_command c[PACKETWAY_ATON_QUEUE];
-	struct packetway_aton_submit s = { .size = sizeof(s), .stride = sizeof(c[0]),
-					   .commands = (uintptr_t)c, .count = PACKETWAY_ATON_QUEUE };
+	struct packetway_aton_submit s = {
+		.size = sizeof(s), .stride = sizeof(c[0]), .commands = (uintptr_t)c,
+		.count = PACKETWAY_ATON_QUEUE,
+	};
 	int fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC), i;
 
 	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
@@ -398,6 +400,83 @@ TEST_F(limits, queue)
 	s.count = 1;
 	EXPECT_EQ(-EBUSY, cmd(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
 	close(fd);
+}
+
+/* --- who pays ----------------------------------------------------------------- */
+
+#define CGROUPS "/run/packetway/cgroup"
+#define CGROUP CGROUPS "/limits"
+
+static long cgroup_value(const char *file, const char *key)
+{
+	char text[8192], *at;
+
+	if (get_file(file, text, sizeof(text)))
+		return -1;
+	at = key ? strstr(text, key) : text;
+	return at ? atol(at + (key ? strlen(key) : 0)) : -1;
+}
+
+/* in a memory cgroup of 16 MiB: what does not fit is refused, and nothing is killed */
+static int poor(void)
+{
+	struct packetway_ring_create c = { .size = sizeof(c), .count = 900000, .regs = 16 };
+	struct pw_genl g;
+	struct pw_nl nl;
+	long before, i;
+	int fd, err;
+
+	if (put_file(CGROUP "/cgroup.procs", "0") || unshare(CLONE_NEWNET))
+		return 1;
+	if (pw_nl_open(&nl, pw_ns_self()) || pw_genl_open(&g, pw_ns_self()) ||
+	    pw_station_add(&nl, "a", 0, -1, -1) || pw_link_up(&nl, "a"))
+		return 2;
+	fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC);
+	if (do_bind(fd, pw_link_index(&nl, "a")))
+		return 3;
+	/* 115 MB of registers */
+	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c) != -ENOMEM)
+		return 4;
+	if (nr_used("interfaces"))
+		return 5;
+	before = cgroup_value(CGROUP "/memory.current", NULL);
+	c.count = 200000;
+	c.regs = 1;
+	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c))
+		return 6;
+	if (cgroup_value(CGROUP "/memory.current", NULL) < before + 200000 * 8)
+		return 7;
+	/* SANs until there is no memory for another one */
+	for (i = 1, err = 0; i < 255 && !err; i++)
+		err = pw_san_cmd(&g, PACKETWAY_CMD_SAN_NEW, i, 256, PACKETWAY_ENGINE_RTL);
+	return err == -ENOMEM ? 0 : 8;
+}
+
+TEST_F(limits, memory_cgroup)
+{
+	int status;
+	pid_t pid;
+
+	mkdir("/run/packetway", 0755);
+	mkdir(CGROUPS, 0755);
+	if (access(CGROUPS "/cgroup.procs", F_OK) && mount("none", CGROUPS, "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup2 here");
+	if (put_file(CGROUPS "/cgroup.subtree_control", "+memory"))
+		SKIP(return, "no memory cgroups here");
+	ASSERT_TRUE(!mkdir(CGROUP, 0755) || errno == EEXIST);
+	ASSERT_EQ(0, put_file(CGROUP "/memory.max", "16777216"));
+	pid = fork();
+	if (!pid)
+		_exit(poor());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status) {
+		TH_LOG("child ended with %x", status);
+	}
+	EXPECT_EQ(0, cgroup_value(CGROUP "/memory.events", "oom_kill "));
+	/* what it had goes with its namespace; the cgroup then, too */
+	for (status = 0; rmdir(CGROUP) && status < 300; status++)
+		usleep(100000);
+	EXPECT_LT(status, 300);
 }
 
 /* --- who may change a limit --------------------------------------------------- */

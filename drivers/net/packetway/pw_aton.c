@@ -269,8 +269,8 @@ int pw_aton_station_add(struct pw_station *st)
 	u32 pos;
 	int err;
 
-	aif->operands = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	aif->results = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	aif->operands = alloc_page(PW_GFP | __GFP_ZERO);
+	aif->results = alloc_page(PW_GFP | __GFP_ZERO);
 	if (!aif->operands || !aif->results) {
 		err = -ENOMEM;
 		goto err_free;
@@ -588,7 +588,7 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 	int err;
 
 	ASSERT_RTNL();
-	mem = __vmalloc(pw_ring_size(params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	mem = __vmalloc(pw_ring_size(params), PW_GFP | __GFP_ZERO);
 	if (!mem)
 		return -ENOMEM;
 	ring = pw_ring_init(mem, params);
@@ -827,7 +827,7 @@ void pw_aton_tap(struct pw_aton *aton, bool on)
 	if (on == !!aton->tap)
 		return;
 	if (on) {
-		mem = __vmalloc(PW_ATON_TAP_SIZE, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		mem = __vmalloc(PW_ATON_TAP_SIZE, PW_GFP);
 		if (!mem)
 			return;
 	}
@@ -843,7 +843,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 	struct pw_aton *aton;
 	void *mem;
 
-	aton = kzalloc(sizeof(*aton), GFP_KERNEL_ACCOUNT);
+	aton = kzalloc(sizeof(*aton), PW_GFP);
 	if (!aton)
 		return ERR_PTR(-ENOMEM);
 	aton->params = (struct pw_ring_params) {
@@ -856,7 +856,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.tap = pw_aton_seen,
 		.ctx = aton,
 	};
-	mem = __vmalloc(pw_ring_size(&aton->params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	mem = __vmalloc(pw_ring_size(&aton->params), PW_GFP | __GFP_ZERO);
 	aton->dummy = pw_dummy_netdev_alloc();
 	if (!mem || !aton->dummy) {
 		pw_dummy_netdev_free(aton->dummy);

@@ -580,10 +580,10 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 		NL_SET_ERR_MSG(extack, "The fabric has no such size");
 		return ERR_PTR(-EINVAL);
 	}
-	fab = kvzalloc(sizeof(*fab), GFP_KERNEL_ACCOUNT);
+	fab = kvzalloc(sizeof(*fab), PW_GFP);
 	if (!fab)
 		return ERR_PTR(-ENOMEM);
-	fab->mem = __vmalloc(pw_fabric_size(&params), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	fab->mem = __vmalloc(pw_fabric_size(&params), PW_GFP | __GFP_ZERO);
 	fab->dummy = pw_dummy_netdev_alloc();
 	if (!fab->mem || !fab->dummy) {
 		pw_dummy_netdev_free(fab->dummy);

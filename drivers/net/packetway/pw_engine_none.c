@@ -6,7 +6,7 @@
 
 static struct pw_engine *pw_none_create(struct pw_san *san, struct netlink_ext_ack *extack)
 {
-	struct pw_engine *eng = kzalloc(sizeof(*eng), GFP_KERNEL_ACCOUNT);
+	struct pw_engine *eng = kzalloc(sizeof(*eng), PW_GFP);
 
 	if (!eng)
 		return ERR_PTR(-ENOMEM);

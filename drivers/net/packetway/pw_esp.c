@@ -65,7 +65,7 @@ static void *pw_esp_store_alloc(struct pw_esp_store *store, const struct pw_esp_
 	size_t bytes = pw_esp_store_bytes(conf->capacity);
 	void *mem;
 
-	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	mem = kvmalloc(bytes, PW_GFP);
 	if (mem && pw_esp_store_init(store, mem, bytes, conf->capacity,
 				     (u64)conf->lifetime * NSEC_PER_MSEC, key)) {
 		kvfree(mem);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* checkpatch-ignore: BRACKET_SPACE,MACRO_ARG_UNUSED,TRAILING_SEMICOLON (the list of limits) */
 /* Limits of a network namespace: counts, refusals, sysctls. See pw_limits.h. */
 #include <linux/capability.h>
 #include <linux/netlink.h>

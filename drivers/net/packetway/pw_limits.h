@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (the list of limits) */
+/* checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_UNUSED (the list of limits) */
 /*
  * What one network namespace may make the kernel keep, and which memory cgroup
  * pays for what softirqs allocate.
@@ -17,6 +17,7 @@
 #include <linux/atomic.h>
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/types.h>
 
 struct ctl_table;
@@ -74,8 +75,9 @@ void pw_limit_uncharge(struct net *net, enum pw_limit what, u32 n);
 
 /*
  * Between these two, allocations with __GFP_ACCOUNT are charged to @memcg, also in
- * softirqs, where no task could be charged. The caller holds a reference through
- * the object that @memcg was stored in. NULL: charged as if nothing was done.
+ * softirqs and work items, where no task could be charged. The caller holds a
+ * reference through the object that @memcg was stored in. NULL: charged as if nothing
+ * was done.
  */
 static inline struct mem_cgroup *pw_memcg_enter(struct mem_cgroup *memcg)
 {
@@ -87,7 +89,22 @@ static inline void pw_memcg_leave(struct mem_cgroup *old)
 	set_active_memcg(old);
 }
 
-/* for allocations of the data path */
-#define PW_GFP_ATOMIC	(GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT)
+/*
+ * For what a user can ask for in any size, or under RTNL. A user whose memory cgroup
+ * is full gets ENOMEM: without __GFP_RETRY_MAYFAIL the allocation would wait, with
+ * RTNL held, until the OOM killer has ended enough tasks, which may themselves wait
+ * for RTNL. A refusal writes nothing to the log.
+ */
+#define PW_GFP		(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* memory for state that lasts and is made in softirqs, charged to @memcg; kfree() */
+static inline void *pw_memcg_alloc(struct mem_cgroup *memcg, size_t size)
+{
+	struct mem_cgroup *old = pw_memcg_enter(memcg);
+	void *mem = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+
+	pw_memcg_leave(old);
+	return mem;
+}
 
 #endif

@@ -46,7 +46,7 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 	size_t bytes = pw_softswitch_bytes(o->devices ?: 1, o->pins);
 	struct pw_poets *po;
 
-	po = kzalloc(sizeof(*po), GFP_KERNEL_ACCOUNT);
+	po = kzalloc(sizeof(*po), PW_GFP);
 	if (!po)
 		return NULL;
 	spin_lock_init(&po->lock);
@@ -57,8 +57,8 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 							   PW_POETS_R_SWITCH;
 	po->mothership = o->mothership;
 	po->size = (o->queue ?: PACKETWAY_POETS_QUEUE_DEFAULT) + PW_POETS_RESERVE;
-	po->ring = kvmalloc_array(po->size, sizeof(*po->ring), GFP_KERNEL_ACCOUNT);
-	po->mem = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	po->ring = kvmalloc_array(po->size, sizeof(*po->ring), PW_GFP);
+	po->mem = kvzalloc(bytes, PW_GFP);
 	if (!po->ring || !po->mem ||
 	    pw_softswitch_init(&po->sw, po->mem, bytes, o->devices ?: 1, o->pins, 0)) {
 		pw_poets_free(po);
@@ -387,9 +387,9 @@ static int pw_ioc_poets_load(struct pw_poets *po, void *arg)
 	if (l->flags || l->__reserved || !l->devices ||
 	    l->devices > PACKETWAY_POETS_DEVICES_MAX || l->total > PACKETWAY_POETS_PINS_MAX)
 		return -EINVAL;
-	pins = kvmalloc_array(l->devices, sizeof(*pins), GFP_KERNEL_ACCOUNT);
+	pins = kvmalloc_array(l->devices, sizeof(*pins), PW_GFP);
 	if (l->total)
-		edges = kvmalloc_array(l->total, sizeof(*edges), GFP_KERNEL_ACCOUNT);
+		edges = kvmalloc_array(l->total, sizeof(*edges), PW_GFP);
 	if (!pins || (l->total && !edges))
 		goto out;
 	err = -EFAULT;

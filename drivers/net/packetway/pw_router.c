@@ -103,7 +103,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, GFP_KERNEL_ACCOUNT);
 	h->dummy = pw_dummy_netdev_alloc();
 	h->mem = __vmalloc(PW_HALF_TABLES * (sizeof(*table) + PW_HALF_NODES_CAP) + PW_HALF_SCRATCH,
-			   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+			   PW_GFP | __GFP_ZERO);
 	if (!h->stats || !h->dummy || !h->mem)
 		return -ENOMEM;
 	table = h->mem;
@@ -195,7 +195,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 	err = pw_router_charge(net, n, extack);
 	if (err)
 		return ERR_PTR(err);
-	r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+	r = kzalloc(sizeof(*r), PW_GFP);
 	if (!r) {
 		pw_router_uncharge(net, n);
 		return ERR_PTR(-ENOMEM);
