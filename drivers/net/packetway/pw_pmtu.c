@@ -59,7 +59,7 @@ void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_vi
 		pw_count(st, PW_STAT_PMTU_LIMITED);
 		return;
 	}
-	new = kmalloc(struct_size(new, e, PW_PMTU_MAX), GFP_ATOMIC | __GFP_NOWARN);
+	new = pw_memcg_alloc(st->san->memcg, struct_size(new, e, PW_PMTU_MAX));
 	if (!new)
 		return;
 	/* newest first; the oldest falls off */

@@ -140,6 +140,7 @@ struct pw_san {
 	/* slow path */
 	u32 id;
 	struct net *net;	/* home; the SAN never outlives it */
+	struct mem_cgroup *memcg;	/* of its maker: pays for what softirqs and work allocate */
 	unsigned int users;	/* RTNL */
 	struct pw_aton *aton;	/* as long as the SAN */
 	struct pw_fabric_conf fabric;

@@ -215,8 +215,8 @@ void pw_fib_update(struct pw_san *san)
 
 	mutex_lock(&san->fib_lock);
 	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
-	e = kvmalloc_array(max + 1, sizeof(*e), GFP_KERNEL_ACCOUNT);
-	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), GFP_KERNEL_ACCOUNT);
+	e = kvmalloc_array(max + 1, sizeof(*e), PW_GFP);
+	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), PW_GFP);
 	if (!e || !new) {
 		mutex_unlock(&san->fib_lock);
 		kvfree(e);

@@ -397,7 +397,7 @@ static void pw_beyond_update(struct pw_half *h)
 
 	lockdep_assert_held(&h->lock);
 	h->beyond_old = false;
-	new = kmalloc(struct_size(new, addr, PW_BEYOND_MAX), GFP_ATOMIC | __GFP_NOWARN);
+	new = pw_memcg_alloc(h->san->memcg, struct_size(new, addr, PW_BEYOND_MAX));
 	if (!new)
 		return;
 	new->n = pw_rrp_db_groups(&h->db, h->san->bias, new->addr, PW_BEYOND_MAX);
@@ -486,6 +486,7 @@ static void pw_rrp_own_update(struct pw_half *h)
 static void pw_rrp_work(struct work_struct *work)
 {
 	struct pw_san *san = container_of(to_delayed_work(work), struct pw_san, rrp_work);
+	struct mem_cgroup *old = pw_memcg_enter(san->memcg);
 	struct pw_half *h;
 	u32 i;
 	pw_kcov_section();
@@ -502,6 +503,7 @@ static void pw_rrp_work(struct work_struct *work)
 	}
 	pw_fib_update(san);
 	pw_fib_tell(san);
+	pw_memcg_leave(old);
 }
 
 void pw_rrp_san_init(struct pw_san *san)
@@ -785,7 +787,7 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 	same = had && had->len == node.data_len && !memcmp(had->rec, node.data, had->len);
 	if (same)
 		return true;
-	new = kmalloc(struct_size(new, rec, node.data_len), GFP_ATOMIC | __GFP_NOWARN);
+	new = pw_memcg_alloc(h->san->memcg, struct_size(new, rec, node.data_len));
 	if (!new)
 		return false;
 	new->len = node.data_len;
@@ -996,9 +998,8 @@ static struct sk_buff *pw_rrp_next_in(struct pw_half *h, u32 n)
 	return skb ? skb : skb_dequeue(&h->rrpq[!(n & 1)]);
 }
 
-static void pw_rrp_in_work(struct work_struct *work)
+static void pw_rrp_turn(struct pw_half *h)
 {
-	struct pw_half *h = container_of(to_delayed_work(work), struct pw_half, rrp_in);
 	bool changed = false, told = false, resync, done;
 	struct sk_buff *skb;
 	u32 n;
@@ -1034,6 +1035,16 @@ static void pw_rrp_in_work(struct work_struct *work)
 		queue_delayed_work(system_dfl_wq, &h->rrp_in,
 				   done && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ? 1 :
 				   PW_RRP_SOON);
+}
+
+static void pw_rrp_in_work(struct work_struct *work)
+{
+	struct pw_half *h = container_of(to_delayed_work(work), struct pw_half, rrp_in);
+	struct mem_cgroup *old = pw_memcg_enter(h->san->memcg);
+	pw_kcov_section();
+
+	pw_rrp_turn(h);
+	pw_memcg_leave(old);
 }
 
 void pw_rrp_half_init(struct pw_half *h)

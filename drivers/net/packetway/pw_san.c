@@ -173,13 +173,14 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	err = pw_limit_charge(net, PW_LIMIT_SANS, 1, extack);
 	if (err)
 		return ERR_PTR(err);
-	san = kzalloc(struct_size(san, port, conf->nports), GFP_KERNEL_ACCOUNT);
+	san = kzalloc(struct_size(san, port, conf->nports), PW_GFP);
 	if (!san) {
 		err = -ENOMEM;
 		goto err_limit;
 	}
 	san->id = conf->id;
 	san->net = net;
+	san->memcg = get_mem_cgroup_from_mm(current->mm);
 	san->nports = conf->nports;
 	san->radix = int_sqrt(conf->nports);
 	san->bias = conf->bias;
@@ -201,7 +202,7 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 		goto err_engine;
 	}
 
-	err = xa_insert(pw_sans(net), san->id, san, GFP_KERNEL_ACCOUNT);
+	err = xa_insert(pw_sans(net), san->id, san, PW_GFP);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
 		goto err_aton;
@@ -216,6 +217,7 @@ err_aton:
 err_engine:
 	eng->ops->destroy(eng);
 err_free:
+	mem_cgroup_put(san->memcg);
 	kfree(san);
 err_limit:
 	pw_limit_uncharge(net, PW_LIMIT_SANS, 1);
@@ -257,6 +259,14 @@ struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extac
 	return pw_san_create(net, &conf, extack);
 }
 
+static void pw_san_free(struct rcu_head *rcu)
+{
+	struct pw_san *san = container_of(rcu, struct pw_san, rcu);
+
+	mem_cgroup_put(san->memcg);
+	kfree(san);
+}
+
 /**
  * pw_san_put - give back a share of a SAN; the last one frees it
  * @san: the SAN; under RTNL
@@ -278,7 +288,7 @@ void pw_san_put(struct pw_san *san)
 	pw_rrp_san_exit(san);
 	eng->ops->destroy(eng);
 	pw_aton_destroy(san->aton);
-	kfree_rcu(san, rcu);
+	call_rcu(&san->rcu, pw_san_free);
 }
 
 /**
