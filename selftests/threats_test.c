@@ -113,6 +113,8 @@ FIXTURE(threats) {
 	struct pw_genl g;
 };
 
+typedef FIXTURE_DATA(threats) fixture;
+
 static void state_of(struct pw_genl *g, int *state)
 {
 	int i;
@@ -194,7 +196,7 @@ static int plain_socket(struct pw_nl *nl, int protocol)
 /* from 20 on: number of the command that was not refused; 60 on: of the dump */
 static int refused_everything(void *arg)
 {
-	FIXTURE_DATA(threats) *t = arg;
+	fixture *t = arg;
 	struct pw_genl g;
 	struct pw_nl nl;
 	int i, err;
@@ -265,7 +267,7 @@ TEST_F(threats, netlink_without_capability)
 /* every command of a bound descriptor that changes something */
 static int refused_commands(void *arg)
 {
-	FIXTURE_DATA(threats) *t = arg;
+	fixture *t = arg;
 	struct packetway_aton_command c = { .size = sizeof(c), .op = PW_ATON_OP_ADD,
 					    .dst = PACKETWAY_ATON_RING_ALL };
 	struct packetway_aton_submit s = { .size = sizeof(s), .commands = (uintptr_t)&c, .count = 1,
@@ -356,7 +358,7 @@ TEST_F(threats, descriptor_passed_on)
 /* an owner of a namespace with the same SANs as the one next door */
 static int next_door(void *arg)
 {
-	FIXTURE_DATA(threats) *t = arg;
+	fixture *t = arg;
 	int idx = pw_link_index(&t->nl, "a"), raw, fd, i;
 	uint8_t b[256];
 	struct pw_genl g;
