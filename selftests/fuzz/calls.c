@@ -1242,6 +1242,25 @@ static void do_debugfs(struct thr *t, const uint64_t *a, const struct call *c)
 	close(fd);
 }
 
+/* which value write: a limit of this namespace, and what counts against it */
+static void do_sysctl(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	static const char * const names[] = {
+		"sans", "stations", "routers", "trunks", "monitors", "interfaces", "files", "standing", "switches",
+	};
+	char path[64], text[64];
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/packetway/%s_%s", a[0] & 16 ? "nr" : "max", names[a[0] % 9]);
+	fd = open(path, (a[2] & 1 ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text));
+	if (n >= 0 && a[2] & 1 && pwrite(fd, text, snprintf(text, sizeof(text), "%llu", (unsigned long long)a[1]), 0) < 0)
+		errno = 0;
+	close(fd);
+}
+
 /* the PTP clock of a SAN */
 static void do_ptp(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -1340,6 +1359,7 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "ns_enter", .run = do_ns_enter, .args = "3", .weight = 4 },
 	{ .name = "ns_drop", .run = do_ns_drop, .args = "3", .weight = 3 },
 	{ .name = "debugfs", .run = do_debugfs, .args = "Nxuu", .weight = 2, .blob = true, .root = true },
+	{ .name = "sysctl", .run = do_sysctl, .args = "xub", .weight = 2 },
 	{ .name = "ptp", .run = do_ptp, .args = "3b", .weight = 1, .root = true },
 	{ .name = "module", .run = do_module, .args = "b", .weight = 1, .nofail = true, .root = true },
 	{ .name = "sleep", .run = do_sleep, .args = "x", .weight = 2 },
