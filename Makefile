@@ -27,7 +27,7 @@ export PW_ARCH := $(ARCH)
 export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
 
 .DEFAULT_GOAL := module
-.PHONY: module tools selftests demo setup test test-user test-vm test-debug test-kcsan check matrix flake fuzz coverage \
+.PHONY: module tools selftests demo setup test test-user test-vm test-more test-debug test-kcsan check matrix flake fuzz coverage \
 	bench soak install dkms-install deb help clean
 
 module:
@@ -58,6 +58,9 @@ test-user:
 test-vm:
 	@$(S)/build-user $(if $(T),,--full)
 	@$(S)/test-guests vm "$(K)" $(T)
+
+test-more:
+	@$(S)/test-more
 
 test-debug:
 	@$(MAKE) -s tools selftests
