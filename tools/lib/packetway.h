@@ -154,7 +154,7 @@ int pwl_ring_read(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
 #define PWL_EEP_CRC32	(1U << 0)	/* announce and append CRC-32C */
 #define PWL_EEP_CRC64	(1U << 1)	/* announce and append CRC-64 */
 #define PWL_EEP_HOPS	(1U << 2)	/* hop trace: routers write their addresses */
-#define PWL_EEP_STAMP	(1U << 3)	/* timestamp: who answers an echo fills one that is 0 */
+#define PWL_EEP_STAMP	(1U << 3)	/* timestamp; the node that answers an echo fills it if it is 0 */
 #define PWL_HOPS_MAX	32
 
 /**
@@ -173,8 +173,8 @@ int pwl_ring_read(struct pwl *s, uint32_t reg, uint32_t first, uint32_t count,
  * @len: bytes of it
  * @crc_bad: after a parse: a CRC was there and is wrong
  * @nhops: after a parse: routers in the hop trace
- * @hops: their addresses, the first one first; who answers an echo writes its own
- *	between those of the way there and those of the way back
+ * @hops: their addresses, the first one first; the node that answers an echo writes its
+ *	own between those of the route there and those of the route back
  * @stamp: timestamp, with PWL_EEP_STAMP
  */
 struct pwl_eep {

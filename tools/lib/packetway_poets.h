@@ -52,7 +52,7 @@ struct poets_device {
  * @ctl: a packet from the supervisor, with its opcode (OnCtl)
  * @implicit: a reply or broadcast of the supervisor
  * @idle: there is nothing else to do; returns whether there may be more to do
- * @stop: everything has stopped; sends and logs have no effect any more
+ * @stop: everything has stopped; sends and logs have no effect from now on
  */
 struct poets_type {
 	const char *name;

@@ -2,18 +2,18 @@
 /*
  * packetway: a system-area network inside one machine.
  *
- * This header is the manual of the user interface; Documentation/ has the
- * longer story. Wire formats are in <linux/packetway_eep.h>.
+ * This header documents the user interface; Documentation/ explains it at
+ * length. Wire formats are in <linux/packetway_eep.h>.
  *
  *   ip link add NAME type packetway [san N] [port N] [order ...]
  *	creates a station: a netdevice on a port of a SAN.
  *   ip link add NAME type pwmon [ring on] [cells on]
- *	creates a monitor: what goes on in the SANs, for packet sockets.
+ *	creates a pwmon device: packet sockets on it see the traffic of SANs.
  *   /dev/packetway
  *	is a session with one station's ATON interface (the tun model): open,
  *	PACKETWAY_IOC_BIND to a station by its ifindex in the caller's network
- *	namespace, then commands. Everything a program makes through the file is
- *	owned by the open file and goes when it is closed.
+ *	namespace, then commands. The open file owns everything that a program
+ *	creates through it; closing the file deletes it.
  *
  * ioctl structures begin with @size, the size of the structure as the program
  * knows it. The kernel accepts smaller (older) and larger (newer) ones; bytes
@@ -32,14 +32,14 @@
  *   ENODEV	there is no such station, or the bound one has been deleted
  *   ENETDOWN	the station is down
  *   ENOENT	there is no object with that number
- *   EPROTO	a softswitch is not in the state for that (loading, running)
+ *   EPROTO	a softswitch is in another state than the command needs
  *   EBUSY	a bounded table or queue is full; try again
  *   ENOSPC	a limit of the namespace (net.packetway.max_*) or of the SAN is reached
  *   EPERM	the capability is missing in the user namespace that owns the
  *		station's network namespace
  *   EFAULT	a pointer is bad
- *   ETIMEDOUT	the time given has passed; nothing was left behind
- *   EINTR	a signal came first; nothing was left behind
+ *   ETIMEDOUT	the deadline has passed; the command was withdrawn
+ *   EINTR	a signal arrived first; the command was withdrawn
  *   EBADMSG	the ring packet came back with a CRC error
  *   EIO	the ring packet or the token was lost
  */
@@ -54,15 +54,15 @@
 
 /*
  * dev->type of a station. No number is assigned to PacketWay. This one
- * (ARPHRD_TUNNEL6) is borrowed because with it everything that people use works:
- * libpcap captures cooked, so that IP shows as IP and other messages come whole,
- * and IPv6 routes are set up in whatever order addresses and links come. An
- * unassigned number loses the latter, ARPHRD_NONE the former.
+ * (ARPHRD_TUNNEL6) is borrowed because existing programs work with it: libpcap
+ * captures in cooked mode, so that IP shows as IP and other messages are whole,
+ * and IPv6 sets up routes in any order of addresses and links. An unassigned
+ * number loses the latter, ARPHRD_NONE the former.
  */
 #define ARPHRD_PACKETWAY	769
 /* skb protocol of an EEP message that is not IP (local experimental type 1) */
 #define ETH_P_PACKETWAY		0x88B5
-/* skb protocol of a monitor's records (local experimental type 2) */
+/* skb protocol of the records of a pwmon device (local experimental type 2) */
 #define ETH_P_PACKETWAY_MON	0x88B6
 
 /* limits */
@@ -78,7 +78,7 @@
 #define PACKETWAY_ESP_LIFETIME_MAX	3600000
 
 /**
- * enum packetway_order - byte order in which a station wants data blocks
+ * enum packetway_order - byte order in which a station receives data blocks
  * @PACKETWAY_ORDER_AS_SENT: bytes as they were sent, whatever E says (default)
  * @PACKETWAY_ORDER_BIG: elements of 2, 4, 8, 16 bytes swapped to big-endian
  * @PACKETWAY_ORDER_LITTLE: likewise to little-endian
@@ -112,9 +112,9 @@ enum {
 #define IFLA_PACKETWAY_MAX (__IFLA_PACKETWAY_MAX - 1)
 
 /*
- * Monitor: `ip link add pwmon0 type pwmon`. While it is up, packet sockets on it get a
- * record for every packet that enters or leaves the SANs of its namespace or is dropped
- * there, and for what else it is asked for.
+ * `ip link add pwmon0 type pwmon`: while the device is up, packet sockets on it get a
+ * record for every frame that enters or leaves the SANs of its namespace or is dropped
+ * there, and, if enabled, for ring packets and cells.
  *
  * IFLA_PWMON_RING	u8	1: every ring packet at every interface it leaves
  * IFLA_PWMON_CELLS	u8	1: every cell at every unit that takes it in
@@ -149,7 +149,7 @@ enum packetway_mon_kind {
  * enum packetway_mon_direction - where it was going
  * @PACKETWAY_MON_IN: into the unit
  * @PACKETWAY_MON_OUT: out of the unit
- * @PACKETWAY_MON_DROPPED: nowhere
+ * @PACKETWAY_MON_DROPPED: dropped
  */
 enum packetway_mon_direction {
 	PACKETWAY_MON_IN = 1,
@@ -163,7 +163,7 @@ enum packetway_mon_direction {
  * @PACKETWAY_MON_INTERFACE: ATON interface, by place on the ring
  * @PACKETWAY_MON_PPD: input unit of a switch, by rank: stage * ports + place
  * @PACKETWAY_MON_SPD: output unit, likewise
- * @PACKETWAY_MON_AAL: adaptation unit, by port
+ * @PACKETWAY_MON_AAL: AAL unit, by port
  * @PACKETWAY_MON_HALF: half-router, by port
  */
 enum packetway_mon_unit {
@@ -178,7 +178,7 @@ enum packetway_mon_unit {
 #define PACKETWAY_MON_UNIT(type, number)	((__u32)(type) << 24 | ((number) & 0xffffff))
 
 /**
- * struct packetway_mon_hdr - in front of what was seen; all fields big-endian
+ * struct packetway_mon_hdr - precedes the bytes of a record; all fields big-endian
  * @version: PACKETWAY_MON_VERSION
  * @kind: enum packetway_mon_kind
  * @direction: enum packetway_mon_direction
@@ -186,8 +186,8 @@ enum packetway_mon_unit {
  * @san: SAN number
  * @unit: PACKETWAY_MON_UNIT()
  * @vtime_high: virtual time, upper half
- * @vtime_low: lower half: nanoseconds for messages (0: the SAN has no clock, or it was not
- *	known), bit times of the ring, cycles of the fabric
+ * @vtime_low: lower half: nanoseconds for frames (0: the SAN has no timed engine, or the
+ *	frame has not entered it), bit times of the ring, cycles of the fabric
  */
 struct packetway_mon_hdr {
 	__u8 version;
@@ -200,7 +200,7 @@ struct packetway_mon_hdr {
 	__be32 vtime_low;
 };
 
-/* ioctls: the number tells only the command, @size tells the layout */
+/* ioctls: the number is the command, @size selects the layout */
 #define PACKETWAY_IOC_TYPE	0xE9
 
 enum {
@@ -272,9 +272,9 @@ struct packetway_info {
  * @__reserved: must be 0
  *
  * Needs CAP_NET_ADMIN in the user namespace that owns the station's network
- * namespace, now and again with every command that changes something. The
- * station may be moved or deleted while bound: commands then go on, or return
- * ENODEV.
+ * namespace, here and in every command that changes something. The station may
+ * be moved while bound, and commands continue to work; if it is deleted, they
+ * return ENODEV.
  */
 struct packetway_bind {
 	__u32 size;
@@ -318,7 +318,7 @@ struct packetway_unbind {
 
 /* flags of a result */
 #define PACKETWAY_ATON_F_OVERFLOW	(1U << 0)	/* carry out of bit 63 somewhere */
-#define PACKETWAY_ATON_F_RECOGNISED	(1U << 1)	/* somebody was in the region */
+#define PACKETWAY_ATON_F_RECOGNISED	(1U << 1)	/* an interface was in the region */
 #define PACKETWAY_ATON_F_STANDING	(1U << 2)	/* of the standing command */
 
 /* how a command ended, out_error and error members */
@@ -360,9 +360,9 @@ enum packetway_aton_error {
  * @out_wait: bit times waited for the token
  * @out_ring_bits: bit times on the ring
  *
- * Blocks until the packet has been round the ring. Returns 0 if it came back
- * well; EBADMSG, EIO, ENETDOWN, EINVAL or EMSGSIZE for the errors, with
- * @out_error written.
+ * Blocks until the packet has returned. Returns 0 if it returned intact;
+ * EBADMSG, EIO, ENETDOWN, EINVAL or EMSGSIZE for the errors, with @out_error
+ * written.
  */
 struct packetway_aton_command {
 	__u32 size;
@@ -398,12 +398,12 @@ struct packetway_aton_command {
  *	its own size set to @stride
  * @count: how many
  * @stride: bytes from one to the next
- * @out_queued: commands queued: the first ones; the rest were not looked at
+ * @out_queued: how many of the commands, from the first on, were queued
  * @__reserved: must be 0
  *
- * Queues the commands and returns at once. Results come by read(), in the order
- * in which the commands end, as struct packetway_aton_result; poll() reports
- * them. Returns an error only if not even the first could be queued: EBUSY if
+ * Queues the commands and returns at once. read() returns the results, in the
+ * order in which the commands end, as struct packetway_aton_result; poll()
+ * reports them. Returns an error only if the first could not be queued: EBUSY if
  * PACKETWAY_ATON_QUEUE commands of this file are queued or unread, or if the
  * station or the SAN's ring has as many commands queued as it takes (counter
  * ring_refused).
@@ -450,7 +450,7 @@ struct packetway_aton_result {
  * struct packetway_aton_stand - ioctl(PACKETWAY_IOC_ATON_STAND)
  * @size: sizeof(struct packetway_aton_stand)
  * @flags: must be 0
- * @op: opcode (not SORT, BITSUM, TREE), or 0: no standing command any more
+ * @op: opcode (not SORT, BITSUM, TREE), or 0: remove the standing command
  * @reg: operand register
  * @mods: modifiers
  * @dst: execution region
@@ -460,9 +460,9 @@ struct packetway_aton_result {
  *	PACKETWAY_ATON_PERIOD_MIN
  * @__reserved: must be 0
  *
- * The interface runs the command by itself when the ring is idle. A station has
- * one standing command; it belongs to the file that set it and goes with it
- * (EBUSY for another file). Results are in the mapped page and by read().
+ * The interface repeats the command while the ring is idle. A station has one
+ * standing command; it belongs to the file that set it and ends with the file
+ * (EBUSY for another file). Results are in the mapped page and read() returns them.
  */
 struct packetway_aton_stand {
 	__u32 size;
@@ -550,7 +550,7 @@ struct packetway_aton_get {
  * consistent if @seq was even before its members were read and the same after;
  * one 64-bit member by itself is never torn on 64-bit machines.
  *
- * The pages stay mapped when the station goes; nothing changes in them then.
+ * The pages stay mapped when the station is deleted, and do not change after that.
  */
 struct packetway_aton_operands {
 	__aligned_u64 operand[PACKETWAY_ATON_REGS];
@@ -585,8 +585,8 @@ struct packetway_aton_page {
  * @out_address: address of the first one, the others' follow
  * @__reserved: must be 0
  *
- * They have operands of 0, take part in commands and trigger none. They go when
- * the file is closed. One set per file (EBUSY). ENOSPC if the ring has 256 sets, or
+ * Their operands are 0. They take part in commands and start none. Closing the
+ * file deletes them. One set per file (EBUSY). ENOSPC if the ring has 256 sets, or
  * PACKETWAY_RING_IFACES_MAX such interfaces with these.
  */
 struct packetway_ring_create {
@@ -627,24 +627,24 @@ struct packetway_ring_operands {
 /*
  * POETS
  *
- * PACKETWAY_IOC_POETS_OPEN on a bound file makes the softswitch (or the
- * mothership) of the station and returns a new file descriptor that owns it. It
- * does not depend on the file it was opened through. Opening needs CAP_NET_ADMIN
- * as every command does; who holds the descriptor then needs nothing more, so it
- * may be handed to a program without privileges. Closing it takes the devices
- * away.
+ * PACKETWAY_IOC_POETS_OPEN on a bound file creates the softswitch (or the
+ * mothership) of the station and returns a new file descriptor that owns it,
+ * independent of the bound file. Opening needs CAP_NET_ADMIN, as every command
+ * does. The holder of the new descriptor needs no capability, so it may be passed
+ * to a program without privileges. Closing it deletes the devices.
  *
  *   softswitch: LOAD devices, START ("barrier reached" goes to the mothership),
  *	read() PACKETWAY_POETS_EV_RELEASED, then packets for devices
  *   read()	returns as many struct packetway_poets_event as there are and fit.
- *		ENODEV when the station has gone and everything is read.
+ *		ENODEV when the station was deleted and everything is read.
  *   write()	sends struct packetway_poets_packet, as many as there are; blocks
- *		while the station has too much under way, EAGAIN with O_NONBLOCK.
+ *		while too many frames of the station are in the SAN, EAGAIN with
+ *		O_NONBLOCK.
  *		A softswitch sends while it runs (else EPROTO).
- *   poll()	EPOLLIN, EPOLLOUT; EPOLLHUP when the station has gone.
+ *   poll()	EPOLLIN, EPOLLOUT; EPOLLHUP when the station was deleted.
  *
- * Packets that find the queue full are counted (out_lost) and dropped; start and
- * stop never are.
+ * Packets that find the queue full are counted (out_lost) and dropped; RELEASED
+ * and STOPPED always fit.
  */
 #define PACKETWAY_POETS_QUEUE_DEFAULT	1024
 #define PACKETWAY_POETS_QUEUE_MAX	65536
@@ -664,11 +664,11 @@ struct packetway_ring_operands {
  * struct packetway_poets_open - ioctl(PACKETWAY_IOC_POETS_OPEN), on /dev/packetway
  * @size: sizeof(struct packetway_poets_open)
  * @flags: PACKETWAY_POETS_MOTHERSHIP, PACKETWAY_POETS_NONBLOCK
- * @devices: most devices there will be, 1..PACKETWAY_POETS_DEVICES_MAX;
+ * @devices: largest number of devices, 1..PACKETWAY_POETS_DEVICES_MAX;
  *	mothership: 0
- * @pins: most input pins of all of them; mothership: 0
+ * @pins: largest number of input pins of all devices together; mothership: 0
  * @queue: packets that may wait to be read, 0: PACKETWAY_POETS_QUEUE_DEFAULT
- * @mothership: address that barriers, reports and logs go to; 0: nobody.
+ * @mothership: address that barriers, reports and logs go to; 0: none.
  *	mothership: 0
  * @interval: milliseconds from one report to the next while running; 0: only
  *	when asked. mothership: 0
@@ -775,11 +775,11 @@ struct packetway_poets_load {
  * @size: sizeof(struct packetway_poets_simple)
  * @flags: must be 0
  *
- * ioctl(PACKETWAY_IOC_POETS_START): loading is over; says so to the mothership
- *	and waits for it to release the barrier.
- * ioctl(PACKETWAY_IOC_POETS_KILL): a device cannot go on; all stop, the
- *	mothership is told.
- * ioctl(PACKETWAY_IOC_POETS_RESET): forget devices and queue, load anew.
+ * ioctl(PACKETWAY_IOC_POETS_START): loading is complete; sends "barrier reached"
+ *	to the mothership, which releases the barrier.
+ * ioctl(PACKETWAY_IOC_POETS_KILL): a device has failed; stops all devices and
+ *	informs the mothership.
+ * ioctl(PACKETWAY_IOC_POETS_RESET): delete devices and queue, back to loading.
  */
 struct packetway_poets_simple {
 	__u32 size;
@@ -848,12 +848,12 @@ struct packetway_poets_get {
 #define PACKETWAY_IOC_POETS_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_GET)
 
 /**
- * struct packetway_poets_log - ioctl(PACKETWAY_IOC_POETS_LOG): tell the mothership
+ * struct packetway_poets_log - ioctl(PACKETWAY_IOC_POETS_LOG): a log message
  * @size: sizeof(struct packetway_poets_log)
  * @flags: must be 0
  * @text: pointer to the message
  * @len: bytes of it, 1..PACKETWAY_POETS_LOG_MAX; up to four packets
- * @device: device that says it
+ * @device: device that logs
  */
 struct packetway_poets_log {
 	__u32 size;

@@ -30,7 +30,7 @@
 #define PW_EEP_TAIL_LEN		8
 #define PW_EEP_MIN_LEN		(PW_EEP_HDR_LEN + PW_EEP_TAIL_LEN)
 #define PW_EEP_ALEN		3	/* bytes in an address */
-#define PW_EEP_VERSION		0	/* the working version; others are experiments */
+#define PW_EEP_VERSION		0	/* the only version; others are refused */
 
 /* byte offsets in the header */
 #define PW_EEP_OFF_VP		0	/* V(2) P(6) */
@@ -85,7 +85,7 @@
 #define PW_ADDR_UNDEF		0x000000U	/* SA only: not given */
 #define PW_ADDR_PHYS_MIN	0x000001U
 #define PW_ADDR_PHYS_MAX	0x7ffffdU
-#define PW_ADDR_HEYYOU		0x7ffffeU	/* whoever receives it */
+#define PW_ADDR_HEYYOU		0x7ffffeU	/* any node that receives it */
 #define PW_ADDR_BROADCAST	0x7fffffU
 #define PW_ADDR_PHYS_MASK	0x7fffffU
 #define PW_ADDR_LOGICAL_MIN	0xe00000U
@@ -116,15 +116,15 @@ enum pw_pt {
 /* Packet type extensions (TE), by packet type ------------------------------ */
 
 enum pw_te_rrp {		/* PT = PW_PT_RRP */
-	PW_TE_GVL2	= 1,	/* give me L2 routes to X */
-	PW_TE_L2SR	= 2,	/* here they are */
+	PW_TE_GVL2	= 1,	/* ask for source routes to X */
+	PW_TE_L2SR	= 2,	/* source routes, the answer to GVL2 */
 	PW_TE_RDRC	= 3,	/* use that half-router instead */
-	PW_TE_TELL	= 4,	/* who fits this description? */
+	PW_TE_TELL	= 4,	/* ask for nodes of this description */
 	PW_TE_INFO	= 5,	/* a node's description */
-	PW_TE_HRTO	= 6,	/* which half-router for X? */
-	PW_TE_WRU	= 7,	/* who are you? */
-	PW_TE_GVRT	= 8,	/* give me your routing table */
-	PW_TE_RTBL	= 9,	/* here it is */
+	PW_TE_HRTO	= 6,	/* ask for the half-router to X */
+	PW_TE_WRU	= 7,	/* ask a node for its description */
+	PW_TE_GVRT	= 8,	/* ask for the routing table */
+	PW_TE_RTBL	= 9,	/* routing table, the answer to GVRT */
 };
 
 enum pw_te_err {		/* PT = PW_PT_ERR */

@@ -32,10 +32,10 @@ enum {
 	PACKETWAY_CMD_ROUTER_DEL,
 	PACKETWAY_CMD_ROUTE_GET,	/* dump only; with a SAN or of all */
 	PACKETWAY_CMD_NODE_GET,		/* dump only: names; with a SAN or of all */
-	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the ways there */
-	PACKETWAY_CMD_ROUTE_NTF,	/* event: the way that is used has come, changed or gone */
+	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the routes to it */
+	PACKETWAY_CMD_ROUTE_NTF,	/* event: the route in use was added, changed or withdrawn */
 	PACKETWAY_CMD_POETS_GET,	/* dump only; of one station or of all */
-	PACKETWAY_CMD_ROUTE_NEW,	/* a way by hand */
+	PACKETWAY_CMD_ROUTE_NEW,	/* a static route */
 	PACKETWAY_CMD_ROUTE_DEL,
 
 	__PACKETWAY_GENL_CMD_MAX
@@ -113,23 +113,23 @@ enum {
 
 /*
  * The ESP store of a node. IFINDEX names a station, NODE a half-router of the
- * namespace's routers; without either, GET and SET are about the defaults of the
- * namespace, which hold for nodes that have no settings of their own, from the
- * next time they come up. A dump shows the stations and half-routers of the
- * namespace, or, of bindings, those of one node if it names it, oldest first.
+ * namespace's routers. Without either, GET and SET apply to the defaults of the
+ * namespace, which nodes without settings of their own take when they come up. A
+ * dump lists the stations and half-routers of the namespace; a dump of bindings
+ * lists those of all nodes or of the node that the request names, oldest first.
  *
  * PACKETWAY_A_ESP_IFINDEX	u32
  * PACKETWAY_A_ESP_NODE		u32	node id, its address; in requests: of a
  *					half-router
  * PACKETWAY_A_ESP_CAPACITY	u32	1..PACKETWAY_ESP_CAPACITY_MAX; SET of a
- *					station: 0: as the namespace has it
+ *					station: 0: the default of the namespace
  * PACKETWAY_A_ESP_LIFETIME	u32	milliseconds, 1..PACKETWAY_ESP_LIFETIME_MAX;
  *					0 likewise
- * PACKETWAY_A_ESP_USED		u32	reply only: bindings there are
+ * PACKETWAY_A_ESP_USED		u32	reply only: number of bindings
  * PACKETWAY_A_ESP_TAG		u64	reply only: of a binding
  * PACKETWAY_A_ESP_VALUE	u64	reply only: of a binding
  * PACKETWAY_A_ESP_LEFT		u32	reply only: milliseconds a binding has left
- * PACKETWAY_A_ESP_ROUTER	string	reply only: router that a half-router is of
+ * PACKETWAY_A_ESP_ROUTER	string	reply only: router of a half-router
  * PACKETWAY_A_ESP_STATS	nest	reply only: PACKETWAY_A_ESP_STAT_* of a
  *					half-router; stations: ethtool -S
  */
@@ -202,11 +202,11 @@ enum {
 
 /*
  * A trunk: over UDP with LOCAL and REMOTE, or over an Ethernet device with DEV,
- * where packets have the type 0x88B5 and the other end is whoever answers there.
+ * where frames have the type 0x88B5 and the first node that answers is the peer.
  *
  * PACKETWAY_A_TRUNK_LOCAL	binary	struct sockaddr_in or sockaddr_in6 of this end
  * PACKETWAY_A_TRUNK_REMOTE	binary	likewise of the other end, same family
- * PACKETWAY_A_TRUNK_KEY	binary	32 bytes that both ends share; never shown again
+ * PACKETWAY_A_TRUNK_KEY	binary	32 bytes that both ends share; never in a reply
  * PACKETWAY_A_TRUNK_INSECURE	flag	no key, and the peer may be anywhere; without it a
  *					peer without a key is on this host or its links
  * PACKETWAY_A_TRUNK_KEYED	flag	reply only: there is a key
@@ -214,7 +214,7 @@ enum {
  * PACKETWAY_A_TRUNK_PEER	u32	reply only: address of the other half, 0: not known
  * PACKETWAY_A_TRUNK_STATS	nest	reply only, PACKETWAY_A_TRUNK_STAT_*
  * PACKETWAY_A_TRUNK_DEV	u32	index of an Ethernet device of the namespace; the
- *					router goes with it
+ *					router is deleted with it
  * PACKETWAY_A_TRUNK_ID		u32	0..65535, default 0: tells the trunks of a device
  *					apart; both ends have the same
  * PACKETWAY_A_TRUNK_MTU	u32	reply only: bytes of data that fit, 0: any
@@ -247,10 +247,10 @@ enum {
 	PACKETWAY_A_TRUNK_STAT_RX,		/* frames taken */
 	PACKETWAY_A_TRUNK_STAT_HELLO_TX,
 	PACKETWAY_A_TRUNK_STAT_HELLO_RX,
-	PACKETWAY_A_TRUNK_STAT_DROP_PEER,	/* from somebody else */
+	PACKETWAY_A_TRUNK_STAT_DROP_PEER,	/* not from the peer */
 	PACKETWAY_A_TRUNK_STAT_DROP_VERSION,
 	PACKETWAY_A_TRUNK_STAT_DROP_AUTH,	/* other key, or one end has none */
-	PACKETWAY_A_TRUNK_STAT_DROP_SESSION,	/* of a session that is not taken on */
+	PACKETWAY_A_TRUNK_STAT_DROP_SESSION,	/* of another session */
 	PACKETWAY_A_TRUNK_STAT_DROP_REPLAY,	/* seen before, or too old */
 	PACKETWAY_A_TRUNK_STAT_DROP_MALFORMED,
 	PACKETWAY_A_TRUNK_STAT_DROP_TX,		/* down, no memory, no route, too big */
@@ -261,7 +261,7 @@ enum {
 #define PACKETWAY_A_TRUNK_STAT_MAX (__PACKETWAY_A_TRUNK_STAT_MAX - 1)
 
 /*
- * Half of a router. A SAN that does not exist is made, as for a station.
+ * Half of a router. A SAN that does not exist is created, as for a station.
  *
  * PACKETWAY_A_HALF_SAN		u32	number of the SAN
  * PACKETWAY_A_HALF_PORT	u32	port there; default the lowest free one
@@ -296,12 +296,12 @@ enum {
 	PACKETWAY_A_HALF_STAT_FORWARD_L2,	/* into its SAN by L2RH */
 	PACKETWAY_A_HALF_STAT_FORWARD_GROUP,	/* into its SAN, group frames */
 	PACKETWAY_A_HALF_STAT_SENT,		/* into its SAN, all */
-	PACKETWAY_A_HALF_STAT_DROP_UNKNOWN,	/* no such node, or no way there */
+	PACKETWAY_A_HALF_STAT_DROP_UNKNOWN,	/* no such node, or no route to it */
 	PACKETWAY_A_HALF_STAT_DROP_BADL2RH,	/* L2RH that the SAN cannot use */
 	PACKETWAY_A_HALF_STAT_DROP_TOOBIG,
 	PACKETWAY_A_HALF_STAT_DROP_HOPS,	/* too many routers: a loop */
 	PACKETWAY_A_HALF_STAT_DROP_MALFORMED,
-	PACKETWAY_A_HALF_STAT_DROP_FULL,	/* too many frames under way */
+	PACKETWAY_A_HALF_STAT_DROP_FULL,	/* too many frames in the SAN */
 	PACKETWAY_A_HALF_STAT_DROP_NOMEM,
 	PACKETWAY_A_HALF_STAT_DROP_GROUP,	/* group frames that stay on their SAN */
 	PACKETWAY_A_HALF_STAT_DROP_DOWN,	/* the router was being deleted */
@@ -312,7 +312,7 @@ enum {
 	PACKETWAY_A_HALF_STAT_RRP_RX,
 	PACKETWAY_A_HALF_STAT_RRP_TX,
 	PACKETWAY_A_HALF_STAT_RRP_MALFORMED,
-	PACKETWAY_A_HALF_STAT_RRP_REFUSED,	/* not from somebody who may say that */
+	PACKETWAY_A_HALF_STAT_RRP_REFUSED,	/* the sender may not send this */
 	PACKETWAY_A_HALF_STAT_RRP_LIMITED,
 	PACKETWAY_A_HALF_STAT_TABLES_TAKEN,
 	PACKETWAY_A_HALF_STAT_TABLES_IGNORED,
@@ -325,10 +325,10 @@ enum {
 #define PACKETWAY_A_HALF_STAT_MAX (__PACKETWAY_A_HALF_STAT_MAX - 1)
 
 /*
- * A way from one SAN to the nodes of another, as a half-router's table has it or
- * as it was made by ROUTE_NEW, which takes SAN, FIRST, LAST, HR, QUALITY and MTU.
- * ROUTE_DEL takes the first four of these. A notification of the way that is used
- * from now on has BEST; GONE says that there is none any more.
+ * A route from one SAN to the nodes of another, from a half-router's table or
+ * static: ROUTE_NEW takes SAN, FIRST, LAST, HR, QUALITY and MTU, and ROUTE_DEL the
+ * first four of these. A notification of the route that is used from now on has
+ * BEST; with GONE no route is left.
  *
  * PACKETWAY_A_ROUTE_SAN	u32	SAN on which it begins; in dumps: only of this one
  * PACKETWAY_A_ROUTE_TO		u32	bias of the SAN to which it leads
@@ -339,11 +339,11 @@ enum {
  * PACKETWAY_A_ROUTE_MTU	u32	bytes, 0 = unlimited
  * PACKETWAY_A_ROUTE_SERIAL	u32	of the table
  * PACKETWAY_A_ROUTE_BEST	flag	the one that is used by address
- * PACKETWAY_A_ROUTE_VIA	binary	row of u32: half-routers on the way, nearest first
+ * PACKETWAY_A_ROUTE_VIA	binary	row of u32: half-routers on the route, nearest first
  * PACKETWAY_A_ROUTE_L2RH	binary	RESOLVE: L2RHs that a station of the SAN puts in
  *					front of a message
  * PACKETWAY_A_ROUTE_STATIC	flag	made by ROUTE_NEW
- * PACKETWAY_A_ROUTE_GONE	flag	notifications: no way to these addresses is left
+ * PACKETWAY_A_ROUTE_GONE	flag	notifications: no route to these addresses is left
  */
 enum {
 	PACKETWAY_A_ROUTE_UNSPEC,
@@ -390,20 +390,20 @@ enum {
 #define PACKETWAY_A_NODE_MAX (__PACKETWAY_A_NODE_MAX - 1)
 
 /*
- * A softswitch or a mothership: what anybody may see of it. What it is about
- * belongs to the file that owns it.
+ * A softswitch or a mothership: its public state. Packets and devices are only
+ * visible to the file that owns it.
  *
  * PACKETWAY_A_POETS_IFINDEX	u32	its station; in requests: only of this one
  * PACKETWAY_A_POETS_ADDR	u32	hardware address
  * PACKETWAY_A_POETS_ROLE	u32	enum packetway_poets_role
  * PACKETWAY_A_POETS_STATE	u32	enum packetway_poets_state; softswitch
- * PACKETWAY_A_POETS_DEVICES	u32	devices there are; softswitch
- * PACKETWAY_A_POETS_PINS	u32	pins they have; softswitch
+ * PACKETWAY_A_POETS_DEVICES	u32	number of devices; softswitch
+ * PACKETWAY_A_POETS_PINS	u32	their pins; softswitch
  * PACKETWAY_A_POETS_MOTHERSHIP	u32	where reports go, 0: nowhere; softswitch
  * PACKETWAY_A_POETS_INTERVAL	u32	milliseconds between them; softswitch
  * PACKETWAY_A_POETS_QUEUE	u32	places in its queue
  * PACKETWAY_A_POETS_QUEUED	u32	of these in use
- * PACKETWAY_A_POETS_LOST	u64	packets that found none
+ * PACKETWAY_A_POETS_LOST	u64	packets dropped for want of a place
  * PACKETWAY_A_POETS_DROPS	nest	PACKETWAY_A_POETS_DROP_*
  * PACKETWAY_A_POETS_COUNTERS	nest	PACKETWAY_A_POETS_COUNTER_*, since the last
  *					report; softswitch
@@ -431,7 +431,7 @@ enum {
 #define PACKETWAY_A_POETS_MAX (__PACKETWAY_A_POETS_MAX - 1)
 
 /**
- * enum packetway_poets_role - what a station can have one of each
+ * enum packetway_poets_role - a station has at most one of each
  * @PACKETWAY_POETS_ROLE_SOFTSWITCH: devices
  * @PACKETWAY_POETS_ROLE_MOTHERSHIP: commands and supervisors
  */
@@ -459,7 +459,7 @@ enum {
 
 #define PACKETWAY_A_POETS_DROP_MAX (__PACKETWAY_A_POETS_DROP_MAX - 1)
 
-/* what the next report will say, u64 each */
+/* counters of the next report, u64 each */
 enum {
 	PACKETWAY_A_POETS_COUNTER_UNSPEC,
 	PACKETWAY_A_POETS_COUNTER_PAD,
