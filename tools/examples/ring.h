@@ -51,7 +51,7 @@ static inline void await(struct ring *r, uint32_t reg, uint64_t least)
 	}
 }
 
-/* nobody goes on before all have come here */
+/* barrier: returns when all stations have called it */
 static inline void meet(struct ring *r)
 {
 	check(pwl_set(r->s, 15, ++r->meeting), "meeting");

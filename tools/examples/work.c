@@ -30,7 +30,7 @@ static void ask(struct ring *r, struct pwl_sock *k)
 	       pwl_addr_str(m.src, addr));
 }
 
-/* answer one request, or find that nobody has one for us: @done at the others */
+/* answer one request, or return if no station is idle */
 static void serve(struct ring *r, struct pwl_sock *k, uint64_t priority)
 {
 	struct pwl_aton idle = {

@@ -87,7 +87,7 @@ int atm_open(struct atm_dev **pdev, const char *stations, unsigned int ports, ui
 	     const struct atm_proc *table, int procs, int self)
 {
 	int flags = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE;
-	/* what goes out is shown to those who ask for everything: broadcasts of a neighbour */
+	/* ETH_P_ALL also shows outgoing frames: broadcasts of other processes at this port */
 	struct sockaddr_ll sll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	struct sock_txtime txtime = { .clockid = CLOCK_MONOTONIC };
 	const char *mark = strchr(stations, '%');

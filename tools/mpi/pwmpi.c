@@ -7,17 +7,17 @@
  * Ranks meet on the ring. A round r: each rank stores up to SLOTS words in its
  * operand registers, then r in register ARRIVED. It asks how many have at least r
  * there until all have, and then for the results, one command for each word. Two
- * banks of registers are used in turn: who stores into a bank for round r + 2
- * has seen all ranks in round r + 1, so all have the results of round r.
+ * banks of registers are used in turn: a rank stores into a bank for round r + 2
+ * only after it has seen all ranks in round r + 1, so all have the results of round r.
  *
  * Each communicator has a group bit, so that others are not in its results, and
  * counts its own rounds; the bit is part of what is stored in ARRIVED. The registers
  * are those of the rank: before it uses them for another communicator than last time,
- * it asks on the ring until everybody has left its last collective there (INSIDE).
+ * it asks on the ring until all ranks have left its last collective there (INSIDE).
  *
  * All ranks must decide alike whether a collective goes to the ring. Reductions
  * have the same count, type and operation everywhere, a broadcast the same number
- * of bytes; nothing else is looked at.
+ * of bytes; the decision depends on nothing else.
  *
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
@@ -126,7 +126,7 @@ static void pause_a_little(int spins)
 		sched_yield();
 	else
 		usleep(spins < 1000 ? 50 : 1000);
-	/* somebody may wait for a message of ours that is not out yet */
+	/* let MPI send queued messages: another rank may wait for one of them */
 	if (spins % 16 == 15)
 		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
@@ -139,10 +139,10 @@ static uint64_t standing_at(const struct ring *g, uint64_t round)
 }
 
 /*
- * How many of a communicator have come to this round. They are in it or, while we are
- * not through, in the next one; what they did elsewhere before looks like neither. The
- * next round is asked for first, so that who goes on in between is missed, not counted
- * twice. The world has the highest bit, and whoever is beyond its round has been there.
+ * How many ranks of a communicator have reached this round. A rank is in this round or,
+ * before we leave it, in the next one; values of other communicators equal neither. The
+ * next round is counted first: a rank that advances in between is missed, not counted
+ * twice. The world has the highest bit, so a larger value is a later round.
  */
 static uint64_t arrived(const struct ring *g)
 {
@@ -155,7 +155,7 @@ static uint64_t arrived(const struct ring *g)
 	return ahead + standing_at(g, g->round);
 }
 
-/* wait for everybody */
+/* wait for all ranks */
 static void arrive(const struct ring *g)
 {
 	int spins = 0;
@@ -269,10 +269,10 @@ static void learn_types(void)
 }
 
 /*
- * Is a group bit nobody's? All of @g have their claim in a register by now. Whoever
- * claims the bit later sees ours; whoever claimed it before and no longer does has
- * it in its group: so claims are counted first. Nobody who only tries is in
- * the region, or its registers would be in the results of those who own it.
+ * Is a group bit unused? All ranks of @g have stored their claim. A later claimant sees
+ * ours. An earlier claimant that has withdrawn its claim is a member of the group by now,
+ * so claims are counted before members. A claimant is not in the region yet: its registers
+ * would be in the results of the owners.
  */
 static bool bit_is_free(const struct ring *g, int bit)
 {
@@ -289,7 +289,7 @@ static bool bit_is_free(const struct ring *g, int bit)
 	return !try_command(&owners, &r) && !r.counter;
 }
 
-/* take a group bit for a communicator if nobody else has it or is about to */
+/* take a group bit for a communicator unless another one has or claims it */
 static bool try_group(struct ring *g, MPI_Comm comm, int bit)
 {
 	uint64_t round = pw.next_round[bit];
@@ -635,7 +635,7 @@ int MPI_Barrier(MPI_Comm comm)
 	return MPI_SUCCESS;
 }
 
-/* everybody ors in nothing, the root its bytes */
+/* a reduction by OR: the root stores its bytes, the others store 0 */
 int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 {
 	int rank, size, bytes, room, pos = 0, i, n;

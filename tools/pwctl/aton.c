@@ -340,7 +340,9 @@ static enum status take_signed(void *to, char **values)
 static const struct word dev_only[] = { { "dev", "NAME", W_TEXT, AT(dev) }, {} };
 static const struct word common[] = { COMMON, {} };
 static const struct word count[] = { COMMON, COMPARAND, {} };
-static const struct word tree[] = { { "ops", "OP,OP,...", W_TEXT, AT(op), WORD_NEEDED }, COMMON, {} };
+static const struct word tree[] = {
+	{ "ops", "OP,OP,...", W_TEXT, AT(op), WORD_NEEDED }, COMMON, {}
+};
 
 static const struct word set[] = {
 	{ NULL, "VALUE", W_TEXT, AT(value) },

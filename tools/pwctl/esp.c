@@ -89,7 +89,8 @@ static const struct word collect[] = {
 static const struct word rchld[] = { DST, CHILDREN, PKT_ID, COMMON, {} };
 
 static const struct word rcollect[] = {
-	DST, OPERAND("val", val), CHILDREN, OPERAND("comp-tag", comp_tag), REDUCE, PKT_ID, COMMON, {}
+	DST, OPERAND("val", val), CHILDREN, OPERAND("comp-tag", comp_tag), REDUCE, PKT_ID, COMMON,
+	{}
 };
 
 const struct verb esp_verbs[] = {

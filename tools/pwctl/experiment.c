@@ -346,8 +346,8 @@ static enum status exp_throughput(const struct verb *v, int argc, char **argv)
 
 /*
  * The linear system of four equations: process 0 (srl) hands out N and the elements;
- * element i is process i + 1, at port (i + 1) mod 16. Only who tells whom matters here,
- * no pivot is zero. An operation is logged if both ends are elements.
+ * element i is process i + 1, at port (i + 1) mod 16. Only sources and destinations of
+ * messages are modelled; no pivot is zero. An operation is logged if both ends are elements.
  */
 #define EQS 4
 #define ELEMS (EQS * (EQS + 1))
@@ -381,7 +381,7 @@ struct system {
 	int nlog;
 	uint64_t last;
 	int last_proc, last_type;
-	/* without contention: messages on their way, and the ports */
+	/* without contention: messages in transit, and the ports */
 	struct flight {
 		uint64_t at;
 		int to, type;
@@ -477,7 +477,7 @@ static void transmit(struct system *s, int p, const struct op *o)
 	s->fly[s->nfly++] = (struct flight) { at + pw_fabric_delay(bytes), o->to, o->type, false };
 }
 
-/* a process goes on until it waits for something */
+/* run a process until it waits for a message */
 static void proceed(struct system *s, int p, uint64_t now)
 {
 	struct proc *q = &s->proc[p];

@@ -64,8 +64,8 @@ static const char *scalar(yaml_document_t *d, int node)
 	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
 }
 
-static enum status __attribute__((format(printf, 4, 5))) bad(const char *file, yaml_document_t *d,
-							    int node, const char *fmt, ...)
+static enum status __attribute__((format(printf, 4, 5)))
+bad(const char *file, yaml_document_t *d, int node, const char *fmt, ...)
 {
 	yaml_node_t *n = yaml_document_get_node(d, node);
 	va_list ap;
@@ -97,7 +97,8 @@ static int parse_long(const char *s, long *v)
 	return 0;
 }
 
-static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map, struct lab_san *s)
+static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map,
+			    struct lab_san *s)
 {
 	yaml_node_pair_t *p;
 	const char *key, *v;
@@ -138,7 +139,8 @@ static enum status read_addrs(const char *file, yaml_document_t *d, int node, st
 	return ST_OK;
 }
 
-static enum status read_operands(const char *file, yaml_document_t *d, int node, struct lab_station *s)
+static enum status read_operands(const char *file, yaml_document_t *d, int node,
+				 struct lab_station *s)
 {
 	yaml_node_t *n = yaml_document_get_node(d, node);
 	yaml_node_item_t *i;

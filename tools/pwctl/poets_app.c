@@ -12,9 +12,8 @@ struct app poets;
 #define DEVICES_MAX (1U << 24)
 
 /* "FILE: WHERE: what is wrong" */
-static enum status __attribute__((format(printf, 3, 4))) wrong(const struct app *a,
-							      const char *where,
-							      const char *fmt, ...)
+static enum status __attribute__((format(printf, 3, 4)))
+wrong(const struct app *a, const char *where, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -50,7 +49,8 @@ static void *grow(void *p, uint32_t n, size_t size)
 }
 
 /* members of @obj are among @known, a list that ends with NULL */
-static enum status only(const struct app *a, const char *where, json_t *obj, const char *const *known)
+static enum status only(const struct app *a, const char *where, json_t *obj,
+			const char *const *known)
 {
 	const char *key;
 	json_t *v;
@@ -67,7 +67,8 @@ static enum status only(const struct app *a, const char *where, json_t *obj, con
 	return ST_OK;
 }
 
-static enum status get_uint(const struct app *a, json_t *obj, const char *key, uint32_t max, uint32_t *v)
+static enum status get_uint(const struct app *a, json_t *obj, const char *key, uint32_t max,
+			    uint32_t *v)
 {
 	json_t *j = json_object_get(obj, key);
 
@@ -98,7 +99,7 @@ static enum status get_properties(const struct app *a, const char *where, json_t
 /* Types -------------------------------------------------------------------- */
 
 static enum status get_pins(const struct app *a, const char *where, json_t *obj, const char *key,
-		    const char ***names, int *n)
+			    const char ***names, int *n)
 {
 	json_t *list = json_object_get(obj, key), *v;
 	size_t i;
@@ -306,7 +307,7 @@ static int get_index(const char **p, int *var, long *add)
 }
 
 static enum status get_ref(const struct app *a, const char *where, const char *text, bool with_pin,
-		   bool out, struct ref *r)
+			   bool out, struct ref *r)
 {
 	size_t len = strcspn(text, "[.");
 	const char *p = text + len;

@@ -321,7 +321,8 @@ static enum status hear_out(int timeout_ms)
 /* Stations ------------------------------------------------------------------- */
 
 /* run in the namespace of a station */
-static enum status within(const struct app_station *s, enum status (*fn)(const struct app_station *s))
+static enum status within(const struct app_station *s,
+			  enum status (*fn)(const struct app_station *s))
 {
 	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), err;
 
@@ -507,8 +508,8 @@ static enum status release(void)
 }
 
 /*
- * Nothing is under way if twice in a row as many packets were handled as were
- * sent, and nothing has changed in between.
+ * No packet is left if two consecutive tallies are the same and as many packets were
+ * handled as were sent.
  */
 static void look_if_quiet(void)
 {
@@ -549,7 +550,7 @@ static enum status run(void)
 	return err;
 }
 
-/* stop all softswitches and take the logs and reports that are on their way */
+/* stop all softswitches and read their last logs and reports */
 static void stop(struct poets_tally *t)
 {
 	int i;

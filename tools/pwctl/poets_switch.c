@@ -276,7 +276,7 @@ static bool send_some(void)
 	}
 	if (errno == EINTR)
 		return true;
-	/* stopped: the event that says so is on its way */
+	/* stopped; the event will be read next */
 	if (errno == EPROTO) {
 		head = tail = 0;
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A live view: the ring with its operands and who took the token, the fabric's queues as
+ * A live view: the ring with its operands and its token, the fabric's queues as
  * a heat map, and the rates of the stations here or of a lab.
  */
 #include <curses.h>

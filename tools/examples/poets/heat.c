@@ -142,7 +142,7 @@ static void look(void)
 		return;
 	}
 	reported = 0;
-	/* far enough ahead that nobody is there yet */
+	/* a step that no device has reached yet */
 	step += 4 * poets_property(NULL, "every", 16);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Shortest paths from the device whose property "source" is set, along edges with
  * weights. A device that has come nearer tells its neighbours, and the supervisor.
- * It is over when nothing happens any more ("stop": "quiet").
+ * It ends when no packet is left ("stop": "quiet").
  */
 #include <packetway_poets.h>
 #include <stdlib.h>
