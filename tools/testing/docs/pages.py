@@ -4,7 +4,8 @@
 
 pages.py commands PAGE   the commands of a page, each ended by a NUL
 pages.py links TOP       TAP: every file that a page names is there
-pages.py functions TOP   TAP: every function that a page names is in the source
+pages.py functions TOP   TAP: every function that a page names is in the source, and
+                         calls the one that an arrow leads to
 """
 import glob
 import os
@@ -96,18 +97,42 @@ NAME = re.compile(r"(?<![\w/.-])(pw_[a-z0-9_]*[a-z0-9])\b(?![*-])")
 FUNCTION = re.compile(r"^(?:\w[\w\s*]*?[\s*]|#define |__\w+\(.*?\) )((?:pw|pwl|pwm|poets)_\w+)\(", re.M)
 
 
+# a definition: from its name to the brace in the first column
+BODY = re.compile(r"^\w[\w\s*]*?[\s*](pw_\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.M | re.S)
+
+
+def arrows(text):
+    """Pairs (caller, callee); an arrow at the start of a line has the caller of the one above it."""
+    above = {}
+    for line in text.splitlines():
+        row = {}
+        for arrow in re.finditer("->", line):
+            before = re.search(r"(pw_[a-z0-9_]+)\s*$", line[:arrow.start()])
+            column = arrow.start()
+            if before:
+                row[column] = before[1]
+            elif not line[:column].strip():
+                row[column] = above.get(column)
+            behind = re.match(r"\s*((?:pw_[a-z0-9_]+(?:\s*\|\s*)?)+)", line[arrow.end():])
+            for name in re.findall(r"pw_[a-z0-9_]+", behind[1] if behind else ""):
+                if row.get(column):
+                    yield row[column], name
+        above = {**above, **row} if row else {}
+
+
 def sources(top):
     for directory in ("drivers", "include", "uapi", "tools", "selftests"):
         yield from glob.glob(os.path.join(top, directory, "**", "*.[ch]"), recursive=True)
 
 
 def functions(top):
-    defined, known = set(), set()
+    defined, known, bodies = set(), set(), {}
     for path in sources(top):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         defined |= set(FUNCTION.findall(text))
         known |= set(re.findall(r"\bpw_[a-z0-9_]+\b", text))
+        bodies.update(BODY.findall(text))
     bad = 0
     if not {"pw_eep_parse", "pwl_open"} <= defined:
         print("not ok 1 - functions are found in the source")
@@ -122,10 +147,13 @@ def functions(top):
             called |= {a or b for a, b in ARROW.findall(line) if "->" in line}
         missing = sorted(name for name in called if name not in defined)
         missing += sorted(name for name in set(NAME.findall(text)) - called if name not in known)
-        bad += bool(missing)
-        print(f"{'not ' if missing else ''}ok {n} - {os.path.relpath(page, top)}: {len(called)} functions are named")
-        for name in missing:
-            print(f"# the source has no {name}")
+        wrong = [f"{a} does not call {b}" for a, b in arrows(text)
+                 if a in bodies and b in bodies and not re.search(rf"\b{b}\b", bodies[a])]
+        wrong += [f"the source has no {name}" for name in missing]
+        bad += bool(wrong)
+        print(f"{'not ' if wrong else ''}ok {n} - {os.path.relpath(page, top)}: {len(called)} functions are named")
+        for what in wrong:
+            print(f"# {what}")
     print(f"1..{n}")
     return bad
 
