@@ -27,6 +27,8 @@
  */
 #define PW_ATON_FAST_STEPS	8192U
 #define PW_ATON_RTL_STEPS	1024U
+/* nanoseconds between two polls that take longer than that */
+#define PW_ATON_REST		100000
 /* commands taken off the ring with its lock held */
 #define PW_ATON_REAP		128
 /* commands queued at one interface and at all interfaces of a ring */
@@ -162,21 +164,33 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_aton *aton = container_of(napi, struct pw_aton, napi);
 	LIST_HEAD(ended);
-	bool more;
+	bool more, rest;
+	u32 steps;
 	pw_kcov_section();
 
 	spin_lock(&aton->lock);
-	more = pw_ring_run(aton->ring, pw_aton_until(aton), pw_aton_budget(aton)) == PW_RING_MORE;
+	steps = pw_aton_budget(aton);
+	more = pw_ring_run(aton->ring, pw_aton_until(aton), steps) == PW_RING_MORE;
+	rest = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
 	pw_aton_reap(aton, &ended);
 	more = more || aton->demand || pw_ring_ended(aton->ring);
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
 
-	/* a full budget asks to be polled again */
-	if (more)
+	/* a full budget asks to be polled again, at once */
+	if (more && !rest)
 		return budget;
-	napi_complete_done(napi, 0);
+	if (napi_complete_done(napi, 0) && rest)
+		hrtimer_start(&aton->rest, ns_to_ktime(PW_ATON_REST), HRTIMER_MODE_REL_SOFT);
 	return 0;
+}
+
+static enum hrtimer_restart pw_aton_rested(struct hrtimer *timer)
+{
+	struct pw_aton *aton = container_of(timer, struct pw_aton, rest);
+
+	napi_schedule(&aton->napi);
+	return HRTIMER_NORESTART;
 }
 
 /* process context, BH on: the poll usually runs before this returns */
@@ -870,6 +884,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 	spin_lock_init(&aton->lock);
 	INIT_LIST_HEAD(&aton->blocks);
 	hrtimer_setup(&aton->timer, pw_aton_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&aton->rest, pw_aton_rested, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(aton->dummy, &aton->napi, pw_aton_poll);
 	napi_enable(&aton->napi);
 	return aton;
@@ -882,6 +897,7 @@ void pw_aton_destroy(struct pw_aton *aton)
 
 	hrtimer_cancel(&aton->timer);
 	napi_disable(&aton->napi);
+	hrtimer_cancel(&aton->rest);
 	netif_napi_del(&aton->napi);
 	pw_dummy_netdev_free(aton->dummy);
 	/* files may still hold commands that have ended here */

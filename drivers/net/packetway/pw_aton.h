@@ -139,6 +139,7 @@ struct pw_aton {
 	struct napi_struct napi;
 	struct net_device *dummy;	/* carries the NAPI */
 	struct hrtimer timer;		/* paces standing commands */
+	struct hrtimer rest;		/* between two polls of a long rtl ring */
 
 	struct list_head blocks;	/* RTNL */
 	u32 extra;			/* RTNL: ring-only interfaces */
