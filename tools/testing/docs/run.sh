@@ -26,7 +26,8 @@ while read -r page; do
 	Documentation/labs/*) what='Documentation/labs/\*.rst' ;;
 	*) what=$page ;;
 	esac
-	tap_ok "$page: its $n commands are run" grep -q "$what" selftests/docs.sh selftests/trace.sh
+	tap_ok "$page: its $n commands are run" grep -q "$what" selftests/docs.sh selftests/trace.sh \
+		selftests/wireguard.sh
 done < <(find README.md Documentation -name '*.rst' -o -name '*.md' | sort)
 # the map of files names what is there
 while read -r pattern; do
