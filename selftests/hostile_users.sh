@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Sixteen users without privileges, each in a user and a network namespace and in a
+# memory cgroup of its own, do their worst to the module at once (hostile_user.c).
+# Meanwhile another namespace pings on its own SAN and the host asks for a link.
+#
+# What is compared: the machine's speed must not decide. Sixteen users who compute and
+# make dummy devices slow down everything else as well: a ping waits for its turn on
+# the CPU, a link request for RTNL. So the same sixteen users first do that without
+# packetway, with the same number of processes (burn), then attack, then burn again:
+# the slower of the two is the reference. What packetway adds is the difference.
+# pw-timeout: 400
+# pw-cpus: 2
+# pw-checking: no (it measures against a load that a checking kernel slows down otherwise)
+# pw-6.1: no (a minute; what is bounded is the same on both kernels)
+
+. "$(dirname "$0")/lib.sh"
+pw_need ip awk
+
+users=16 limit=$((24 << 20))
+hostile=$PW_BUILD/selftests/hostile_user
+# a minute together; ten in a soak
+burn=$(pw_count 60 10) attack=$(pw_count 480 40)
+cg=/run/packetway/cgroup
+top=$cg/hostile
+
+mkdir -p $cg
+mountpoint -q $cg || mount -t cgroup2 none $cg || pw_skip "no cgroup2 here"
+grep -q memory $cg/cgroup.controllers || pw_skip "no memory cgroups here"
+echo +memory >$cg/cgroup.subtree_control
+mkdir $top
+echo +memory >$top/cgroup.subtree_control
+for i in $(seq $users); do
+	mkdir "$top/$i"
+	echo $limit >"$top/$i/memory.max"
+done
+cleanup() {
+	local d
+
+	for d in "$top"/*/ "$top"; do
+		[ ! -e "$d/cgroup.kill" ] || echo 1 >"$d/cgroup.kill"
+	done
+	wait
+	rmdir "$top"/*/ "$top" 2>/dev/null
+}
+trap cleanup EXIT
+
+mem() { awk -v key="$1:" '$1 == key { print $2 }' /proc/meminfo; }
+# what must come back; caches that can be dropped are not counted
+held() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	mem "$1"
+}
+
+# namespaces go in the background, after their users; what they had is charged until then
+settled() { [ "$(cat "$top/memory.current")" -lt $((8 << 20)) ]; }
+
+# phase KIND SECONDS: all users do this; prints what is measured
+phase() {
+	local kind=$1 seconds=$2 free i
+
+	free=$(held MemAvailable)
+	for i in $(seq $users); do
+		"$hostile" "$kind" $((10000 + i)) "$seconds" $top/"$i" &
+	done
+	# they have begun, and are not at their end
+	"$hostile" measure $((seconds - 2)) $top "$free"
+	wait
+	slowwait 60 settled >/dev/null
+}
+# of RESULT WORD N: N-th number behind WORD
+of() { awk -v w="$2" -v n="$3" '{ for (i = 1; i <= NF; i++) if ($i == w) print $(i + n) }' <<<"$1"; }
+
+# once, so that caches and per-CPU chunks are there
+phase attack 6 >/dev/null
+before_available=$(held MemAvailable) before_slab=$(held SUnreclaim)
+before_vmalloc=$(held VmallocUsed) before_percpu=$(held Percpu)
+
+first=$(phase burn "$burn")
+during=$(phase attack "$attack")
+kills=$(awk '$1 == "oom_kill" { print $2 }' $top/memory.events)
+peak=$(cat $top/memory.peak)
+second=$(phase burn "$burn")
+echo "# without packetway: $first"
+echo "# with $users attackers: $during"
+echo "# without packetway: $second"
+echo "# peak of all cgroups: $((peak >> 20)) MiB, killed for memory: $kills"
+
+worse() { [ "$1" -gt "$2" ] && echo "$1" || echo "$2"; }
+ping=$(worse "$(of "$first" ping 1)" "$(of "$second" ping 1)")
+link=$(worse "$(of "$first" link 1)" "$(of "$second" link 1)")
+link99=$(worse "$(of "$first" link 2)" "$(of "$second" link 2)")
+tap_ok "pings are answered: $(of "$during" ping 4)" [ "$(of "$during" ping 4)" -gt 10 ]
+tap_is "... every one of them" "$(of "$during" ping 5)" 0
+tap_ok "the median of a ping, $(of "$during" ping 1) us, is within 2x of $ping us" \
+	[ "$(of "$during" ping 1)" -le $((2 * ping)) ]
+tap_ok "the median of a link request, $(of "$during" link 1) us, is within 2x of $link us or below 1 s" \
+	[ "$(of "$during" link 1)" -le "$(worse $((2 * link)) 1000000)" ]
+tap_ok "99 of 100 link requests, $(of "$during" link 2) us, are within 2x of $link99 us or below 1 s" \
+	[ "$(of "$during" link 2)" -le "$(worse $((2 * link99)) 1000000)" ]
+# one request may meet a task that holds RTNL and has no CPU; it does not wait for a user
+tap_ok "the slowest link request, $(of "$during" link 3) us, did not hang" [ "$(of "$during" link 3)" -lt 20000000 ]
+tap_ok "memory that no cgroup was charged: $(of "$during" escaped 1) KiB" [ "$(of "$during" escaped 1)" -lt 65536 ]
+
+# --- the users are gone: everything comes back
+back() {
+	[ "$(held MemAvailable)" -ge $((before_available - 16384)) ] &&
+		[ "$(held SUnreclaim)" -le $((before_slab + 8192)) ] &&
+		[ "$(held VmallocUsed)" -le $((before_vmalloc + 2048)) ] &&
+		[ "$(held Percpu)" -le $((before_percpu + 1024)) ]
+}
+tap_ok "memory is where it was" slowwait 60 back ||
+	echo "# available $before_available $(mem MemAvailable) slab $before_slab $(mem SUnreclaim)" \
+	     "vmalloc $before_vmalloc $(mem VmallocUsed) percpu $before_percpu $(mem Percpu)"
+tap_is "no station, SAN or file is left here" "$(cut -f1 /proc/sys/net/packetway/nr_{sans,stations,files} | tr '\n' ' ')" "1 1 0 "
+tap_done
