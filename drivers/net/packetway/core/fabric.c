@@ -40,10 +40,10 @@ struct fcell {
 	u8 damage;		/* bit s: PPD of stage s flipped a bit */
 };
 
-/* a link of the rtl engine that is listened to */
+/* a tapped link of the rtl engine */
 struct ftap {
 	u64 start;
-	u8 n;			/* bytes of a cell that are here, or TAP_WAIT */
+	u8 n;			/* bytes of the current cell, or TAP_WAIT */
 	bool lost;
 	u8 cell[PW_BMX_CELL];
 };
@@ -66,20 +66,25 @@ struct fport {
 	bool full;		/* a send was refused */
 	bool waiting;		/* its message may not be let in yet */
 	u64 ticket;
-	/* fast engine: next event of the unit, and where that is noted */
+	/* fast engine: next event of the unit, and enum noted */
 	u8 noted;
 	u64 next;
 };
 
-enum { NOT_NOTED, IN_WHEEL, FAR_AWAY };
+/* where the next event of a unit is entered */
+enum noted {
+	NOT_NOTED,
+	IN_WHEEL,	/* in the slot of its cycle */
+	FAR_AWAY,	/* in far, beyond the wheel */
+};
 
-/* fast engine: messages that were alone, and one that is */
+/* fast engine: results of lone messages, and the lone message under way */
 struct flone {
 	struct pw_lone known[PW_LONE_ENTRIES];
 	struct pw_lone_watch watch;
-	struct pw_fabric_times t;	/* of the one watched, once it has ended */
+	struct pw_fabric_times t;	/* of the watched message, once it has ended */
 	u64 begin;
-	u16 msg;			/* the one watched, or NONE */
+	u16 msg;			/* watched message or NONE */
 	bool ended;
 };
 
@@ -103,11 +108,11 @@ struct pw_fabric {
 	u32 cell_free;
 	struct ftap *tap;	/* rtl: 4 * ports */
 	bool tapped;
-	u32 hop_cell;		/* fast: cell that the last PPD took in, and when */
+	u32 hop_cell;		/* fast: last cell that a PPD accepted, and when */
 	u64 hop_at;
-	u32 look[MAP_WORDS];	/* processes that have something to do */
+	u32 look[MAP_WORDS];	/* ports whose process may have something to do */
 	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
-	bool looks, ends;	/* there are any */
+	bool looks, ends;	/* any bit set in look, end */
 	bool tracing;
 	bool faults;
 	u32 nwaiting;		/* ports whose message may not be let in yet */
@@ -206,7 +211,7 @@ static void unit_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_c
 }
 
 /**
- * pw_fabric_check() - are the sizes possible?
+ * pw_fabric_check() - check the sizes of a fabric
  * @p: sizes
  *
  * Return: 0 or -EINVAL.
@@ -228,7 +233,7 @@ int pw_fabric_check(const struct pw_fabric_params *p)
 		return -EINVAL;
 	if ((u64)q.queue * q.k * q.k >= NONE)
 		return -EINVAL;
-	/* else cells kept for later could leave no block for the one they wait for */
+	/* otherwise kept cells could leave no block for the one that they wait for */
 	if (q.flags & PW_FABRIC_F_DEVICE &&
 	    (q.ic_blocks < 2 * PW_FABRIC_SLACK || q.credit > q.ic_blocks - PW_FABRIC_SLACK))
 		return -EINVAL;
@@ -290,7 +295,7 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 }
 
 /**
- * pw_fabric_size() - memory a fabric needs
+ * pw_fabric_size() - memory that a fabric needs
  * @p: sizes, checked
  *
  * Return: bytes to hand to pw_fabric_init().
@@ -334,7 +339,7 @@ static struct fmsg *find(struct pw_fabric *f, u32 id)
 	return &f->msg[i];
 }
 
-/* ---- cells as bytes, for who listens ---- */
+/* ---- tap: cells as bytes ---- */
 
 static void message_header(const struct fmsg *m, u32 *hdr)
 {
@@ -353,7 +358,7 @@ static void message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8
 		f->ops->fetch(f->ctx, m->src, m->cookie, off, buf, n);
 }
 
-/* data of a cell of the fast engine; that of a message which has ended is gone */
+/* data of a cell of the fast engine; none if its message has ended */
 static u32 cell_data(struct pw_fabric *f, const struct pw_aal_cell *c, u8 *data)
 {
 	struct fmsg *m = c->type == PW_CELL_T_DATA ? find(f, c->id) : NULL;
@@ -378,7 +383,7 @@ static u32 cell_data(struct pw_fabric *f, const struct pw_aal_cell *c, u8 *data)
 	return PW_CELL_DATA_LEN;
 }
 
-/* VPI on the way into @unit; see fill_tables() of bmx_net.c */
+/* VPI of a cell on the link into @unit; see fill_tables() of bmx_net.c */
 static u32 cell_vpi(const struct pw_fabric *f, const struct fcell *cell, u32 unit)
 {
 	u32 k = f->p.k, s = cell->c.src;
@@ -396,7 +401,7 @@ static u32 cell_vpi(const struct pw_fabric *f, const struct fcell *cell, u32 uni
 	}
 }
 
-static void tell_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
+static void tap_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
 {
 	const struct fcell *cell = &f->cell[i];
 	struct pw_cell_hdr h = {
@@ -418,7 +423,7 @@ static void tell_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost
 	f->ops->cell(f->ctx, unit, cycle, lost, bytes);
 }
 
-/* rtl: a byte on the way into a unit, which has @count bytes of its cell now */
+/* rtl: a byte on the link into a unit, which has taken @count bytes of the cell */
 static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 count)
 {
 	struct ftap *t = &f->tap[unit];
@@ -435,7 +440,7 @@ static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 cou
 		t->n = 0;
 		t->lost = false;
 	}
-	/* neither the next byte nor the last one: the unit has refused the cell */
+	/* not the next byte: the unit has refused the cell */
 	if (count ? count != t->n + 1 : t->n != PW_BMX_CELL - 1) {
 		t->n = 0;
 		return;
@@ -460,7 +465,7 @@ static void tap_links(struct pw_fabric *f)
 		ppd = net->peer[i];
 		tap_byte(f, ppd, net->spd[i].byte, net->spd[i].byteind, net->ppd[ppd].count);
 	}
-	/* a port of a device refuses nothing: it has taken what was on its link */
+	/* a port of a device refuses no cell */
 	for (i = 0; i < f->ports; i++) {
 		n = f->tap[PW_BMX_STAGES * f->ports + i].n;
 		tap_byte(f, PW_BMX_STAGES * f->ports + i, net->out_byte[i], net->out_byteind[i],
@@ -469,23 +474,24 @@ static void tap_links(struct pw_fabric *f)
 }
 
 /**
- * pw_fabric_tapped() - does ops->cell get to know of cells?
+ * pw_fabric_tapped() - is the tap on?
  * @f: fabric
  *
- * Return: true if it does.
+ * Return: true if ops->cell is called for every cell.
  */
 bool pw_fabric_tapped(const struct pw_fabric *f)
 {
 	return f->tapped;
 }
 
-/* ---- whom a message concerns ---- */
+/* ---- delivery ---- */
 
 static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
 	return m->dst == PW_FABRIC_ALL || m->dst == port;
 }
 
+/* end a message that is acknowledged and delivered everywhere */
 static void end_message(struct pw_fabric *f, struct fmsg *m)
 {
 	struct fport *p = &f->port[m->src];
@@ -520,7 +526,7 @@ static void end_message(struct pw_fabric *f, struct fmsg *m)
 	}
 }
 
-/* message @m was read (or thrown away) at @port: hand over what is in order */
+/* message @m was read (or dropped) at @port: deliver the messages that are in order now */
 static void arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 {
 	struct fport *p = &f->port[m->src];
@@ -551,9 +557,9 @@ static void arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 		end_message(f, m);
 }
 
-/* ---- what may be let in ---- */
+/* ---- admission ---- */
 
-/* receive blocks message @m needs at @port */
+/* receive blocks that message @m needs at @port */
 static u32 demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
 	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
@@ -566,7 +572,7 @@ static bool fits_at(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 	return !n || !held || held + n <= f->p.credit;
 }
 
-/* a port without anything on its way takes a message of any size */
+/* a port with no reserved block takes a message of any size */
 static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 {
 	u32 i;
@@ -586,7 +592,7 @@ static bool overlap(const struct pw_fabric *f, const struct fmsg *a, const struc
 	return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
 }
 
-/* nobody who waits longer for the same port is overtaken */
+/* does no other port wait longer for one of the same ports? */
 static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
 {
 	const struct fmsg *m = &f->msg[p->q_wait];
@@ -604,7 +610,7 @@ static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
 	return true;
 }
 
-/* those whose message was held back try again */
+/* ports whose message was not admitted try again */
 static void look_waiting(struct pw_fabric *f)
 {
 	u32 i;
@@ -641,7 +647,7 @@ static bool admit(struct pw_fabric *f, struct fport *p)
 	else
 		for (i = 0; i < f->ports; i++)
 			f->port[i].reserved += m->cells;
-	/* somebody may have waited behind this one only */
+	/* another port may have waited only because this one was first in line */
 	look_waiting(f);
 	return true;
 }
@@ -816,7 +822,7 @@ static void on_granted(void *ctx, struct pw_aal *u, bool read)
 	}
 }
 
-/* ---- cells of the fast engine ---- */
+/* ---- callbacks of the fast network ---- */
 
 static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t)
 {
@@ -850,7 +856,7 @@ static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 	if (!pw_aal_fast_rx(f->port[port].u, t, &f->cell[cookie].c, bad))
 		return PW_BMX_RX_BLOCK;
 	if (unlikely(f->tapped))
-		tell_cell(f, cookie, PW_BMX_STAGES * f->ports + port, t, false);
+		tap_cell(f, cookie, PW_BMX_STAGES * f->ports + port, t, false);
 	cell_put(f, cookie, 1);
 	replan(f, port);
 	return PW_BMX_RX_ACCEPT;
@@ -870,7 +876,7 @@ static void net_dropped(void *ctx, u32 ppd, u32 cookie, u32 copies)
 
 	trace(f, PW_FABRIC_EV_DROP, ppd, copies, f->now, &f->cell[cookie].c);
 	if (f->tapped)
-		tell_cell(f, cookie, ppd, f->hop_at, true);
+		tap_cell(f, cookie, ppd, f->hop_at, true);
 	cell_put(f, cookie, copies);
 }
 
@@ -880,7 +886,7 @@ static void net_hop(void *ctx, u32 ppd, u32 cookie, u64 t)
 
 	trace(f, PW_FABRIC_EV_HOP, ppd, 1, t, &f->cell[cookie].c);
 	if (f->tapped)
-		tell_cell(f, cookie, ppd, t, false);
+		tap_cell(f, cookie, ppd, t, false);
 	f->hop_cell = cookie;
 	f->hop_at = t;
 }
@@ -898,7 +904,7 @@ static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
 	if (f->faults)
 		what = f->ops->fault(f->ctx, ppd, t);
 	if (fast(f)) {
-		/* the cell whose hop was told last */
+		/* net_hop() was called just before for the same cell */
 		if (what == PW_BMX_FAULT_CORRUPT)
 			f->cell[f->hop_cell].damage |= BIT(ppd / f->ports);
 	} else {
@@ -966,7 +972,7 @@ static void host_received(void *ctx, struct pw_aal_host *h)
 	arrived(f, m, h->u->cfg.port, true);
 }
 
-/* a receiver that polls gives way to a message it has to send */
+/* a polling receiver stops when it has a message to send */
 static bool host_denied(void *ctx, struct pw_aal_host *h)
 {
 	struct pw_fabric *f = ctx;
@@ -1042,7 +1048,7 @@ static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	pw_aal_host_step(&p->host);
 }
 
-/* oldest complete message that somebody wants to read; others go away */
+/* oldest complete message that the process reads; others are dropped */
 static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 {
 	struct fport *p = &f->port[port];
@@ -1072,7 +1078,7 @@ static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 	return NULL;
 }
 
-/* polling: the oldest message on its way to this port */
+/* polling: the oldest message sent to this port and not yet read */
 static struct fmsg *expected(struct pw_fabric *f, u32 port)
 {
 	struct fmsg *m, *best = NULL;
@@ -1170,7 +1176,7 @@ static inline void note(struct pw_fabric *f, u32 port, u64 next)
 	}
 }
 
-/* the unit of @port may have another next event now */
+/* the next event of the unit of @port may have changed */
 static void replan(struct pw_fabric *f, u32 port)
 {
 	u64 next = pw_aal_fast_next(f->port[port].u);
@@ -1181,7 +1187,7 @@ static void replan(struct pw_fabric *f, u32 port)
 	note(f, port, next);
 }
 
-/* those that have come near go into the wheel */
+/* move the units whose next event is near now to the wheel */
 static void far_scan(struct pw_fabric *f)
 {
 	u32 w, bits, port;
@@ -1237,7 +1243,7 @@ static void rtl_cycle(struct pw_fabric *f)
 	look_all(f);
 }
 
-/* nothing is stored or under way anywhere */
+/* is nothing stored or under way anywhere? */
 static bool rtl_idle(const struct pw_fabric *f)
 {
 	const struct pw_bmx_net *net = f->net;
@@ -1285,7 +1291,7 @@ static void rtl_skip(struct pw_fabric *f, u64 cycles)
 	f->now += cycles;
 }
 
-/* units and network have wheels of the same size */
+/* cycle of the next event; the wheels of units and network have the same size */
 static inline u64 fast_next(struct pw_fabric *f)
 {
 	u64 slots = f->slots | f->fnet->slots;
@@ -1299,6 +1305,7 @@ static inline u64 fast_next(struct pw_fabric *f)
 	return f->now + __ffs64(ror64(slots, f->now % SLOTS));
 }
 
+/* processes whose last get is done release the lock */
 static void fast_ends(struct pw_fabric *f)
 {
 	u32 w, i;
@@ -1323,7 +1330,7 @@ static void fast_ends(struct pw_fabric *f)
 	}
 }
 
-/* units with a bit in @bits, from @first on */
+/* run the units with a bit in @bits; bit 0 is port @first */
 static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 {
 	struct fport *p;
@@ -1332,7 +1339,7 @@ static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 	for (; bits; bits &= bits - 1, n++) {
 		port = first + __ffs64(bits);
 		p = &f->port[port];
-		/* it is not in the wheel now, and not in this cycle again */
+		/* its bit is cleared; a unit runs once per cycle */
 		p->noted = NOT_NOTED;
 		pw_aal_fast_run(p->u, f->now);
 		note(f, port, pw_aal_fast_next(p->u));
@@ -1340,13 +1347,13 @@ static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 	return n;
 }
 
-/* one cycle in which something happens: units, network, processes */
+/* run the events of one cycle: units, network, processes */
 static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS, work = 0, i;
 	u64 bits;
 
-	/* nothing happens before, in the network neither */
+	/* the network has no event before this cycle either */
 	f->fnet->now = now - 1;
 	f->now = now;
 	if (unlikely(f->far_next <= now))
@@ -1384,9 +1391,9 @@ static void fast_run(struct pw_fabric *f, u64 until, u32 max_work)
 }
 
 /**
- * pw_fabric_run() - let time pass
+ * pw_fabric_run() - run up to a cycle
  * @f: fabric
- * @until: up to and with this cycle
+ * @until: last cycle to run
  * @max_work: stop after about this many steps: cycles (rtl), events (fast)
  *
  * Callbacks are made from here. Time over which nothing happens costs nothing.
@@ -1414,10 +1421,10 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 }
 
 /**
- * pw_fabric_next() - when something happens next
+ * pw_fabric_next() - cycle of the next event
  * @f: fabric
  *
- * Return: the cycle, PW_FABRIC_NEVER if nothing will without a new message.
+ * Return: the cycle, PW_FABRIC_NEVER if there is none without a new message.
  */
 u64 pw_fabric_next(struct pw_fabric *f)
 {
@@ -1436,7 +1443,7 @@ u64 pw_fabric_next(struct pw_fabric *f)
  */
 #define LONE_AFTER	(CYC_C10_TURN + CYC_C10_MSG + 4)
 
-/* nobody is told of single cells, and none is lost on purpose */
+/* no trace, fault hook or tap needs single cells */
 static bool unwatched(const struct pw_fabric *f)
 {
 	return !f->tracing && !f->faults && !f->tapped;
@@ -1460,7 +1467,7 @@ static bool lone_idle(struct pw_fabric *f, const struct pw_lone_way *way)
 	return fast_next(f) == NEVER && pw_aal_fast_idle(way->u[0]) && pw_aal_fast_idle(way->u[1]);
 }
 
-/* another message comes: if the one watched was alone to its end, it is known now */
+/* before another message: store the result of the watched one if it was alone to its end */
 static void lone_learn(struct pw_fabric *f)
 {
 	struct flone *l = f->lone;
@@ -1484,7 +1491,7 @@ static void lone_learn(struct pw_fabric *f)
 	pw_lone_learn(l->known, &l->watch, &way, &t);
 }
 
-/* the one message there is, not yet begun, if it can be done at once; or NULL */
+/* the only message in the fabric, if it is not yet started and qualifies; or NULL */
 static struct fmsg *lone_message(struct pw_fabric *f)
 {
 	struct fport *p = &f->port[f->last_src];
@@ -1498,7 +1505,7 @@ static struct fmsg *lone_message(struct pw_fabric *f)
 	return m;
 }
 
-/* all that comes of message @m, which is alone, from its start to the idle fabric */
+/* apply the stored result of lone message @m, from its start to the idle fabric */
 static void lone_play(struct pw_fabric *f, struct fmsg *m, const struct pw_lone *e,
 		      const struct pw_lone_way *way)
 {
@@ -1531,16 +1538,16 @@ static void lone_play(struct pw_fabric *f, struct fmsg *m, const struct pw_lone 
 }
 
 /**
- * pw_fabric_lone() - do all of a message that is alone in the fabric at once
+ * pw_fabric_lone() - complete a lone message at once
  * @f: fabric
- * @until: nothing else happens up to and with this cycle
+ * @until: nothing is sent up to and including this cycle
  *
- * If the fabric is idle but for one message that has just been handed over, and one
- * like it was alone before, everything that comes of it is known: it is delivered, and
- * the fabric is as pw_fabric_run() leaves it in the cycle in which it is idle again.
+ * If the fabric is idle except for one message that is not yet started, and the result of
+ * an equal one is stored, the message is delivered and the fabric is left as
+ * pw_fabric_run() would leave it in the cycle in which it is idle again.
  * ops->deliver, ops->done and ops->room must not send meanwhile.
  *
- * Return: true if that was so and has been done.
+ * Return: true if the message was completed.
  */
 bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 {
@@ -1578,12 +1585,12 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
  * @dst: destination port, PW_FABRIC_ALL for every port
  * @route: 0..k-1, PW_FABRIC_AUTO for the next in turn
  * @len: data bytes
- * @cookie: names the message in the callbacks
+ * @cookie: identifies the message in the callbacks
  * @data: its bytes (rtl), may be NULL; must stay until ops->done()
  *
  * Return: 0; -EINVAL for a port or route that does not exist; -EMSGSIZE if it
- * does not fit into the buffers; -EBUSY if the queue of the port is full,
- * ops->room() tells when it is not any more.
+ * does not fit into the buffers; -EBUSY if the queue of the port is full, ops->room() is
+ * called when it has room again.
  */
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data)
@@ -1607,7 +1614,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 		probe.acks = min(probe.cells * f->ports, f->window);
 	if (probe.cells > f->p.og_blocks || probe.cells > f->p.ic_blocks)
 		return -EMSGSIZE;
-	/* nowhere more than at the sender, if it is one of the receivers */
+	/* the sender needs most if it is one of the receivers */
 	if (device(f) && probe.acks + (goes_to(f, &probe, src) ? probe.cells : 0) > f->cap)
 		return -EMSGSIZE;
 	if (p->q_num >= f->p.queue || f->msg_free == NONE) {
@@ -1650,7 +1657,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
  * @mem: pw_fabric_size() bytes, aligned to 8
  * @p: sizes, checked
  * @ops: callbacks
- * @ctx: their first argument
+ * @ctx: first argument of the callbacks
  *
  * Return: the fabric (at @mem).
  */
@@ -1756,11 +1763,11 @@ bool pw_fabric_flush(struct pw_fabric *f, u32 max)
 	return false;
 }
 
-/* who listens to every cell at every input unit */
+/* set the callbacks of the network that are needed for every cell */
 static void set_hooks(struct pw_fabric *f)
 {
 	if (fast(f)) {
-		/* a cell that a fault damages is known by its hop */
+		/* net_fault() finds the damaged cell by its hop */
 		f->fnet_ops.hop = f->tracing || f->tapped || (f->faults && f->ops->cell) ? net_hop :
 											   NULL;
 		f->fnet_ops.suspended = f->tracing ? net_suspended : NULL;
@@ -1772,12 +1779,12 @@ static void set_hooks(struct pw_fabric *f)
 }
 
 /**
- * pw_fabric_hooks() - which of the callbacks for every cell are wanted now
+ * pw_fabric_hooks() - enable or disable the callbacks for every cell
  * @f: fabric
  * @trace: call ops->trace
  * @fault: call ops->fault
  *
- * Those that are there are, after pw_fabric_init(). Both cost something for
+ * After pw_fabric_init() every hook that ops provides is enabled. Both cost time for
  * every cell at every input unit.
  */
 void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
@@ -1790,12 +1797,12 @@ void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
 }
 
 /**
- * pw_fabric_tap() - cells are told to ops->cell, byte by byte, from now on, or not
+ * pw_fabric_tap() - switch the tap on or off
  * @f: fabric
- * @on: which
+ * @on: call ops->cell with the bytes of every cell
  *
- * Cells of messages that have ended (repeated ones, say) have no data in the fast
- * engine. The cycles of the fabric are the same either way.
+ * Cells of messages that have ended (repeated cells) have no data in the fast engine. The
+ * tap changes no cycle.
  */
 void pw_fabric_tap(struct pw_fabric *f, bool on)
 {
@@ -1812,10 +1819,10 @@ void pw_fabric_tap(struct pw_fabric *f, bool on)
 }
 
 /**
- * pw_fabric_attach() - is there a process at a port?
+ * pw_fabric_attach() - attach or detach the process of a port
  * @f: fabric
  * @port: port
- * @on: without one, messages for the port are acknowledged and thrown away
+ * @on: attach; without a process, messages for the port are acknowledged and dropped
  *
  * Return: 0 or -EINVAL.
  */
@@ -1935,7 +1942,7 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 
 	*s = f->port[port].u->stats;
 	if (!fast(f)) {
-		/* counted where it happens; the unit hears of it one cycle later */
+		/* counted in the input unit; the AAL unit sees it one cycle later */
 		s->refused_out = f->net->ppd[port].refused;
 		return;
 	}
@@ -1971,8 +1978,9 @@ enum fabric_delay {
  * pw_fabric_delay() - closed form of the one-way delay
  * @len: data bytes
  *
- * From init-send to the end of the last get, idle fabric, processes that take no
- * time, sender at port 0 (each source that controller 8 passes adds 4 cycles).
+ * From init-send to the end of the last get, in an idle fabric, with processes that take
+ * no time and the sender at port 0 (each source that controller 8 passes adds
+ * CYC_C8_SOURCE cycles).
  *
  * Return: cycles.
  */

@@ -139,7 +139,7 @@ struct pw_fabric_trace {
  *	be NULL. @deliver, @done and @room may call pw_fabric_send().
  * @deliver: a message arrived at @dst; @times as far as known
  * @done: a message is delivered everywhere and acknowledged; its cookie and
- *	data are not used any more
+ *	data are no longer used
  * @room: a port whose queue was full can take a message again
  * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
  * @trace: trace record
