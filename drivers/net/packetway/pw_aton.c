@@ -650,12 +650,12 @@ int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack 
  */
 struct pw_aton_block *pw_aton_block_alloc(u32 count, u32 regs)
 {
-	struct pw_aton_block *block = kzalloc(sizeof(*block), GFP_KERNEL_ACCOUNT);
+	struct pw_aton_block *block = kzalloc(sizeof(*block), PW_GFP);
 
 	if (!block)
 		return NULL;
 	block->ring.operand = __vmalloc(array3_size(count, regs, sizeof(u64)),
-					GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+					PW_GFP | __GFP_ZERO);
 	if (!block->ring.operand) {
 		kfree(block);
 		return NULL;

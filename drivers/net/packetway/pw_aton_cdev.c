@@ -42,7 +42,7 @@ void pw_aton_file_init(struct pw_file *pf)
 
 static struct pw_aton_req *pw_aton_req_alloc(void)
 {
-	struct pw_aton_req *req = kzalloc(sizeof(*req), GFP_KERNEL_ACCOUNT);
+	struct pw_aton_req *req = kzalloc(sizeof(*req), PW_GFP);
 
 	if (req) {
 		init_completion(&req->done);
@@ -99,14 +99,14 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 	memcpy(cmd->ops, c->ops, sizeof(cmd->ops));
 	req->user_data = c->user_data;
 	if (sort) {
-		req->out = kvcalloc(c->room, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		req->out = kvcalloc(c->room, sizeof(u64), PW_GFP);
 		if (!req->out)
 			return -ENOMEM;
 		cmd->out = req->out;
 		cmd->room = c->room;
 	}
 	if (bitsum) {
-		req->parts = kcalloc(PW_ATON_PARTS, sizeof(u32), GFP_KERNEL_ACCOUNT);
+		req->parts = kcalloc(PW_ATON_PARTS, sizeof(u32), PW_GFP);
 		if (!req->parts)
 			return -ENOMEM;
 		cmd->parts = req->parts;
@@ -617,7 +617,7 @@ int pw_ioc_ring_operands(struct pw_file *pf, void *arg)
 
 	if (r->flags & ~PACKETWAY_RING_READ || r->__reserved || r->reg >= PACKETWAY_ATON_REGS)
 		return -EINVAL;
-	buf = kvmalloc_array(PW_ATON_COPY_CHUNK, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	buf = kvmalloc_array(PW_ATON_COPY_CHUNK, sizeof(u64), PW_GFP);
 	if (!buf)
 		return -ENOMEM;
 

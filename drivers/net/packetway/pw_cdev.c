@@ -348,7 +348,7 @@ static int pw_cdev_open(struct inode *inode, struct file *file)
 {
 	struct pw_file *pf;
 
-	pf = kzalloc(sizeof(*pf), GFP_KERNEL_ACCOUNT);
+	pf = kzalloc(sizeof(*pf), PW_GFP);
 	if (!pf)
 		return -ENOMEM;
 	mutex_init(&pf->lock);

@@ -19,7 +19,7 @@ static int pw_dev_init(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 	int err;
 
-	st->stats = __netdev_alloc_pcpu_stats(struct pw_pcpu_stats, GFP_KERNEL_ACCOUNT);
+	st->stats = __netdev_alloc_pcpu_stats(struct pw_pcpu_stats, PW_GFP);
 	if (!st->stats)
 		return -ENOMEM;
 	err = pw_aton_station_add(st);

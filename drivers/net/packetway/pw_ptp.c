@@ -46,7 +46,7 @@ struct pw_ptp *pw_ptp_create(struct pw_san *san)
 
 	if (san->net->user_ns != &init_user_ns)
 		return NULL;
-	ptp = kzalloc(sizeof(*ptp), GFP_KERNEL_ACCOUNT);
+	ptp = kzalloc(sizeof(*ptp), PW_GFP);
 	if (!ptp)
 		return NULL;
 	ptp->san = san;

@@ -272,7 +272,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 	u32 i;
 
 	if (!r) {
-		r = kzalloc(struct_size(r, e, PW_ROUTES_MAX), GFP_KERNEL_ACCOUNT);
+		r = kzalloc(struct_size(r, e, PW_ROUTES_MAX), PW_GFP);
 		if (!r)
 			return -ENOMEM;
 	}

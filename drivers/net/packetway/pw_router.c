@@ -100,7 +100,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	pw_half_limit(&h->peer_limit, PW_HALF_PEER_RATE);
 	pw_rrp_half_init(h);
 
-	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, GFP_KERNEL_ACCOUNT);
+	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, PW_GFP);
 	h->dummy = pw_dummy_netdev_alloc();
 	h->mem = __vmalloc(PW_HALF_TABLES * (sizeof(*table) + PW_HALF_NODES_CAP) + PW_HALF_SCRATCH,
 			   PW_GFP | __GFP_ZERO);

@@ -88,7 +88,7 @@ void pw_rrp_register(struct pw_station *st)
 	struct pw_info *new;
 	int len;
 
-	new = kmalloc(struct_size(new, rec, PW_INFO_MAX), GFP_KERNEL_ACCOUNT);
+	new = kmalloc(struct_size(new, rec, PW_INFO_MAX), PW_GFP);
 	if (!new)
 		return;
 	pw_rrp_buf_init(&b, new->rec, PW_INFO_MAX);

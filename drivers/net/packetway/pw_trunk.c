@@ -593,7 +593,7 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 	struct pw_trunk *t;
 	int err;
 
-	t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+	t = kzalloc(sizeof(*t), PW_GFP);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	t->half = h;
