@@ -172,30 +172,44 @@ static void __net_exit fn##_batch(struct list_head *nets, struct list_head *kill
 }
 #define PW_EXIT_RTNL_OP(fn) .exit_batch_rtnl = fn##_batch
 #else
-#error "packetway needs a kernel whose network namespaces end under RTNL: 6.1.80, 6.6.19, 6.8 or later"
+#error "packetway needs pernet exit under RTNL: Linux 6.1.80, 6.6.19, 6.8 or later"
 #endif
 
-/* the caller of a trunk never uses IPv6 before its module is there: stubs do */
+/* IPv6 may be a module there, which ours must not depend on */
 #ifdef PW_HAS_IPV6_STUBS_H
 #define ip6_dst_lookup_flow(net, sk, fl, dst) ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl, dst)
 #endif
 
 /* tunnel sockets were given as struct socket */
-#define setup_udp_tunnel_sock(_net, _sk, _cfg)						\
-	setup_udp_tunnel_sock(_net, _Generic(&setup_udp_tunnel_sock,			\
-		void (*)(struct net *, struct socket *, struct udp_tunnel_sock_cfg *):	\
-			(_sk)->sk_socket,						\
-		default: (_sk)), _cfg)
-#define udp_tunnel_sock_release(_sk)							\
-	udp_tunnel_sock_release(_Generic(&udp_tunnel_sock_release,			\
-		void (*)(struct socket *): (_sk)->sk_socket,				\
-		default: (_sk)))
+static inline void pw_setup_udp_tunnel_sock(struct net *net, struct sock *sk,
+					    struct udp_tunnel_sock_cfg *cfg)
+{
+	setup_udp_tunnel_sock(net,
+			      __builtin_choose_expr(__builtin_types_compatible_p(
+					typeof(setup_udp_tunnel_sock),
+					void (struct net *, struct socket *,
+					      struct udp_tunnel_sock_cfg *)),
+				sk->sk_socket, sk),
+			      cfg);
+}
+
+static inline void pw_udp_tunnel_sock_release(struct sock *sk)
+{
+	udp_tunnel_sock_release(__builtin_choose_expr(__builtin_types_compatible_p(
+					typeof(udp_tunnel_sock_release), void (struct socket *)),
+				sk->sk_socket, sk));
+}
+
+#define setup_udp_tunnel_sock pw_setup_udp_tunnel_sock
+#define udp_tunnel_sock_release pw_udp_tunnel_sock_release
 
 /* the flags for IPCB came as the last argument */
 #ifndef PW_HAS_UDP_TUNNEL_IPCB
-#define udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck, flags) \
+#define udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet,	\
+			    nocheck, flags)						\
 	udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck)
-#define udp_tunnel6_xmit_skb(dst, sk, skb, dev, src, to, prio, ttl, label, sport, dport, nocheck, flags) \
+#define udp_tunnel6_xmit_skb(dst, sk, skb, dev, src, to, prio, ttl, label, sport,	\
+			     dport, nocheck, flags)					\
 	udp_tunnel6_xmit_skb(dst, sk, skb, dev, src, to, prio, ttl, label, sport, dport, nocheck)
 #endif
 

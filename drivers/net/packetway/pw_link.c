@@ -107,6 +107,7 @@ err_san:
 	pw_san_put(san);
 	return err;
 }
+
 PW_NEWLINK(pw_newlink)
 
 static int pw_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],

@@ -33,6 +33,7 @@ static void __net_exit pw_net_exit_rtnl(struct net *net, struct list_head *kill)
 {
 	pw_san_net_kill(net, kill);
 }
+
 PW_EXIT_RTNL(pw_net_exit_rtnl)
 
 /*

@@ -267,6 +267,7 @@ static int pw_mon_newlink(struct net_device *dev, struct rtnl_newlink_params *pa
 	pw_mon_set(mon, params->data);
 	return register_netdevice(dev);
 }
+
 PW_NEWLINK(pw_mon_newlink)
 
 static int pw_mon_changelink(struct net_device *dev, struct nlattr *tb[], struct nlattr *data[],

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The station as a netdevice: its identity, its header, its life. */
+/*
+ * The station as a netdevice: its identity, its header, its queue, its life.
+ * checkpatch-ignore: CAMELCASE (struct Qdisc is the kernel's own name)
+ */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
@@ -8,6 +11,7 @@
 #include <linux/sort.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
+#include <net/pkt_sched.h>
 
 #include "pw_mon.h"
 #include "pw_priv.h"
@@ -70,11 +74,40 @@ static void pw_dev_free(struct net_device *dev)
 	free_percpu(st->stats);
 }
 
+/*
+ * A station stops its queue while the receivers have no room, and what waits then must
+ * not be lost. The default queueing discipline of most distributions, fq_codel, drops
+ * frames that waited for 100 ms, and its sender is not told. A device cannot do without
+ * one (IFF_NO_QUEUE): a frame that meets a stopped queue is dropped then. So a station
+ * starts with a plain queue, as CAN devices do: what it took arrives, and a sender that
+ * finds it full gets ENOBUFS. An administrator may still replace it.
+ */
+static int pw_queue_init(struct net_device *dev)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(dev, 0);
+	struct Qdisc *q;
+
+	if (!IS_ENABLED(CONFIG_NET_SCHED) || netif_is_multiqueue(dev) ||
+	    rtnl_dereference(dev->qdisc) != &noop_qdisc)
+		return 0;
+	q = qdisc_create_dflt(txq, &pfifo_qdisc_ops, TC_H_ROOT, NULL);
+	if (!q)
+		return -ENOMEM;
+	q->flags |= TCQ_F_ONETXQUEUE | TCQ_F_NOPARENT;
+	dev_graft_qdisc(txq, q);
+	qdisc_refcount_inc(q);
+	rcu_assign_pointer(dev->qdisc, q);
+	return 0;
+}
+
 static int pw_open(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
 	int err;
 
+	err = pw_queue_init(dev);
+	if (err)
+		return err;
 	err = pw_esp_node_up(&st->esp, dev_net(dev));
 	if (err)
 		return err;
