@@ -42,7 +42,7 @@
  */
 #define PW_FAB_SLICE_FAST	64
 #define PW_FAB_SLICE_RTL	32
-/* messages handed to the fabric between two looks at the clock */
+/* messages handed to the fabric, and frames to receivers, between two looks at the clock */
 #define PW_FAB_OFFER		16
 /* cycles the fabric may look ahead of its next event */
 #define PW_FAB_WINDOW		256
@@ -76,8 +76,10 @@ struct pw_fab {
 	struct rb_root_cached pending;	/* not yet in the fabric */
 	struct pw_fab_msg *last;	/* of them */
 	u64 window;			/* end of the cycles that are being run */
+	bool inside;			/* the last of them is not complete */
 	u32 slice;			/* steps of the model between two looks at the clock */
 	struct list_head blocked[PACKETWAY_PORTS_MAX];	/* their port's queue is full */
+	struct sk_buff_head arrived;	/* not yet handed to their receivers */
 	u64 real_start;			/* ktime of cycle 0 */
 	struct pw_fab_fault fault;
 	struct napi_struct napi;
@@ -147,9 +149,24 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	}
 	pw_cb(skb)->stamp = pw_fab_ns(fab, cycle);
 	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
-	pw_deliver_port(san, dst, skb);
+	pw_cb(skb)->at = dst;
+	/* a group has 255 receivers in one cycle: see pw_fab_hand_over() */
+	__skb_queue_tail(&fab->arrived, skb);
 out:
 	rcu_read_unlock();
+}
+
+/* arrived frames go to their receivers, some at a time; true: all did. fab->lock held */
+static bool pw_fab_hand_over(struct pw_fab *fab)
+{
+	struct sk_buff *skb;
+	u32 n = 0;
+
+	rcu_read_lock();
+	while (n++ < PW_FAB_OFFER && (skb = __skb_dequeue(&fab->arrived)))
+		pw_deliver_port(fab->eng.san, pw_cb(skb)->at, skb);
+	rcu_read_unlock();
+	return skb_queue_empty(&fab->arrived);
 }
 
 /* the fabric needs a message no longer; fab->lock held */
@@ -382,18 +399,21 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 
 	pw_fab_hooks(fab);
 	do {
-		/* the model must not run before all of a cycle's messages are in */
-		if (!pw_fab_offer_due(fab))
+		/* a cycle's frames have gone and its messages are in before the model runs on */
+		if (!pw_fab_hand_over(fab) || (!fab->inside && !pw_fab_offer_due(fab)))
 			continue;
 		m = pw_fab_first(fab);
 		until = m ? min(m->cycle, limit) : limit;
 		pw_fabric_lone(fab->f, until);
 		*next = pw_fab_next(fab);
-		if (*next == PW_FABRIC_NEVER || *next > limit)
-			return false;
+		if (*next == PW_FABRIC_NEVER || *next > limit) {
+			if (pw_fab_hand_over(fab))
+				return false;
+			continue;
+		}
 		if (fab->window <= pw_fabric_now(fab->f))
 			fab->window = max(*next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
-		pw_fabric_run(fab->f, min(fab->window, until), fab->slice);
+		fab->inside = !pw_fabric_run_part(fab->f, min(fab->window, until), fab->slice);
 	} while (ktime_get_ns() < end);
 	return true;
 }
@@ -600,6 +620,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->pending = RB_ROOT_CACHED;
 	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
 		INIT_LIST_HEAD(&fab->blocked[i]);
+	__skb_queue_head_init(&fab->arrived);
 	fab->ops.deliver = pw_fab_deliver;
 	fab->ops.done = pw_fab_done;
 	fab->ops.room = pw_fab_room;
@@ -674,17 +695,21 @@ static struct pw_fab_msg *pw_fab_flush_next(struct pw_fab *fab, u32 *port)
 static noinline bool pw_fab_flush_some(struct pw_fab *fab, bool *inside, u32 *port)
 {
 	struct pw_fab_msg *m = NULL;
+	bool more = true;
 
 	spin_lock_bh(&fab->lock);
-	if (*inside) {
-		*inside = pw_fabric_flush(fab->f, 1);
-	} else {
-		m = pw_fab_flush_next(fab, port);
-		if (m)
-			pw_fab_flush_one(fab, m);
+	if (pw_fab_hand_over(fab)) {
+		if (*inside) {
+			*inside = pw_fabric_flush(fab->f, 1);
+		} else {
+			m = pw_fab_flush_next(fab, port);
+			if (m)
+				pw_fab_flush_one(fab, m);
+		}
+		more = *inside || m || !skb_queue_empty(&fab->arrived);
 	}
 	spin_unlock_bh(&fab->lock);
-	return *inside || m;
+	return more;
 }
 
 /*

@@ -213,6 +213,7 @@ struct pw_skb_cb {
 	u8 prio;		/* P, 63 first */
 	u8 hops;		/* routers passed */
 	u8 flags;		/* PW_CB_* */
+	u16 at;			/* port that a timed fabric has brought it to */
 	const struct net *net;	/* of the sender, to compare and never to look at */
 };
 

@@ -127,6 +127,7 @@ struct pw_fabric {
 	u64 slots;
 	u64 *slot;
 	u32 words;		/* per slot */
+	u32 part;		/* of the cycle that is next to run; 0: the cycle is complete */
 	u64 far_next;
 	u32 far[MAP_WORDS];
 	struct pw_fabric_stats stats;
@@ -135,6 +136,12 @@ struct pw_fabric {
 static bool fast(const struct pw_fabric *f)
 {
 	return f->p.flags & PW_FABRIC_F_FAST;
+}
+
+/* inside a cycle the network has not run it yet */
+static u64 net_now(const struct pw_fabric *f)
+{
+	return f->now - !!f->part;
 }
 
 static bool device(const struct pw_fabric *f)
@@ -1375,18 +1382,70 @@ static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 	return work;
 }
 
-static void fast_run(struct pw_fabric *f, u64 until, u32 max_work)
+/* Cycle @now in parts, in the order of fast_cycle(): see fast_part(). */
+static void fast_begin(struct pw_fabric *f, u64 now)
+{
+	u32 slot = now % SLOTS;
+
+	f->fnet->now = now - 1;
+	f->now = now;
+	if (unlikely(f->far_next <= now))
+		far_scan(f);
+	f->part = f->words + 1;
+	if (f->slots & BIT_ULL(slot)) {
+		f->slots &= ~BIT_ULL(slot);
+		f->part = 1;
+	}
+}
+
+/* parts 1 to words: up to 64 units each; the last one: network, processes */
+static u32 fast_part(struct pw_fabric *f)
+{
+	u32 work, i = f->now % SLOTS * f->words + f->part - 1;
+	u64 bits;
+
+	if (f->part <= f->words) {
+		bits = f->slot[i];
+		f->slot[i] = 0;
+		work = run_units(f, 64 * (f->part - 1), bits);
+		f->stats.events += work;
+		f->part++;
+		return work;
+	}
+	f->part = 0;
+	work = pw_bmx_fast_cycle(f->fnet, f->now);
+	if (f->ends)
+		fast_ends(f);
+	if (f->looks)
+		look_all(f);
+	return work;
+}
+
+/* @parts: may stop inside a cycle of many ports */
+static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
 	u32 work = 0;
 	u64 at;
 
-	while (f->now < until && work < max_work) {
+	parts &= f->words > 1;
+	for (;;) {
+		if (unlikely(f->part)) {
+			work += fast_part(f);
+			if (parts && work >= max_work)
+				return;
+			continue;
+		}
+		if (f->now >= until || work >= max_work)
+			return;
 		at = fast_next(f);
 		if (at > until) {
 			f->now = until;
 			return;
 		}
-		work += fast_cycle(f, at);
+		if (parts)
+			fast_begin(f, at);
+		else
+			work += fast_cycle(f, at);
 	}
 }
 
@@ -1404,11 +1463,13 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 {
 	u32 work = 0;
 
-	look_all(f);
 	if (fast(f)) {
-		fast_run(f, until, max_work);
+		if (!f->part)
+			look_all(f);
+		fast_run(f, until, max_work, false);
 		return f->now;
 	}
+	look_all(f);
 	while (f->now < until && work < max_work) {
 		if (!(work % IDLE_EVERY) && rtl_idle(f)) {
 			rtl_skip(f, until - f->now);
@@ -1421,6 +1482,29 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 }
 
 /**
+ * pw_fabric_run_part() - run up to a cycle, and stop inside a cycle if that is long
+ * @f: fabric
+ * @until: last cycle to run
+ * @max_work: as for pw_fabric_run()
+ *
+ * A cycle of the fast engine with more than 64 ports may have an event in every one of
+ * them. Until the cycle is complete no message may be sent.
+ *
+ * Return: true if the last cycle is complete.
+ */
+bool pw_fabric_run_part(struct pw_fabric *f, u64 until, u32 max_work)
+{
+	if (!fast(f)) {
+		pw_fabric_run(f, until, max_work);
+		return true;
+	}
+	if (!f->part)
+		look_all(f);
+	fast_run(f, until, max_work, true);
+	return !f->part;
+}
+
+/**
  * pw_fabric_next() - cycle of the next event
  * @f: fabric
  *
@@ -1428,6 +1512,8 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
  */
 u64 pw_fabric_next(struct pw_fabric *f)
 {
+	if (f->part)
+		return f->now;
 	look_all(f);
 	if (fast(f))
 		return fast_next(f);
@@ -1557,7 +1643,7 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 	struct pw_lone_key key;
 	u64 last;
 
-	if (!m)
+	if (!m || f->part)
 		return false;
 	lone_way(f, m->src, m->dst, &way);
 	if (!lone_idle(f, &way))
@@ -1883,7 +1969,7 @@ u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q)
 	if (!fast(f))
 		return f->net->xpm[(size_t)ppd * f->p.k + q].size;
 	if (f->fnet->now < f->now)
-		pw_bmx_fast_run_until(f->fnet, f->now);
+		pw_bmx_fast_run_until(f->fnet, net_now(f));
 	return pw_bmx_fast_qsize(f->fnet, ppd, q);
 }
 
@@ -1900,7 +1986,7 @@ void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s)
 
 	memset(s, 0, sizeof(*s));
 	if (fast(f) && f->fnet->now < f->now)
-		pw_bmx_fast_run_until(f->fnet, f->now);
+		pw_bmx_fast_run_until(f->fnet, net_now(f));
 	for (i = 0; i < f->ports; i++) {
 		if (fast(f)) {
 			pw_bmx_fast_count(f->fnet, stage * f->ports + i, &cells, &refused);
@@ -1947,7 +2033,7 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 		return;
 	}
 	if (f->fnet->now < f->now)
-		pw_bmx_fast_run_until(f->fnet, f->now);
+		pw_bmx_fast_run_until(f->fnet, net_now(f));
 	pw_bmx_fast_count(f->fnet, port, &cells, &s->refused_out);
 	pw_bmx_fast_count(f->fnet, PW_BMX_STAGES * f->ports + port, &cells, &s->refused_in);
 }

@@ -196,6 +196,7 @@ bool pw_fabric_tapped(const struct pw_fabric *f);
 u64 pw_fabric_now(const struct pw_fabric *f);
 u64 pw_fabric_next(struct pw_fabric *f);
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
+bool pw_fabric_run_part(struct pw_fabric *f, u64 until, u32 max_work);
 bool pw_fabric_lone(struct pw_fabric *f, u64 until);
 bool pw_fabric_flush(struct pw_fabric *f, u32 max);
 u32 pw_fabric_ports(const struct pw_fabric *f);
