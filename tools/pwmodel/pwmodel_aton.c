@@ -193,7 +193,7 @@ int pwm_aton(int argc, char **argv)
 		}
 	}
 	if (!nwords)
-		pwm_fail("command: missing");
+		pwm_fail("cmd: missing, see 'pwmodel aton --help'");
 	op = op_by_name(words[0], strlen(words[0]));
 	if (op < 0)
 		pwm_fail("unknown command '%s', see 'pwmodel aton --help'", words[0]);
