@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* checkpatch-ignore: OPEN_ENDED_LINE,LINE_SPACING (macros that make functions) */
 /*
  * What older kernels lack, in the words of the newest one: the driver is written
  * for that. Stable updates and distributions take changes back to older versions, so

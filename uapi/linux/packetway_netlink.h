@@ -33,7 +33,7 @@ enum {
 	PACKETWAY_CMD_ROUTE_GET,	/* dump only; with a SAN or of all */
 	PACKETWAY_CMD_NODE_GET,		/* dump only: names; with a SAN or of all */
 	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the routes to it */
-	PACKETWAY_CMD_ROUTE_NTF,	/* event: the route in use was added, changed or withdrawn */
+	PACKETWAY_CMD_ROUTE_NTF,	/* event: a route in use was added, changed or removed */
 	PACKETWAY_CMD_POETS_GET,	/* dump only; of one station or of all */
 	PACKETWAY_CMD_ROUTE_NEW,	/* a static route */
 	PACKETWAY_CMD_ROUTE_DEL,

@@ -166,6 +166,7 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	LIST_HEAD(ended);
 	bool more, rest;
 	u32 steps;
+
 	pw_kcov_section();
 
 	spin_lock(&aton->lock);

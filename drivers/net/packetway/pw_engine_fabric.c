@@ -10,10 +10,11 @@
  * them is a message of N bytes and takes the published number of cycles.
  *
  * The fabric runs in a NAPI of its own, for a bounded time per poll: the model is
- * called in slices and the clock is read between them. In virtual time it runs as fast as it can and time stands still when it is empty;
- * in real time it runs at the speed of its links (pw_fabric_conf.real). A frozen
- * fabric only collects what is sent, so that a whole offered load can be laid out
- * in virtual time (SO_TXTIME) before the first cell moves.
+ * called in slices and the clock is read between them. In virtual time it runs as
+ * fast as it can and time stands still when it is empty; in real time it runs at the
+ * speed of its links (pw_fabric_conf.real). A frozen fabric only collects what is
+ * sent, so that a whole offered load can be laid out in virtual time (SO_TXTIME)
+ * before the first cell moves.
  *
  * eng->lock guards the fabric and all lists. A message (struct pw_fab_msg) lives
  * from xmit to the fabric's done callback; its frame goes to the receiver, or stays
@@ -423,6 +424,7 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
 	u64 next, limit;
 	bool more;
+
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);

@@ -721,6 +721,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	struct sk_buff_head batch;
 	struct sk_buff *skb;
 	int work = 0;
+
 	pw_kcov_section();
 
 	__skb_queue_head_init(&batch);

@@ -373,6 +373,7 @@ enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
 	struct pw_station *st;
 	u64 now = ktime_get_ns();
 	u64 next;
+
 	pw_kcov_section();
 
 	rcu_read_lock();

@@ -655,17 +655,16 @@ static const struct file_operations pw_poets_fops = {
 static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 {
 	struct pw_station *st;
-	int err = 0;
+	int err;
 
 	rtnl_lock();
 	st = pw_file_admin(pf);
-	if (IS_ERR(st)) {
+	if (IS_ERR(st))
 		err = PTR_ERR(st);
-	} else if (rtnl_dereference(st->poets[po->role])) {
+	else if (rtnl_dereference(st->poets[po->role]))
 		err = -EBUSY;
-	} else {
+	else
 		err = pw_limit_charge(st->san->net, PW_LIMIT_SWITCHES, 1, NULL);
-	}
 	if (!err) {
 		po->sw.hw_addr = st->addr;
 		rcu_assign_pointer(po->station, st);

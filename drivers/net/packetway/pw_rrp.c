@@ -489,6 +489,7 @@ static void pw_rrp_work(struct work_struct *work)
 	struct mem_cgroup *old = pw_memcg_enter(san->memcg);
 	struct pw_half *h;
 	u32 i;
+
 	pw_kcov_section();
 
 	for (i = 0; i < san->nports; i++) {
@@ -1041,6 +1042,7 @@ static void pw_rrp_in_work(struct work_struct *work)
 {
 	struct pw_half *h = container_of(to_delayed_work(work), struct pw_half, rrp_in);
 	struct mem_cgroup *old = pw_memcg_enter(h->san->memcg);
+
 	pw_kcov_section();
 
 	pw_rrp_turn(h);

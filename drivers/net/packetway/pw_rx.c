@@ -563,6 +563,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	struct sk_buff *skb;
 	LIST_HEAD(up);
 	int work = 0;
+
 	pw_kcov_section();
 
 	/* netpoll: only transmissions may be completed, and there is nothing to complete */

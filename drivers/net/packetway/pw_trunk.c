@@ -433,6 +433,7 @@ drop:
 static int pw_trunk_rcv_udp(struct sock *sk, struct sk_buff *skb)
 {
 	struct pw_trunk *t = rcu_dereference_sk_user_data(sk);
+
 	pw_kcov_section();
 
 	if (t && pw_trunk_is_peer(t, skb)) {
@@ -452,6 +453,7 @@ static int pw_trunk_rcv_dev(struct sk_buff *skb, struct net_device *dev, struct 
 	struct pw_trunk *t = container_of(pt, struct pw_trunk, pt);
 	u8 buf[2];
 	const u8 *id;
+
 	pw_kcov_section();
 
 	if (skb->pkt_type != PACKET_HOST && skb->pkt_type != PACKET_BROADCAST)
@@ -477,6 +479,7 @@ static void pw_trunk_work(struct work_struct *work)
 	struct pw_trunk *t = container_of(to_delayed_work(work), struct pw_trunk, work);
 	unsigned long wait;
 	bool up;
+
 	pw_kcov_section();
 
 	if (READ_ONCE(t->dead))

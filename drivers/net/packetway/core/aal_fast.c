@@ -1216,7 +1216,8 @@ static void c7_early(struct pw_aal *u)
 	const struct pw_aal_ic *p = &u->ic[u->iccurb];
 
 	if (u->wake[7] == u->now + 1 && u->c7at == u->now + 1 && u->c7mode == C7_MODE_WALK &&
-	    u->st[7] == C7_LOOK && u->wake[10] != u->now + 1 && !c7_nothing(u) && !p->inmsg && !p->tofr)
+	    u->st[7] == C7_LOOK && u->wake[10] != u->now + 1 && !c7_nothing(u) && !p->inmsg &&
+	    !p->tofr)
 		c7_new(u, u->now + 1);
 }
 

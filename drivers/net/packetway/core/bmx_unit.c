@@ -275,6 +275,7 @@ void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_
 		ppd_input(p, byte);
 	p->suspend = refuse;
 }
+
 /**
  * pw_bmx_spd_init() - reset an output unit
  * @s: unit
