@@ -104,31 +104,38 @@ static int pw_fib_cmp(const void *x, const void *y)
 }
 
 /* the ways that half-routers know; how many. @max: room in @e */
+static u32 pw_fib_gather_half(const struct pw_san *san, struct pw_half *h,
+			      struct pw_fib_entry *e, u32 n, u32 max)
+{
+	const struct pw_rrp_table *t;
+	u32 k;
+
+	spin_lock_bh(&h->lock);
+	for (k = 0; k < h->db.ntables && n < max; k++) {
+		t = &h->db.table[k];
+		/* skip those of neighbours: these install them themselves */
+		if (!t->used || t->own || !t->from_twin || !t->min || t->san == san->bias)
+			continue;
+		e[n++] = (struct pw_fib_entry) {
+			.min = t->min, .max = t->max, .san = t->san, .port = h->port,
+			.q = t->q, .mtu = t->mtu, .hops = t->nrcvf, .far = t->far,
+			.since = t->since,
+		};
+	}
+	spin_unlock_bh(&h->lock);
+	return n;
+}
+
 static u32 pw_fib_gather(const struct pw_san *san, struct pw_fib_entry *e, u32 max)
 {
 	struct pw_half *h;
-	u32 i, k, n = 0;
+	u32 i, n = 0;
 
 	for (i = 0; i < san->nports; i++) {
 		rcu_read_lock();
 		h = rcu_dereference(san->port[i].half);
 		if (h)
-			spin_lock_bh(&h->lock);
-		for (k = 0; h && k < h->db.ntables && n < max; k++) {
-			const struct pw_rrp_table *t = &h->db.table[k];
-
-			/* skip those of neighbours: these install them themselves */
-			if (!t->used || t->own || !t->from_twin || !t->min ||
-			    t->san == san->bias)
-				continue;
-			e[n++] = (struct pw_fib_entry) {
-				.min = t->min, .max = t->max, .san = t->san, .port = h->port,
-				.q = t->q, .mtu = t->mtu, .hops = t->nrcvf, .far = t->far,
-				.since = t->since,
-			};
-		}
-		if (h)
-			spin_unlock_bh(&h->lock);
+			n = pw_fib_gather_half(san, h, e, n, max);
 		rcu_read_unlock();
 		cond_resched();
 	}
