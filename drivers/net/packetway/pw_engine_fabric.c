@@ -3,7 +3,8 @@
  * The timed engines: a SAN's frames go through the cell fabric.
  *
  *   xmit -> pending (by arrival cycle) -> AAL segmentation -> cells -> network
- *        -> reassembly -> pw_fab_deliver -> pw_deliver_port -> receiver's NAPI
+ *        -> reassembly -> pw_fab_deliver -> arrived -> pw_fab_hand_over
+ *        -> pw_deliver_port -> receiver's NAPI
  *
  * One frame is one message of the fabric. Its EEP header and TAIL take the place
  * of the message header of the published machine, so a frame with N bytes between

@@ -161,7 +161,7 @@ int main(void)
 #if defined(__SANITIZE_ADDRESS__)
 	u64 each = tap_scaled(40000);
 #else
-	u64 each = tap_scaled(sizeof(long) < 8 ? 5000 : 310000);
+	u64 each = max_t(u64, tap_scaled(TAP_EMULATED ? 5000 : 310000), 2000);
 #endif
 	struct tr_cfg c;
 	size_t i, j;

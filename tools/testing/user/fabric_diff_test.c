@@ -340,9 +340,9 @@ int main(int argc, char **argv)
 #if defined(__SANITIZE_ADDRESS__)
 	u64 big = tap_scaled(6000), small = tap_scaled(12000), want = 0;
 #else
-	u64 big = tap_scaled(sizeof(long) < 8 ? 1500 : 110000);
-	u64 small = tap_scaled(sizeof(long) < 8 ? 3000 : 600000);
-	u64 want = sizeof(long) < 8 ? 0 : tap_scaled(100000000);
+	u64 big = max_t(u64, tap_scaled(TAP_EMULATED ? 1500 : 110000), 600);
+	u64 small = max_t(u64, tap_scaled(TAP_EMULATED ? 3000 : 600000), 1200);
+	u64 want = TAP_EMULATED ? 0 : tap_scaled(100000000);
 #endif
 	struct scene s;
 	size_t i, j;

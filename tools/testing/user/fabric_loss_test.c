@@ -151,6 +151,7 @@ int main(void)
 {
 	loss(PW_FABRIC_F_FAST, "fast", tap_scaled(10000), 3000, 0);
 	loss(PW_FABRIC_F_FAST, "fast, short timer", tap_scaled(1000), 1500, 60000);
-	loss(0, "rtl", tap_scaled(200), 1000, 6000);
+	/* fewer would meet no fault of each kind */
+	loss(0, "rtl", max(tap_scaled(200), 80UL), 1000, 6000);
 	return tap_done();
 }

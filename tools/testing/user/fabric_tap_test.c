@@ -152,8 +152,8 @@ int main(void)
 	compare("k=2", 2, 0, 0, false, tap_scaled(60));
 	compare("k=4", 4, 0, 0, false, tap_scaled(60));
 	compare("k=4, to all", 4, 0, 0, true, tap_scaled(12));
-	compare("k=4, drops", 4, 20, 0, false, tap_scaled(60));
-	compare("k=4, damage", 4, 0, 20, false, tap_scaled(60));
-	compare("k=2, both", 2, 10, 10, false, tap_scaled(60));
+	compare("k=4, drops", 4, 20, 0, false, max(tap_scaled(60), 36UL));
+	compare("k=4, damage", 4, 0, 20, false, max(tap_scaled(60), 36UL));
+	compare("k=2, both", 2, 10, 10, false, max(tap_scaled(60), 36UL));
 	return tap_done();
 }

@@ -42,6 +42,10 @@ static inline int tap_done(void)
 	return tap_failed || !tap_count;
 }
 
+/* an emulator runs the big-endian build, and on some machines the 32-bit one */
+#define TAP_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#define TAP_EMULATED (__SIZEOF_POINTER__ < 8 || TAP_BIG_ENDIAN)
+
 /* counts scale with PW_TEST_SCALE (percent): `make soak` sets it above 100 */
 static inline unsigned long tap_scaled(unsigned long n)
 {
