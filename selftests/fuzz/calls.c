@@ -737,7 +737,7 @@ static struct packetway_aton_command command_of(const uint64_t *a)
 	return k;
 }
 
-/* file op register modifiers destination comparand room milliseconds defect */
+/* file op register modifiers destination comparand room milliseconds (255: for ever) defect */
 static void do_aton(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct packetway_aton_command k = command_of(a + 1);
@@ -746,8 +746,8 @@ static void do_aton(struct thr *t, const uint64_t *a, const struct call *c)
 	if (k.room)
 		k.data = (uintptr_t)result;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	if (a[7])
-		k.deadline = ts.tv_sec * 1000 * MS + ts.tv_nsec + (a[7] & 255) * MS;
+	if (a[7] != 255)
+		k.deadline = ts.tv_sec * 1000 * MS + ts.tv_nsec + (a[7] & 127) * MS;
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_COMMAND, k, a[8]);
 }
 
@@ -874,8 +874,8 @@ static void do_read(struct thr *t, const uint64_t *a, const struct call *c)
 	if (p.fd < 0)
 		return;
 	poll(&p, 1, a[2] & 63);
-	/* blocks if there is nothing: the end of the program is then a signal */
-	if (p.revents & (POLLIN | POLLHUP | POLLERR) || (a[2] & 0x40))
+	/* may block if there is nothing: the end of the program is then a signal, so only seldom */
+	if (p.revents & (POLLIN | POLLHUP | POLLERR) || (a[2] & 0xfc) == 0x40)
 		if (read(p.fd, buf, a[1] % sizeof(buf)) < 0)
 			return;
 }

@@ -15,7 +15,7 @@
  *	--root, --user			only programs of root, of an unprivileged user
  *	--reload N			take the module out and in after so many programs
  *	--repeat N			run each program of --replay so often
- *	--limit SECONDS			of one program (default 10, checking kernels 40)
+ *	--limit SECONDS			of one program (default 5, checking kernels 20)
  *
  * A program is run by a new process in a new network namespace, which ends with it.
  * Coverage comes from KCOV: of each thread, and of softirqs and work items by the
@@ -73,7 +73,7 @@ static uint64_t text_base;
 static int kmsg = -1, logport = -1;
 static const char *out_dir;
 static int only = -1;		/* 0: root, 1: user */
-static int limit = 10;
+static int limit = 5;
 static struct prog recent[RECENT];
 static char complaint[512];
 
@@ -1007,7 +1007,7 @@ int main(int argc, char **argv)
 	int o, n = 0, new;
 
 	if (flavour && strcmp(flavour, "stock"))
-		limit = 40;
+		limit = 20;
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (o) {
 		case 's': seconds = atof(optarg); break;
