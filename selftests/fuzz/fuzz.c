@@ -15,6 +15,8 @@
  *	--root, --user			only programs of root, of an unprivileged user
  *	--reload N			take the module out and in after so many programs
  *	--repeat N			run each program of --replay so often
+ *	--distil			with --replay: write those to --out that cover
+ *					something that those before did not
  *	--limit SECONDS			of one program (default 5, checking kernels 20)
  *
  * A program is run by a new process in a new network namespace, which ends with it.
@@ -521,6 +523,11 @@ static void prog_save(const struct prog *p, const char *prefix, const char *note
 	if (!out_dir)
 		return;
 	n = prog_print(text_buf, p);
+	/* also where it outlives the guest */
+	if (!*prefix && logport >= 0 &&
+	    (dprintf(logport, "fuzz: kept %016llx\n", (unsigned long long)prog_hash(text_buf)) < 0 ||
+	     write(logport, text_buf, n) < 0))
+		logport = -1;
 	snprintf(path, sizeof(path), "%s/%s%016llx", out_dir, prefix, (unsigned long long)prog_hash(text_buf));
 	f = fopen(path, "w");
 	if (!f)
@@ -997,11 +1004,12 @@ int main(int argc, char **argv)
 		{ "seconds", 1, NULL, 's' }, { "execs", 1, NULL, 'e' }, { "seed", 1, NULL, 'S' },
 		{ "corpus", 1, NULL, 'c' }, { "out", 1, NULL, 'o' }, { "replay", 0, NULL, 'r' },
 		{ "root", 0, NULL, 'R' }, { "user", 0, NULL, 'U' }, { "reload", 1, NULL, 'l' },
-		{ "repeat", 1, NULL, 'n' }, { "limit", 1, NULL, 'L' }, { "print", 0, NULL, 'p' }, {}
+		{ "repeat", 1, NULL, 'n' }, { "limit", 1, NULL, 'L' }, { "print", 0, NULL, 'p' },
+		{ "distil", 0, NULL, 'd' }, {}
 	};
 	const char *corpus_dir = NULL, *flavour = getenv("PW_FLAVOUR");
 	long max_execs = 0, every = 400, repeat = 1, i, done = 0;
-	bool replay = false, print = false;
+	bool replay = false, print = false, distil = false;
 	double seconds = 0, begin = now(), shown = begin;
 	char **files;
 	int o, n = 0, new;
@@ -1022,6 +1030,7 @@ int main(int argc, char **argv)
 		case 'n': repeat = atol(optarg); break;
 		case 'L': limit = atoi(optarg); break;
 		case 'p': print = true; break;
+		case 'd': distil = true; break;
 		default: return 2;
 		}
 	}
@@ -1072,7 +1081,10 @@ int main(int argc, char **argv)
 			break;
 		if (run_whole(corpus[i % n]))
 			return report();
-		signal_of(NULL);
+		new = signal_of(NULL);
+		/* one place may be chance */
+		if (distil && new > 1)
+			prog_save(corpus[i % n], "", NULL);
 		done++;
 		if (every && execs % every == every - 1 && reload())
 			return report();
