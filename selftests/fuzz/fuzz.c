@@ -1114,13 +1114,14 @@ int main(int argc, char **argv)
 		memset(got, 0, sizeof(got));
 		new = signal_of(got);
 		if (new && !has_module_call(&p)) {
-			struct prog first = p;
+			static uint8_t all[SIGNAL_BITS / 8];
 
-			if (consider(&first))
+			memcpy(all, got, sizeof(all));
+			if (consider(&p))
 				return report();
-			/* what the first run covered is known from now on */
+			/* known from now on, also what did not come again */
 			for (i = 0; i < SIGNAL_BITS / 8; i++)
-				seen[i] |= want[i];
+				seen[i] |= all[i];
 			signal_of(NULL);
 		}
 		if (every && execs % every == every - 1 && reload())
