@@ -61,7 +61,8 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	struct sk_buff *err;
 
 	pw_half_count(h, why);
-	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
+		    pw_cb(skb)->stamp);
 	trace_pw_half_drop(h, skb, why);
 	if (te && pw_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
@@ -487,7 +488,8 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 	struct pw_skb_cb *cb = pw_cb(skb);
 
 	pw_half_count(h, PW_HALF_RX);
-	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb,
+		    pw_cb(skb)->stamp);
 	/* its sender's socket, namespace and device end here */
 	skb_orphan(skb);
 	skb_dst_drop(skb);

@@ -45,13 +45,12 @@ static inline void pw_mon_out(struct pw_san *san, u32 type, u32 port, const stru
 			       pw_mon_time(san));
 }
 
-/* it has arrived, or ends, at a port; an engine with a clock has stamped it */
+/* it has arrived, or ends, at a port; @ns: virtual time, 0 without a clock */
 static inline void pw_mon_seen(struct pw_san *san, u32 type, u32 port, u8 direction,
-			       struct sk_buff *skb)
+			       const struct sk_buff *skb, u64 ns)
 {
 	if (pw_mon_on())
-		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), direction, skb,
-			       ktime_to_ns(skb_hwtstamps(skb)->hwtstamp));
+		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), direction, skb, ns);
 }
 
 #endif

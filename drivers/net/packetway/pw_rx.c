@@ -585,7 +585,8 @@ int pw_poll(struct napi_struct *napi, int budget)
 			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
 			continue;
 		}
-		pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb);
+		pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb,
+			    pw_cb(skb)->stamp);
 		pw_rx_one(st, skb, &up);
 	}
 	rcu_read_unlock();
