@@ -7,6 +7,7 @@
 #include "pwtest.h"
 #include "kselftest_harness.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -912,6 +913,9 @@ static int hold_receiver(int ns, const char *dev)
 	static bool prepared;
 	pid_t pid;
 
+	/* a page of this program that is not in memory yet would let it run, too */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return -1;
 	if (prepared)
 		return sched_setscheduler(0, SCHED_FIFO, &sp);
 	/* the scheduler lets other tasks in after a second; on a slow machine we take longer */

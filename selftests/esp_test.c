@@ -485,7 +485,7 @@ TEST(full_and_forgetting)
 	EXPECT_EQ(1000, i);
 	/* smaller than what is in it, larger, and back to what the namespace has */
 	EXPECT_EQ(-EBUSY, esp_set(1, 999, 600000));
-	EXPECT_STREQ("The store holds more than that; wait until it expires", w.genl[1].nl.ext);
+	EXPECT_STREQ("The store holds too many bindings; wait until they expire", w.genl[1].nl.ext);
 	EXPECT_EQ(1000, esp_get(1, PACKETWAY_A_ESP_CAPACITY));
 	EXPECT_EQ(0, esp_set(1, PACKETWAY_ESP_CAPACITY_MAX, 600000));
 	EXPECT_EQ(1000, esp_get(1, PACKETWAY_A_ESP_USED));

@@ -423,7 +423,7 @@ static int poor(void)
 	struct packetway_ring_create c = { .size = sizeof(c), .count = 900000, .regs = 16 };
 	struct pw_genl g;
 	struct pw_nl nl;
-	long before, i;
+	long before, now, i;
 	int fd, err;
 
 	if (put_file(CGROUP "/cgroup.procs", "0") || unshare(CLONE_NEWNET))
@@ -434,17 +434,24 @@ static int poor(void)
 	fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC);
 	if (do_bind(fd, pw_link_index(&nl, "a")))
 		return 3;
+	before = cgroup_value(CGROUP "/memory.stat", "\nvmalloc ");
 	/* 115 MB of registers */
 	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c) != -ENOMEM)
 		return 4;
 	if (nr_used("interfaces"))
 		return 5;
-	before = cgroup_value(CGROUP "/memory.current", NULL);
 	c.count = 200000;
 	c.regs = 1;
 	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c))
 		return 6;
-	if (cgroup_value(CGROUP "/memory.current", NULL) < before + 200000 * 8)
+	/* figures of a cgroup are a little late */
+	for (i = 0; i < 100; i++) {
+		now = cgroup_value(CGROUP "/memory.stat", "\nvmalloc ");
+		if (now >= before + 200000 * 8)
+			break;
+		usleep(100000);
+	}
+	if (now < before + 200000 * 8)
 		return 7;
 	/* SANs until there is no memory for another one */
 	for (i = 1, err = 0; i < 255 && !err; i++)
