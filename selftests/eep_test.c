@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <dirent.h>
 #include <linux/bpf.h>
 
@@ -912,6 +913,8 @@ static int hold_receiver(int ns, const char *dev)
 	struct sched_param sp = { .sched_priority = 50 };
 	cpu_set_t one;
 	static bool prepared;
+	struct utsname u;
+	unsigned int patch;
 	pid_t pid;
 
 	/* a page of this program that is not in memory yet would let it run, too */
@@ -921,7 +924,9 @@ static int hold_receiver(int ns, const char *dev)
 		return sched_setscheduler(0, SCHED_FIFO, &sp);
 	/* the scheduler lets other tasks in after a second; on a slow machine we take longer */
 	write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
-	write_file("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0");
+	/* 6.12.95 warns about that, in its own code; 6.12.115 does not */
+	if (!uname(&u) && (sscanf(u.release, "6.12.%u", &patch) != 1 || patch >= 115))
+		write_file("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0");
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
