@@ -385,6 +385,9 @@ static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 
 	const u8 *p;
 	u32 len;
 
+	/* packets come as soon as the socket is open */
+	if (!READ_ONCE(t->live))
+		goto drop;
 	if (skb_linearize(skb) || skb->len < off + PW_TRUNK_HDR) {
 		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
 		goto drop;
@@ -482,7 +485,7 @@ static void pw_trunk_work(struct work_struct *work)
 
 	pw_kcov_section();
 
-	if (READ_ONCE(t->dead))
+	if (!READ_ONCE(t->live))
 		return;
 	clear_bit(0, &t->prompted);
 	WRITE_ONCE(t->hello_at, jiffies);
@@ -618,14 +621,15 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 
 void pw_trunk_start(struct pw_trunk *t)
 {
+	WRITE_ONCE(t->live, true);
 	queue_delayed_work(system_percpu_wq, &t->work, 0);
 }
 
-/* nobody sends through the trunk; nothing comes in and no hellos go out any more; RTNL */
+/* no frame is sent through the trunk: nothing comes in, and no hello goes out, after this */
 void pw_trunk_stop(struct pw_trunk *t)
 {
 	WRITE_ONCE(t->up, false);
-	WRITE_ONCE(t->dead, true);
+	WRITE_ONCE(t->live, false);
 	cancel_delayed_work_sync(&t->work);
 	if (t->dev)
 		__dev_remove_pack(&t->pt);

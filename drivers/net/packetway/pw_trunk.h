@@ -98,7 +98,7 @@ struct pw_trunk {
 	unsigned long prompted;	/* bit 0: the work was asked to run soon */
 	atomic64_t stats[PW_TRUNK_STAT_NUM];
 	bool up;		/* READ_ONCE */
-	bool dead;		/* READ_ONCE: being deleted */
+	bool live;		/* READ_ONCE: its half is ready, and not being deleted */
 
 	spinlock_t lock;	/* everything below */
 	struct pw_trunk_session s;	/* its session: READ_ONCE */
