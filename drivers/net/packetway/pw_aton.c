@@ -346,7 +346,10 @@ static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_if *aif)
 	pw_aton_repace(aton);
 }
 
-/* the station is withdrawn, so nothing is submitted here; what is queued ends */
+/*
+ * The station is withdrawn: what is queued ends, and nothing is submitted any longer by
+ * those who found the station before, because it is not live.
+ */
 void pw_aton_station_remove(struct pw_station *st)
 {
 	struct pw_aton *aton = st->san->aton;

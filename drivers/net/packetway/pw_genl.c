@@ -103,6 +103,8 @@ struct genl_family pw_genl_family __ro_after_init = {
 	.maxattr = PACKETWAY_A_MAX,
 	.policy = pw_genl_policy,
 	.netnsok = true,
+	/* RTNL orders what needs an order; who waits here must not stop other families */
+	.parallel_ops = true,
 	.module = THIS_MODULE,
 	.small_ops = pw_genl_ops,
 	.n_small_ops = ARRAY_SIZE(pw_genl_ops),

@@ -409,7 +409,7 @@ void pw_genl_router_destroy(struct net *net, struct pw_router *r)
 {
 	struct sk_buff *msg = pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_DEL);
 
-	pw_router_destroy(net, r);
+	pw_router_destroy(r);
 	pw_genl_notify(net, msg);
 }
 
@@ -422,6 +422,9 @@ int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 	if (!IS_ERR(r))
 		pw_genl_router_destroy(genl_info_net(info), r);
 	rtnl_unlock();
+	/* its SANs and the address of its trunk are free when the command returns */
+	if (!IS_ERR(r))
+		pw_dying_wait(genl_info_net(info));
 	return PTR_ERR_OR_ZERO(r);
 }
 

@@ -153,6 +153,7 @@ static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
 int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct net *net = genl_info_net(info);
 	struct pw_san_config conf;
 	struct pw_san *san;
 	int err;
@@ -179,15 +180,22 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		return err;
 
 	rtnl_lock();
-	san = pw_san_create(genl_info_net(info), &conf, info->extack);
-	if (IS_ERR(san)) {
-		err = PTR_ERR(san);
-	} else {
+	err = pw_san_check(net, &conf, info->extack);
+	rtnl_unlock();
+	if (err)
+		return err;
+	san = pw_san_make(net, &conf, info->extack);
+	if (IS_ERR(san))
+		return PTR_ERR(san);
+	rtnl_lock();
+	err = pw_san_insert(san, &conf, info->extack);
+	if (!err) {
 		san->pinned = true;
-		pw_genl_notify(genl_info_net(info),
-			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_NEW));
+		pw_genl_notify(net, pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_NEW));
 	}
 	rtnl_unlock();
+	if (err)
+		pw_san_free(san);
 	return err;
 }
 
@@ -270,5 +278,7 @@ int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
 		pw_genl_notify(genl_info_net(info), msg);
 	}
 	rtnl_unlock();
+	if (!err)
+		pw_dying_wait(genl_info_net(info));
 	return err;
 }

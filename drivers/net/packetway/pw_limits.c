@@ -6,6 +6,7 @@
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <linux/wait_bit.h>
 #include <net/netns/generic.h>
 
 #include "pw_limits.h"
@@ -76,6 +77,40 @@ int pw_limit_charge(struct net *net, enum pw_limit what, u32 n, struct netlink_e
 void pw_limit_uncharge(struct net *net, enum pw_limit what, u32 n)
 {
 	atomic_sub(n, &pw_limits(net)->used[what]);
+}
+
+static atomic_t *pw_dying(struct net *net)
+{
+	struct pw_net *pn = net_generic(net, pw_net_id);
+
+	return &pn->dying;
+}
+
+/* an object of the namespace is on its way to the work item that frees it */
+void pw_dying_add(struct net *net)
+{
+	atomic_inc(pw_dying(net));
+}
+
+/* it is freed; the namespace may be gone after this */
+void pw_dying_del(struct net *net)
+{
+	atomic_t *dying = pw_dying(net);
+
+	if (atomic_dec_and_test(dying))
+		wake_up_var(dying);
+}
+
+/* wait until no object of the namespace waits to be freed, or a fatal signal comes */
+void pw_dying_wait(struct net *net)
+{
+	wait_var_event_killable(pw_dying(net), !atomic_read(pw_dying(net)));
+}
+
+/* the same for a namespace that goes away */
+void pw_dying_net_exit(struct net *net)
+{
+	wait_var_event(pw_dying(net), !atomic_read(pw_dying(net)));
 }
 
 /*

@@ -9,6 +9,8 @@
 
 unsigned int pw_net_id;
 
+struct workqueue_struct *pw_wq;
+
 static int __net_init pw_net_init(struct net *net)
 {
 	struct pw_net *pn = net_generic(net, pw_net_id);
@@ -21,6 +23,7 @@ static int __net_init pw_net_init(struct net *net)
 
 static void __net_exit pw_net_exit(struct net *net)
 {
+	pw_dying_net_exit(net);
 	pw_san_net_exit(net);
 	pw_limits_net_exit(net);
 }
@@ -61,11 +64,16 @@ static int __init pw_init(void)
 	err = pw_fab_init();
 	if (err)
 		return err;
+	pw_wq = alloc_workqueue("packetway", WQ_UNBOUND, 0);
+	if (!pw_wq) {
+		err = -ENOMEM;
+		goto err_fab;
+	}
 	pw_debugfs_init();
 
 	err = register_pernet_subsys(&pw_net_ops);
 	if (err)
-		goto err_fab;
+		goto err_wq;
 	pw_limits_start();
 
 	err = register_pernet_device(&pw_net_dev_ops);
@@ -115,8 +123,10 @@ err_pernet_dev:
 err_pernet:
 	unregister_pernet_subsys(&pw_net_ops);
 	rcu_barrier();
-err_fab:
+err_wq:
 	pw_debugfs_exit();
+	destroy_workqueue(pw_wq);
+err_fab:
 	pw_fab_exit();
 	return err;
 }
@@ -130,9 +140,10 @@ static void __exit pw_exit(void)
 	unregister_netdevice_notifier(&pw_netdev_notifier);
 	unregister_pernet_device(&pw_net_dev_ops);
 	unregister_pernet_subsys(&pw_net_ops);
-	/* SANs are freed by RCU callbacks that live in this module's text */
+	/* callbacks of RCU live in this module's text */
 	rcu_barrier();
 	pw_debugfs_exit();
+	destroy_workqueue(pw_wq);
 	pw_fab_exit();
 }
 

@@ -57,9 +57,13 @@ static void pw_dev_uninit(struct net_device *dev)
 	RCU_INIT_POINTER(st->san->port[st->port].station, NULL);
 	pw_cdev_station_gone(st);
 	pw_poets_station_gone(st);
-	/* whoever found the station before is done with it after this */
-	synchronize_net();
-	netif_napi_del(&st->napi);
+	/*
+	 * Unregistering waits for a grace period between this and the end of the memory,
+	 * once for all devices that go together. A registration that fails does not.
+	 * The NAPI is disabled, and deleted with the device.
+	 */
+	if (dev->reg_state != NETREG_UNREGISTERING)
+		synchronize_net();
 	pw_aton_station_remove(st);
 	pw_limit_uncharge(st->san->net, PW_LIMIT_STATIONS, 1);
 	pw_san_put(st->san);

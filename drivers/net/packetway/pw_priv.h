@@ -6,8 +6,8 @@
  * Lifetime and locking:
  *
  *  struct pw_san is made by its first user (a station, a router, or an
- *  explicit request) and freed after an RCU grace period when the last one
- *  lets go. It sits in the xarray of its home namespace. pw_san.users, the
+ *  explicit request). When the last one lets go, a work item frees it after an RCU
+ *  grace period, without RTNL (pw_net.dying counts these). It sits in the xarray of its home namespace. pw_san.users, the
  *  xarray and pw_port.station are changed under RTNL only; the data path reads
  *  them under RCU. A station holds its SAN from ndo_init to ndo_uninit, which is
  *  behind the grace period of unregistering: in the data path st->san is valid.
@@ -50,6 +50,7 @@
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
@@ -95,8 +96,11 @@ struct netlink_ext_ack;
 #define PW_TX_QUEUE_LEN		1000
 
 /* per-network-namespace state */
+extern struct workqueue_struct *pw_wq;	/* frees what has no user left */
+
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
+	atomic_t dying;		/* objects without users that still have to be freed */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
 	struct list_head mons;	/* RTNL, read under RCU: struct pw_mon that is up */
@@ -153,7 +157,7 @@ struct pw_san {
 	struct pw_fib *fib_told;	/* rrp_work: what listeners have been told */
 	spinlock_t info_lock;	/* pw_port.info */
 	struct delayed_work rrp_work;	/* nodes have changed: tell the routers */
-	struct rcu_head rcu;
+	struct rcu_work gone;	/* the last user has let go */
 
 	struct pw_port port[];
 };
@@ -318,8 +322,13 @@ extern unsigned int pw_net_id;
 
 /* pw_san.c APIs */
 void pw_san_config_default(struct pw_san_config *conf, u32 id);
-struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
-			     struct netlink_ext_ack *extack);
+int pw_san_check(struct net *net, const struct pw_san_config *conf,
+		 struct netlink_ext_ack *extack);
+struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
+			   struct netlink_ext_ack *extack);
+int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
+		  struct netlink_ext_ack *extack);
+void pw_san_free(struct pw_san *san);
 struct pw_san *pw_san_find(struct net *net, u32 id);
 struct pw_san *pw_san_next(struct net *net, unsigned long *id);
 u32 pw_san_engine(const struct pw_san *san);

@@ -170,6 +170,40 @@ static int pw_router_charge(struct net *net, int halves, struct netlink_ext_ack 
 	return err;
 }
 
+/* no sender has found the halves for a grace period: end what is under way, free it all */
+static void pw_router_gone(struct work_struct *work)
+{
+	struct pw_router *r = container_of(to_rcu_work(work), struct pw_router, gone);
+	struct pw_trunk *trunk = r->half[0].trunk;
+	struct net *net = r->net;
+	int i, n = r->nhalves;
+
+	for (i = 0; i < n; i++)
+		napi_disable(&r->half[i].napi);
+	for (i = 0; i < n; i++)
+		pw_rrp_half_stop(&r->half[i]);
+	/* what waits may cross to the other half, or the trunk that is still open */
+	for (i = 0; i < n; i++)
+		pw_half_drain(&r->half[i], false);
+	if (trunk)
+		pw_trunk_stop(trunk);
+	for (i = 0; i < n; i++)
+		pw_half_drain(&r->half[i], true);
+	for (i = 0; i < n; i++)
+		netif_napi_del(&r->half[i].napi);
+	rtnl_lock();
+	for (i = 0; i < n; i++)
+		pw_san_put(r->half[i].san);
+	rtnl_unlock();
+	for (i = 0; i < n; i++)
+		pw_half_free(&r->half[i]);
+	if (trunk)
+		pw_trunk_destroy(trunk);
+	pw_router_uncharge(net, n);
+	kfree(r);
+	pw_dying_del(net);
+}
+
 /**
  * pw_router_create - join two SANs
  * @net: home namespace of both
@@ -201,7 +235,9 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 		return ERR_PTR(-ENOMEM);
 	}
 	strscpy(r->name, name, sizeof(r->name));
+	r->net = net;
 	r->nhalves = n;
+	INIT_RCU_WORK(&r->gone, pw_router_gone);
 	/* each half's address is in the other's tables */
 	r->half[1].san = conf[1].san;
 	r->half[1].port = conf[1].port;
@@ -249,10 +285,12 @@ err_free:
 
 /**
  * pw_router_destroy - take a router away; the rest of the network is told
- * @net: its namespace
  * @r: the router; under RTNL
+ *
+ * Its ports are free at once. A work item does the rest without RTNL; the SANs and the
+ * address of a trunk are in use until then, see pw_dying_wait().
  */
-void pw_router_destroy(struct net *net, struct pw_router *r)
+void pw_router_destroy(struct pw_router *r)
 {
 	int i, n = r->nhalves;
 
@@ -267,34 +305,13 @@ void pw_router_destroy(struct net *net, struct pw_router *r)
 		pw_san_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
 	}
-	/* whoever found a half before is done with it after this */
-	synchronize_net();
-	for (i = 0; i < n; i++)
-		napi_disable(&r->half[i].napi);
-	for (i = 0; i < n; i++)
-		pw_rrp_half_stop(&r->half[i]);
-	/* what waits may cross to the other half, or the trunk that is still open */
-	for (i = 0; i < n; i++)
-		pw_half_drain(&r->half[i], false);
-	if (r->half[0].trunk)
-		pw_trunk_stop(r->half[0].trunk);
-	for (i = 0; i < n; i++)
-		pw_half_drain(&r->half[i], true);
-	for (i = 0; i < n; i++)
-		netif_napi_del(&r->half[i].napi);
 	/* the other halves of these SANs have lost ways as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
 		pw_rrp_routes_changed(r->half[i].san);
 	}
-	for (i = 0; i < n; i++) {
-		pw_san_put(r->half[i].san);
-		pw_half_free(&r->half[i]);
-	}
-	if (r->half[0].trunk)
-		pw_trunk_destroy(r->half[0].trunk);
-	pw_router_uncharge(net, n);
-	kfree(r);
+	pw_dying_add(r->net);
+	queue_rcu_work(pw_wq, &r->gone);
 }
 
 /* every router of a namespace that goes away; under RTNL */
@@ -303,5 +320,5 @@ void pw_router_net_kill(struct net *net)
 	struct pw_router *r, *next;
 
 	list_for_each_entry_safe(r, next, pw_routers(net), list)
-		pw_router_destroy(net, r);
+		pw_router_destroy(r);
 }

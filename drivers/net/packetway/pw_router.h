@@ -183,7 +183,9 @@ struct pw_half {
 struct pw_router {
 	struct list_head list;	/* RTNL */
 	char name[PW_ROUTER_NAME_MAX + 1];
+	struct net *net;
 	unsigned int nhalves;	/* 1 with a trunk */
+	struct rcu_work gone;	/* deleted */
 	struct pw_half half[2];
 };
 
@@ -223,7 +225,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 				   const struct pw_half_config conf[2],
 				   const struct pw_trunk_config *trunk,
 				   struct netlink_ext_ack *extack);
-void pw_router_destroy(struct net *net, struct pw_router *r);
+void pw_router_destroy(struct pw_router *r);
 void pw_half_stats_fold(const struct pw_half *h, u64 *sum);
 
 /* pw_forward.c APIs: frames */

@@ -1057,7 +1057,7 @@ void pw_rrp_half_init(struct pw_half *h)
 	h->gave = jiffies - PW_RRP_LATER;
 }
 
-/* the half-router goes and has said so: messages that wait are dropped; RTNL */
+/* the half-router goes and has said so: messages that wait are dropped */
 void pw_rrp_half_stop(struct pw_half *h)
 {
 	cancel_delayed_work_sync(&h->rrp_in);

@@ -117,8 +117,9 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 	};
 }
 
-static int pw_san_check(struct net *net, const struct pw_san_config *conf,
-			struct netlink_ext_ack *extack)
+/* may a SAN like this come to a namespace? Under RTNL */
+int pw_san_check(struct net *net, const struct pw_san_config *conf,
+		 struct netlink_ext_ack *extack)
 {
 	u32 radix = int_sqrt(conf->nports);
 	struct pw_san *other;
@@ -151,24 +152,47 @@ static int pw_san_check(struct net *net, const struct pw_san_config *conf,
 }
 
 /**
- * pw_san_create - make a SAN and take a share of it
+ * pw_san_free - free a SAN that has no place in its namespace
+ * @san: the SAN; no lock held
+ */
+void pw_san_free(struct pw_san *san)
+{
+	struct pw_engine *eng = rcu_dereference_protected(san->engine, true);
+
+	eng->ops->destroy(eng);
+	pw_aton_destroy(san->aton);
+	mem_cgroup_put(san->memcg);
+	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
+	kfree(san);
+}
+
+/* no reader has found the SAN for a grace period */
+static void pw_san_gone(struct work_struct *work)
+{
+	struct pw_san *san = container_of(to_rcu_work(work), struct pw_san, gone);
+	struct net *net = san->net;
+
+	pw_rrp_san_exit(san);
+	pw_san_free(san);
+	pw_dying_del(net);
+}
+
+/**
+ * pw_san_make - make a SAN that is nowhere yet
  * @net: home namespace
  * @conf: what it is like
  * @extack: where a refusal is explained
  *
- * Return: the SAN, or an ERR_PTR. Under RTNL; pw_san_put() gives the share back.
+ * A large SAN has tens of megabytes to clear, which needs no lock.
+ *
+ * Return: the SAN, for pw_san_insert() or pw_san_free(), or an ERR_PTR.
  */
-struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
-			     struct netlink_ext_ack *extack)
+struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
+			   struct netlink_ext_ack *extack)
 {
 	struct pw_engine *eng;
 	struct pw_san *san;
 	int err;
-
-	ASSERT_RTNL();
-	err = pw_san_check(net, conf, extack);
-	if (err)
-		return ERR_PTR(err);
 
 	err = pw_limit_charge(net, PW_LIMIT_SANS, 1, extack);
 	if (err)
@@ -187,6 +211,7 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 	san->users = 1;
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
+	INIT_RCU_WORK(&san->gone, pw_san_gone);
 	pw_rrp_san_init(san);
 
 	eng = pw_engine_create(san, conf->engine, extack);
@@ -201,19 +226,8 @@ struct pw_san *pw_san_create(struct net *net, const struct pw_san_config *conf,
 		err = PTR_ERR(san->aton);
 		goto err_engine;
 	}
-
-	err = xa_insert(pw_sans(net), san->id, san, PW_GFP);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
-		goto err_aton;
-	}
-	san->ptp = pw_ptp_create(san);
-	pw_debugfs_san_add(san);
-	pw_mon_san_init(san);
 	return san;
 
-err_aton:
-	pw_aton_destroy(san->aton);
 err_engine:
 	eng->ops->destroy(eng);
 err_free:
@@ -222,6 +236,35 @@ err_free:
 err_limit:
 	pw_limit_uncharge(net, PW_LIMIT_SANS, 1);
 	return ERR_PTR(err);
+}
+
+/**
+ * pw_san_insert - give a SAN its place among the others of its namespace
+ * @san: the SAN; under RTNL
+ * @conf: what it was made from
+ * @extack: where a refusal is explained
+ *
+ * The caller has a share of it, which pw_san_put() gives back.
+ *
+ * Return: 0, or a negative errno; then the SAN is still the caller's alone.
+ */
+int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
+		  struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = pw_san_check(san->net, conf, extack);
+	if (err)
+		return err;
+	err = xa_insert(pw_sans(san->net), san->id, san, PW_GFP);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
+		return err;
+	}
+	san->ptp = pw_ptp_create(san);
+	pw_debugfs_san_add(san);
+	pw_mon_san_init(san);
+	return 0;
 }
 
 /* SAN @id of a namespace, or NULL; under RTNL */
@@ -250,45 +293,44 @@ struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extac
 {
 	struct pw_san *san = pw_san_find(net, id);
 	struct pw_san_config conf;
+	int err;
 
 	if (san) {
 		san->users++;
 		return san;
 	}
 	pw_san_config_default(&conf, id);
-	return pw_san_create(net, &conf, extack);
-}
-
-static void pw_san_free(struct rcu_head *rcu)
-{
-	struct pw_san *san = container_of(rcu, struct pw_san, rcu);
-
-	mem_cgroup_put(san->memcg);
-	kfree(san);
+	err = pw_san_check(net, &conf, extack);
+	if (err)
+		return ERR_PTR(err);
+	san = pw_san_make(net, &conf, extack);
+	if (IS_ERR(san))
+		return san;
+	err = pw_san_insert(san, &conf, extack);
+	if (err) {
+		pw_san_free(san);
+		return ERR_PTR(err);
+	}
+	return san;
 }
 
 /**
  * pw_san_put - give back a share of a SAN; the last one frees it
  * @san: the SAN; under RTNL
+ *
+ * What takes long is done by a work item, after a grace period and without RTNL. The
+ * SAN counts against the limit of its namespace until then.
  */
 void pw_san_put(struct pw_san *san)
 {
-	struct pw_engine *eng;
-
 	ASSERT_RTNL();
 	if (--san->users)
 		return;
 	xa_erase(pw_sans(san->net), san->id);
-	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
 	pw_debugfs_san_remove(san);
 	pw_ptp_destroy(san->ptp);
-	eng = rtnl_dereference(san->engine);
-	/* nobody is left to send; a last receiver may still be looking */
-	synchronize_net();
-	pw_rrp_san_exit(san);
-	eng->ops->destroy(eng);
-	pw_aton_destroy(san->aton);
-	call_rcu(&san->rcu, pw_san_free);
+	pw_dying_add(san->net);
+	queue_rcu_work(pw_wq, &san->gone);
 }
 
 /**
