@@ -6,6 +6,7 @@
 # pw-cpus: 2
 # pw-weight: 90
 # pw-6.1: no (the corpus is for the newer kernel)
+# pw-checking: no (the fuzzer itself runs there, in soaks)
 
 # as many as there is time for; a soak takes all
 limit=20

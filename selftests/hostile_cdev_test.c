@@ -9,6 +9,8 @@
  * pw-timeout: 300
  * pw-cpus: 2
  * pw-append-6.12: slub_debug=FZPU kfence.sample_interval=20
+ * pw-checking: no (four minutes; slub_debug and KFENCE look on here, KASAN in soaks)
+ * pw-6.1: no (a minute; what is bounded is the same on both kernels)
  */
 #include <pthread.h>
 #include <stdatomic.h>

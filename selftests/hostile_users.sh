@@ -4,11 +4,12 @@
 # memory cgroup of its own, do their worst to the module at once (hostile_user.c).
 # Meanwhile another namespace pings on its own SAN and the host asks for a link.
 #
-# What is compared: the machine's speed must not decide. Sixteen users who compute and
-# make dummy devices slow down everything else as well: a ping waits for its turn on
-# the CPU, a link request for RTNL. So the same sixteen users first do that without
-# packetway, with the same number of processes (burn), then attack, then burn again:
-# the slower of the two is the reference. What packetway adds is the difference.
+# What is compared: sixteen users who compute and make dummy devices slow down everything
+# else as well: a ping waits for its turn on the CPU, a link request for RTNL. So the same
+# sixteen users first do that without packetway, with the same number of processes (burn),
+# then attack, then burn again: the slower of the two is the reference. What packetway adds
+# is the difference. The times are those of the machine, hence they decide in soaks only;
+# "scripts/vm --icount" repeats them with a clock that counts instructions.
 # pw-timeout: 400
 # pw-cpus: 2
 # pw-checking: no (it measures against a load that a checking kernel slows down otherwise)
@@ -19,8 +20,8 @@ pw_need ip awk
 
 users=16 limit=$((24 << 20))
 hostile=$PW_BUILD/selftests/hostile_user
-# a minute together; ten in a soak
-burn=$(pw_count 60 10) attack=$(pw_count 480 40)
+# half a minute together; ten in a soak
+burn=$(pw_count 60 5) attack=$(pw_count 480 20)
 cg=/run/packetway/cgroup
 top=$cg/hostile
 
@@ -73,7 +74,7 @@ phase() {
 of() { awk -v w="$2" -v n="$3" '{ for (i = 1; i <= NF; i++) if ($i == w) print $(i + n) }' <<<"$1"; }
 
 # once, so that caches and per-CPU chunks are there
-phase attack 6 >/dev/null
+phase attack 3 >/dev/null
 before_available=$(held MemAvailable) before_slab=$(held SUnreclaim)
 before_vmalloc=$(held VmallocUsed) before_percpu=$(held Percpu)
 
@@ -87,20 +88,28 @@ echo "# with $users attackers: $during"
 echo "# without packetway: $second"
 echo "# peak of all cgroups: $((peak >> 20)) MiB, killed for memory: $kills"
 
+# tap_time NAME COMMAND...: a verdict that depends on the machine: it counts in soaks
+tap_time() {
+	if [ -n "${PW_SOAK:-}" ]; then
+		tap_ok "$@"
+	else
+		echo "# $1: $("${@:2}" && echo yes || echo no)"
+	fi
+}
 worse() { [ "$1" -gt "$2" ] && echo "$1" || echo "$2"; }
 ping=$(worse "$(of "$first" ping 1)" "$(of "$second" ping 1)")
 link=$(worse "$(of "$first" link 1)" "$(of "$second" link 1)")
 link99=$(worse "$(of "$first" link 2)" "$(of "$second" link 2)")
 tap_ok "pings are answered: $(of "$during" ping 4)" [ "$(of "$during" ping 4)" -gt 10 ]
 tap_is "... every one of them" "$(of "$during" ping 5)" 0
-tap_ok "the median of a ping, $(of "$during" ping 1) us, is within 2x of $ping us" \
+tap_time "the median of a ping, $(of "$during" ping 1) us, is within 2x of $ping us" \
 	[ "$(of "$during" ping 1)" -le $((2 * ping)) ]
-tap_ok "the median of a link request, $(of "$during" link 1) us, is within 2x of $link us or below 1 s" \
+tap_time "the median of a link request, $(of "$during" link 1) us, is within 2x of $link us or below 1 s" \
 	[ "$(of "$during" link 1)" -le "$(worse $((2 * link)) 1000000)" ]
-tap_ok "99 of 100 link requests, $(of "$during" link 2) us, are within 2x of $link99 us or below 1 s" \
+tap_time "99 of 100 link requests, $(of "$during" link 2) us, are within 2x of $link99 us or below 1 s" \
 	[ "$(of "$during" link 2)" -le "$(worse $((2 * link99)) 1000000)" ]
 slowest=$(worse "$(of "$first" link 3)" "$(of "$second" link 3)")
-tap_ok "the slowest link request, $(of "$during" link 3) us, is within 2x of $slowest us or below 1 s" \
+tap_time "the slowest link request, $(of "$during" link 3) us, is within 2x of $slowest us or below 1 s" \
 	[ "$(of "$during" link 3)" -le "$(worse $((2 * slowest)) 1000000)" ]
 tap_ok "memory that no cgroup was charged: $(of "$during" escaped 1) KiB" [ "$(of "$during" escaped 1)" -lt 65536 ]
 

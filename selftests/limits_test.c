@@ -5,6 +5,7 @@
  * nothing; what goes gives its place back. Who may change a limit, and which memory
  * cgroup pays.
  * pw-weight: 40
+ * pw-checking: no (counts only; the objects come and go in stress_test)
  */
 #include "pwrouter.h"
 #include "kselftest_harness.h"

@@ -4,6 +4,7 @@
 # tcpdump and decoded by tshark; only the SANs of one's own namespace; nothing left.
 # pw-timeout: 240
 # pw-weight: 50
+# pw-checking: no (minutes of process starts; fuzzer and trace tests use monitors there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need tcpdump tshark mergecap pwctl

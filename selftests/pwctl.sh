@@ -3,6 +3,7 @@
 # pwctl: every verb, what it refuses and in which words, exit codes, JSON.
 # pw-timeout: 240
 # pw-weight: 60
+# pw-checking: no (minutes of process starts; limits, link and netns drive the same kernel code)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq
