@@ -5,12 +5,13 @@
  *
  * Lifetime and locking:
  *
- *  struct pw_san is made by its first user (a station, a router, or an
- *  explicit request). When the last one lets go, a work item frees it after an RCU
- *  grace period, without RTNL (pw_net.dying counts these). It sits in the xarray of its home namespace. pw_san.users, the
- *  xarray and pw_port.station are changed under RTNL only; the data path reads
- *  them under RCU. A station holds its SAN from ndo_init to ndo_uninit, which is
- *  behind the grace period of unregistering: in the data path st->san is valid.
+ *  struct pw_san is made by its first user (a station, a router, or an explicit
+ *  request). When the last one lets go, a work item frees it after an RCU grace
+ *  period, without RTNL (pw_net.dying counts these). It sits in the xarray of its
+ *  home namespace. pw_san.users, the xarray and pw_port.station are changed under
+ *  RTNL only; the data path reads them under RCU. A station holds its SAN from
+ *  ndo_init to ndo_uninit. Those who found the station before that are done with
+ *  both after a grace period: in the data path st->san is valid.
  *
  *  struct pw_station is the private part of a netdevice. It is published in
  *  pw_port.station by ndo_init and withdrawn by ndo_uninit; unregistering waits
