@@ -27,12 +27,15 @@
  *  RTNL		SANs, ports, link settings	process, also inside pw_file.lock
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
  *			station				pw_file.lock
- *  pw_rxq.lock		a station's receive queues	softirq, BH off
+ *  pw_fab.lock		fabric, messages in it		any, BH off
+ *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
+ *			or half
  *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
  *  pw_half.lock	a half-router's tables		any, BH off; also inside pw_san.fib_lock
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
+ *  pw_trunk.lock	session of a trunk		any, BH off
  *  pw_esp.lock		an ESP node's store		any, BH off
  *  pw_poets.load	devices of a softswitch		process
  *  pw_poets.lock	softswitch and its queue	any, BH off, also inside pw_poets.load
