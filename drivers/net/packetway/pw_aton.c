@@ -39,7 +39,7 @@
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
 #define PW_ATON_PASSIVE_MAX	4096
-/* room for packets as somebody wants to see them; rtl divides it among the interfaces */
+/* room for captured packets; rtl divides it among the interfaces */
 #define PW_ATON_TAP_SIZE	SZ_256K
 
 #define PW_X_NAME(field, name) name,
@@ -154,7 +154,7 @@ static void pw_aton_finish(struct list_head *ended)
 /* up to where the ring may run now; aton->lock held */
 static u64 pw_aton_until(const struct pw_aton *aton)
 {
-	/* whoever waits asks again */
+	/* a waiting command asks again */
 	if (aton->demand)
 		return max(aton->pace_until, pw_aton_horizon(aton));
 	return aton->pace_until;
@@ -229,7 +229,7 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 		/*
 		 * A command that comes to stand starts the timer, too, maybe just
 		 * now: under the lock either may be first. HRTIMER_RESTART is for
-		 * timers that nobody else starts.
+		 * timers that only their callback restarts.
 		 */
 		pw_aton_arm(aton);
 	}
@@ -822,7 +822,7 @@ int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count,
 	return err;
 }
 
-/* a packet leaves an interface, and somebody wants to see it; aton->lock held */
+/* a packet that is captured leaves an interface; aton->lock held */
 static void pw_aton_seen(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes)
 {
 	struct pw_aton *aton = ctx;

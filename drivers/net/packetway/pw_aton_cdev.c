@@ -67,7 +67,7 @@ static void pw_aton_req_free(struct pw_aton_req *req)
 	kfree(req);
 }
 
-/* What may stand in a command, whoever issues it. */
+/* What may stand in a command of any kind. */
 static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_command *c,
 			bool batch)
 {

@@ -180,7 +180,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 
 	if (m->skb) {
 		rcu_read_lock();
-		/* nobody was there when it arrived: its sender has it back */
+		/* the port was empty when it arrived: its sender has it back */
 		if (m->delivered || m->dst == PW_PORT_GROUP ||
 		    !pw_return(fab->eng.san, src, m->skb)) {
 			pw_port_done(fab->eng.san, m->skb);
@@ -207,14 +207,14 @@ static void pw_fab_trace(void *ctx, const struct pw_fabric_trace *t)
 	trace_pw_cell(fab->eng.san, t);
 }
 
-/* a cell as somebody wants to see it; fab->lock held */
+/* a cell for the monitors; fab->lock held */
 static void pw_fab_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell)
 {
 	struct pw_fab *fab = ctx;
 	struct pw_san *san = fab->eng.san;
 	u32 ports = san->nports;
 
-	/* whoever listened has gone */
+	/* the listener has gone */
 	if (!pw_mon_on()) {
 		pw_fabric_tap(fab->f, false);
 		return;

@@ -27,7 +27,7 @@ static_assert(PACKETWAY_ESP_LIFETIME_DEFAULT == PW_ESP_LIFETIME_MS);
 /* bindings that are moved with the lock held when a store is replaced */
 #define PW_ESP_MOVE_MAX	4096
 
-/* what stations of a namespace have if nobody says otherwise */
+/* default of the stations of a namespace */
 void pw_esp_net_init(struct pw_esp_conf *conf)
 {
 	conf->capacity = PACKETWAY_ESP_CAPACITY_DEFAULT;
@@ -90,7 +90,7 @@ int pw_esp_node_up(struct pw_esp *esp, const struct net *net)
 	ASSERT_RTNL();
 	get_random_bytes(&key, sizeof(key));
 	pw_esp_conf_get(esp, net, &conf);
-	/* nobody looks at the store before mem is there */
+	/* the store is not read before mem is set */
 	mem = pw_esp_store_alloc(&esp->store, &conf, &key);
 	if (!mem)
 		return -ENOMEM;
@@ -174,7 +174,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 }
 
 /**
- * pw_esp_node_info - size and occupancy, for everybody
+ * pw_esp_node_info - size and occupancy, which every user may read
  * @esp: the node
  * @net: its namespace; under RTNL
  * @info: result
@@ -219,7 +219,7 @@ bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left
 	return found;
 }
 
-/* a half-router that nobody sees any more, or that was not even initialised */
+/* a half-router that is unpublished, or that was not even initialised */
 void pw_esp_node_free(struct pw_esp *esp)
 {
 	kvfree(esp->mem);

@@ -8,7 +8,7 @@
  *
  * Broadcasts stay on their SAN, except ARP and neighbour solicitations, so that
  * the stations of all SANs can be one IP subnet: answers are unicast and find
- * their way by address. Logical addresses go where somebody has registered as a
+ * their way by address. Logical addresses go where a node has registered as a
  * listener. Both cross by the reverse path: a SAN takes a group frame only from
  * the half-router that it would use to reach the frame's source, so each SAN
  * gets one copy however many routers there are, and no loop can form.
@@ -650,7 +650,7 @@ void pw_half_deliver(struct pw_half *h, struct sk_buff *skb)
 /**
  * pw_half_queue_twin - a frame from the other half waits its turn
  * @h: the half-router that gets it
- * @skb: the frame, charged to nobody; consumed
+ * @skb: the frame, not charged; consumed
  */
 void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
 {
@@ -668,7 +668,7 @@ void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
 	}
 }
 
-/* whoever carried it until now is rid of it */
+/* its last carrier is no longer charged for it */
 static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
 {
 	if (pw_cb(skb)->flags & PW_CB_TWIN)
@@ -746,7 +746,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 
 /**
  * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
- * @h: the half-router; nothing comes in from its SAN and nobody polls it any more
+ * @h: the half-router; nothing comes in from its SAN and its NAPI is disabled
  * @last: nothing comes from its twin either
  */
 void pw_half_drain(struct pw_half *h, bool last)

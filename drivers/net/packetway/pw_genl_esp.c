@@ -180,7 +180,7 @@ static int pw_esp_find(struct net *net, struct nlattr **tb, struct pw_esp_who *w
 }
 
 /*
- * Nodes of a namespace in an order that holds as long as nobody adds or removes
+ * Nodes of a namespace in an order that holds as long as none is added or removed
  * one: stations, then half-routers. RTNL. Returns whether there is an @nth one.
  */
 static bool pw_esp_nth(struct net *net, long nth, struct pw_esp_who *who)

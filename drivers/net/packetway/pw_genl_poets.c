@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Generic netlink: softswitches and motherships, for whoever wants to look. */
+/* Generic netlink: state of softswitches and motherships. */
 #include <linux/rtnetlink.h>
 #include <net/sock.h>
 

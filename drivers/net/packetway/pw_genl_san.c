@@ -141,7 +141,7 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return pw_genl_dump_end(skb, err);
 }
 
-/* a rate so low or high that times overflow is of no use to anybody */
+/* with a rate outside of this range times would overflow */
 static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
 {
 	if (rate >= 1000 && rate <= 8000 * NSEC_PER_SEC)

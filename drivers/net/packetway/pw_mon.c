@@ -41,7 +41,7 @@ static bool pw_mon_wants(const struct pw_mon *mon, u8 kind)
 	}
 }
 
-/* is there a monitor for this kind, and somebody behind it? RCU held */
+/* does a monitor of this kind have a listener? RCU held */
 static bool pw_mon_any(const struct net *net, u8 kind)
 {
 	struct pw_mon *mon;
@@ -157,13 +157,13 @@ void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_
 	rcu_read_unlock();
 }
 
-/* virtual time, for somebody who is looking; the engine's lock must not be held */
+/* virtual time of a record; the engine's lock must not be held */
 u64 pw_mon_time(struct pw_san *san)
 {
 	return pw_san_time(san);
 }
 
-/* rings of a namespace make bytes if and only if somebody wants them; RTNL */
+/* rings of a namespace make bytes if and only if a monitor takes them; RTNL */
 static void pw_mon_sync(struct net *net, const struct pw_san *only)
 {
 	struct pw_san *san;

@@ -5,7 +5,7 @@
  * A monitor that is up sees every packet of the SANs whose home is its namespace and,
  * if asked to, every ring packet and every cell at every hop; the record that each
  * becomes is in <linux/packetway.h>. Without one the calls below are a jump that is
- * not taken, and the models do not make bytes that nobody wants.
+ * not taken, and the models make no bytes without a listener.
  */
 #ifndef PW_MON_H
 #define PW_MON_H

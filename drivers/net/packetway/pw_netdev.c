@@ -320,7 +320,7 @@ void pw_netdev_setup(struct net_device *dev)
 }
 
 /*
- * No IPv6 chatter on a link that nobody configured: stations start without a
+ * No IPv6 chatter on a link without configuration: stations start without a
  * link-local address (`ip link set ... addrgenmode eui64` asks for one). The
  * setting belongs to the namespace's inet6_dev, which is made anew with each move.
  */

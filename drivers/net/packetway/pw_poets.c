@@ -8,7 +8,7 @@
  *
  * A packet for one device is checked to the end here, so that only what will be
  * delivered takes a place in the queue; a broadcast takes one place, whatever
- * the number of devices. Where nobody has opened the softswitch, packets go to
+ * the number of devices. Where the softswitch is not open, packets go to
  * packet sockets like other messages. Whatever has to be sent is sent after the
  * lock is released: locks of two stations never nest.
  */
@@ -69,7 +69,7 @@ void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out)
 	if (!out->mothership || !netif_running(st->dev) ||
 	    (!out->pkt_len && !out->report_len && !out->text_len))
 		return;
-	/* whoever asks for reports must not fill memory with them */
+	/* requests for reports must not fill memory with them */
 	if (pw_own_full(st, 0)) {
 		pw_count(st, PW_STAT_POETS_LIMITED);
 		return;
@@ -348,7 +348,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 	return PW_OK;
 }
 
-/* what anybody may see of a softswitch or mothership */
+/* what every user may read of a softswitch or mothership */
 void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info)
 {
 	spin_lock_bh(&po->lock);

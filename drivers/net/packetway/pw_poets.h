@@ -56,7 +56,7 @@ struct pw_poets_item {
  * @size: its places, reserved ones included
  * @head: the oldest
  * @used: how many
- * @mothership: address that reports, logs and the like go to; 0: nobody
+ * @mothership: address that reports, logs and the like go to; 0: none
  * @lost: packets for the owner that found no place
  * @role: which of the two
  * @station: where it is; NULL when the station has gone. RTNL, read under RCU
@@ -95,7 +95,7 @@ struct pw_poets_out {
 	u32 mothership;
 };
 
-/* what anybody may see */
+/* what every user may read */
 struct pw_poets_info {
 	u32 state;
 	u32 devices;

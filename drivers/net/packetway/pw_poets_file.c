@@ -83,7 +83,7 @@ static void pw_poets_pop(struct pw_poets *po)
 
 /*
  * One more device of the broadcast at the head; false: not this time. @st may be
- * NULL: then nobody counts.
+ * NULL: then nothing is counted.
  */
 static bool pw_poets_expand(struct pw_poets *po, struct pw_station *st,
 			    struct pw_poets_item *item, struct packetway_poets_event *ev,
@@ -362,7 +362,7 @@ static int pw_poets_load_add(struct pw_poets *po, struct packetway_poets_load *l
 
 	if (po->sw.state != PW_SOFTSWITCH_LOADING)
 		return -EPROTO;
-	/* nobody else adds, starts or resets while the mutex is held */
+	/* devices are added, started and reset with the mutex held */
 	if (l->devices > po->sw.max_devices - po->sw.devices ||
 	    l->total > po->sw.max_pins - po->sw.pins)
 		return -EBUSY;

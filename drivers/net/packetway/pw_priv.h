@@ -228,7 +228,7 @@ struct pw_skb_cb {
 #define PW_CB_HALF	BIT(0)	/* made by a half-router: its word is trusted */
 #define PW_CB_TWIN	BIT(1)	/* came from the other half, charged to no port */
 #define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
-#define PW_CB_RETURNED	BIT(3)	/* nobody was at the port: its sender has it back */
+#define PW_CB_RETURNED	BIT(3)	/* the port was empty: its sender has it back */
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
 #define PW_CB_FAR	BIT(5)	/* with PW_CB_HALF: a table that came over a trunk */
 
@@ -260,7 +260,7 @@ struct pw_engine {
 /**
  * struct pw_engine_ops - how frames get from port to port of a SAN
  * @create: make one for a SAN; under RTNL
- * @destroy: free it; nobody sends any more (an RCU grace period has passed), what
+ * @destroy: free it; no sender is left (an RCU grace period has passed), what
  *	is still inside is handed to pw_deliver(); under RTNL
  * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
  * @port_up: a station came up or went down; RTNL; may be NULL, as the following
@@ -362,7 +362,7 @@ static inline int pw_san_port_of(const struct pw_san *san, u32 addr)
 	return port < san->nports ? (int)port : -1;
 }
 
-/* Is there somebody at this port that takes frames? RCU held */
+/* Does this port have a station or half-router that takes frames? RCU held */
 bool pw_port_takes(const struct pw_san *san, unsigned int port);
 
 /* pw_link.c APIs */

@@ -6,7 +6,7 @@
  *
  * A SAN is known by one range. If half-routers tell different ranges, ways without a
  * trunk decide, then the range that was told first. Ranges of different SANs do not
- * overlap, by the same rule; the SAN's own addresses are nobody else's.
+ * overlap, by the same rule; the SAN's own addresses are in no other range.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -250,7 +250,7 @@ void pw_fib_update(struct pw_san *san)
 		kfree_rcu(old, rcu);
 }
 
-/* the SAN goes; nobody looks any more */
+/* the SAN is freed; it has no reader left */
 void pw_fib_free(struct pw_san *san)
 {
 	kfree(rcu_dereference_protected(san->fib, true));

@@ -72,7 +72,7 @@ static void pw_half_free(struct pw_half *h)
 	free_percpu(h->stats);
 }
 
-/* everything that needs memory; nobody sees it yet */
+/* everything that needs memory; not published yet */
 static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *twin,
 			const struct pw_half_config *conf)
 {

@@ -8,14 +8,14 @@
  *
  * The table of a SAN lists its nodes, each with the L2RH that leads there, and
  * last the range of all its addresses: by address a frame reaches the SAN of a
- * node that nobody has heard of, and is refused there.
+ * node that is not known, and is refused there.
  *
  *   message for a half-router -> pw_rrp_receive -> pw_half.rrpq -> pw_rrp_in_work
  *	-> pw_rrp_handle, then once for all of them: routes, listeners, pw_rrp_pass
  *
  * Between half-routers only messages that a half-router made itself count
- * (PW_CB_HALF; stations cannot set it): GVRT, RTBL, HRDOWN and LINKDOWN of anybody
- * else are refused. A node may describe itself by INFO and nobody else.
+ * (PW_CB_HALF; stations cannot set it): GVRT, RTBL, HRDOWN and LINKDOWN of
+ * other nodes are refused. A node may describe itself by INFO, and no other node.
  */
 #include <linux/bsearch.h>
 #include <linux/rtnetlink.h>
@@ -25,7 +25,7 @@
 #include "pw_router.h"
 
 #define PW_RRP_SOON		(HZ / 50)	/* changes within this time go together */
-#define PW_RRP_LATER		(HZ / 5)	/* bad news has reached everybody */
+#define PW_RRP_LATER		(HZ / 5)	/* bad news has reached all nodes */
 #define PW_RRP_TURN		64		/* messages that are handled in one turn */
 #define PW_RRP_FEW		16		/* half-routers of a SAN whose routes are cheap */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
@@ -359,7 +359,7 @@ static bool pw_rrp_pass(struct pw_half *h)
 	return true;
 }
 
-/* ask everybody next to this half for their tables */
+/* ask all neighbours of this half for their tables */
 static void pw_rrp_ask_all(struct pw_half *h, struct sk_buff_head *out)
 {
 	u32 i, buddy;
@@ -383,7 +383,7 @@ static int pw_beyond_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Does somebody behind the twin listen to this logical address? RCU held */
+/* Does a node behind the twin listen to this logical address? RCU held */
 bool pw_half_beyond(const struct pw_half *h, u32 addr)
 {
 	const struct pw_groups *g = rcu_dereference(h->beyond);
@@ -514,7 +514,7 @@ void pw_rrp_san_init(struct pw_san *san)
 	INIT_DELAYED_WORK(&san->rrp_work, pw_rrp_work);
 }
 
-/* nobody is left on the SAN */
+/* the SAN has no node left */
 void pw_rrp_san_exit(struct pw_san *san)
 {
 	u32 i;
@@ -822,7 +822,7 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 	struct pw_rrp_rec rec;
 	u8 l2rh[8];
 
-	/* this SAN needs nobody to describe it */
+	/* this SAN knows itself */
 	pw_rrp_iter_init(&it, in->data, in->len);
 	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias)
 		goto ignored;

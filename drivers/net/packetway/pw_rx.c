@@ -58,7 +58,7 @@ struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
 	return skb;
 }
 
-/* the station goes down: what waits is dropped, nothing comes in any more */
+/* the station goes down: what waits is dropped, nothing comes in */
 void pw_rxq_close(struct pw_station *st)
 {
 	struct sk_buff_head doomed;
@@ -82,12 +82,12 @@ void pw_rxq_close(struct pw_station *st)
 }
 
 /**
- * pw_return - nobody is at the port that a frame was for
+ * pw_return - the port that a frame was for is empty
  * @san: the SAN
  * @src: port of its sender
  * @skb: the frame, charged to it
  *
- * The sender tells whoever made it: not here, where an engine may hold its lock, but
+ * The sender tells the node that made it: not here, where an engine may hold its lock, but
  * when the sender is polled. BH off, RCU held.
  *
  * Return: false if the sender has gone as well; then the frame is still the caller's.
@@ -167,7 +167,7 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
 }
 
 /**
- * pw_deliver_port - a frame has reached a port, whoever is there
+ * pw_deliver_port - a frame has reached a port, of a station or half-router
  * @san: the SAN
  * @port: the port
  * @skb: the frame, charged to its sender; consumed
@@ -250,7 +250,7 @@ static int pw_rx_parse(struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
 		*te = pw_eep_err_te(err);
 		return pw_rx_parse_drop(err);
 	}
-	/* a host is not a half-router: nobody behind it could use the route */
+	/* a host is not a half-router: no node behind it could use the route */
 	if (v->nl2rh) {
 		*te = PW_TE_ERR_BADL2RH;
 		return PW_DROP_BAD_PREFIX;
@@ -399,7 +399,7 @@ static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_
 
 /**
  * pw_echo_turn - make the reply of an echo request
- * @skb: the request at its header, shared with nobody
+ * @skb: the request at its header, not shared
  * @v: its fields as they were parsed, prefixes included
  * @addr: who answers
  *

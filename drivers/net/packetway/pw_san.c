@@ -100,7 +100,7 @@ u64 pw_san_time(struct pw_san *san)
 	return ns;
 }
 
-/* what a SAN is like if nobody says otherwise */
+/* default of a new SAN */
 void pw_san_config_default(struct pw_san_config *conf, u32 id)
 {
 	*conf = (struct pw_san_config) {

@@ -77,7 +77,7 @@ static int pw_trunk_xmit6(struct pw_trunk *t, struct sk_buff *skb)
 	return 0;
 }
 
-/* whoever is on the link until somebody has answered */
+/* to all nodes of the link until one has answered */
 static int pw_trunk_xmit_dev(struct pw_trunk *t, struct sk_buff *skb)
 {
 	u64 mac = READ_ONCE(t->up) ? READ_ONCE(t->peer_mac) : 0;

@@ -374,7 +374,7 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
 		pw_drop(st, skb, PW_DROP_TOO_BIG);
 		return NETDEV_TX_OK;
 	}
-	/* it was needed to tell the sender; inside the SAN nobody asks */
+	/* it was needed to tell the sender; the SAN does not read it */
 	skb_dst_drop(skb);
 	if (unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);

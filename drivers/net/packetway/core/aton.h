@@ -52,7 +52,7 @@ enum pw_aton_error {
 
 /* flags in the trailer, as the T-interface got them back */
 #define PW_ATON_F_OVERFLOW	BIT(0)	/* carry out of bit 63 */
-#define PW_ATON_F_RECOGNISED	BIT(1)	/* somebody was in the region */
+#define PW_ATON_F_RECOGNISED	BIT(1)	/* an interface was in the region */
 
 /**
  * struct pw_ring_cmd - one packet to send, and what came of it

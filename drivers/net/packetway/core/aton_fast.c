@@ -3,7 +3,7 @@
  * ATON by computation: the same results, errors and bit times as aton_rtl.c, with
  * a few word operations per interface instead of hundreds of bit times.
  *
- * Between packets the token's place is a function of time, so nobody walks the
+ * Between packets the token's place is a function of time, so that no code walks the
  * ring to find who takes it next. A packet is a pass over the operands, which may
  * be spread over many calls. All times count from the first symbol leaving the
  * T-interface: it is back after packet bits + one revolution.
@@ -424,7 +424,7 @@ static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 	u64 mask;
 
 	for (; from < to; from = end) {
-		/* a command to all needs to look at nobody where all are alike */
+		/* a command to all reads no single interface where all are alike */
 		if (ring->fast.dst == PW_ATON_RING && !passive) {
 			end = plain_until(ring, from, to);
 			if (end == to || end - from >= FAST_RUN) {

@@ -33,7 +33,7 @@ struct pw_ring_packet {
 struct pw_fast {
 	u8 phase;
 	bool damaged;		/* the packet leaving this hop is */
-	bool relayed;		/* and nobody will act on it any more */
+	bool relayed;		/* and no interface will act on it */
 	u32 dst;		/* region, as the packet has it */
 	u32 hop;		/* next hop to visit */
 	u32 end;		/* hop that the packet does not reach */
@@ -62,9 +62,9 @@ struct pw_rtl {
 	bool back_good;
 };
 
-/* somebody listens */
+/* a listener */
 struct pw_ring_tap {
-	void *mem;		/* NULL: nobody */
+	void *mem;		/* NULL: none */
 	size_t size;
 	u32 stride;		/* rtl: bytes of it for each interface */
 	u32 sorted;		/* fast: operands of a SORT there, in order */

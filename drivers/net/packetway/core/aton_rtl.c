@@ -87,7 +87,7 @@ void pw_rtl_init(struct pw_ring *ring, void *mem)
 }
 
 /**
- * pw_rtl_wipe - the ring falls silent, and everybody notices
+ * pw_rtl_wipe - the ring falls silent, which all interfaces notice
  * @ring: the ring
  */
 void pw_rtl_wipe(struct pw_ring *ring)

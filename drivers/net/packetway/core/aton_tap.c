@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ATON packets as whoever listens to the ring sees them: at every interface that
+ * ATON packets as a listener on the ring sees them: at every interface that
  * sends or relays one, its bits in the order in which they are on the ring, eight
  * to a byte, the first one most significant, without the delimiters.
  *
@@ -28,7 +28,7 @@ static struct rtl_tap *rtl_tap(const struct pw_ring *ring, u32 i)
 }
 
 /**
- * pw_ring_tap_reset - everybody starts listening anew
+ * pw_ring_tap_reset - all listeners start anew
  * @ring: the ring; its interfaces or what is on it have changed
  */
 void pw_ring_tap_reset(struct pw_ring *ring)

@@ -101,7 +101,7 @@ u16 pw_eep_err_te(int err)
  * pw_eep_may_answer - may this message be answered with an ERR packet?
  * @v: view, also of a refused message
  *
- * Return: false if there is nobody to tell, for ERR packets and for broadcasts.
+ * Return: false if there is no node to tell, for ERR packets and for broadcasts.
  */
 bool pw_eep_may_answer(const struct pw_eep_view *v)
 {

@@ -387,7 +387,7 @@ static bool location_matches(u8 ctl, bool router)
  *
  * A packet is executed if Execute is set, Error is not, and the location is
  * that of the node. What is not to be executed is not inspected. An instruction
- * that cannot be executed sets Error and clears Execute, so nobody else tries.
+ * that cannot be executed sets Error and clears Execute, so that no later node tries.
  *
  * Return: the verdict. On PW_ESP_V_DISCARD and PW_ESP_V_DROP the packet is gone;
  * otherwise it goes on: a router forwards it, an end system that it is addressed
@@ -445,7 +445,7 @@ enum pw_esp_verdict pw_esp_node_input(const struct pw_esp_node *node, u64 now, v
  *
  * Called after pw_esp_node_input(). The end system does not execute the packet
  * again when it sends it back. Where Error is set, Execute takes its value all
- * the same, and Error keeps everybody on the way back from executing.
+ * the same, and Error keeps all nodes on the way back from executing.
  *
  * Return: whether the caller must exchange source and destination and send the
  * packet back; otherwise it is for the local receiver.

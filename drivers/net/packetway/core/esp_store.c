@@ -193,7 +193,7 @@ u64 pw_esp_store_last_expiry(const struct pw_esp_store *st)
  * @st: the store
  * @now: time
  * @nth: which live binding, the oldest is number 0
- * @tag: its tag; tags are capabilities, show them to nobody but an administrator
+ * @tag: its tag; tags are capabilities, show them to administrators only
  * @val: its value
  * @left: time it has left
  *
@@ -312,7 +312,7 @@ int pw_esp_store_copy(struct pw_esp_store *dst, struct pw_esp_store *src, u64 no
  * pktId becomes a node id on the way, which is neither random nor secret and is
  * the same for all computations that go through that node. It is therefore not
  * used as a tag by itself: the mark's tag is a keyed hash of it together with
- * sibTag, which nobody else can name.
+ * sibTag, which no other node can name.
  *
  * Return: the tag.
  */
@@ -324,7 +324,7 @@ u64 pw_esp_mark_tag(const struct pw_esp_store *st, u64 sib_tag, u64 pkt_id)
 /**
  * pw_esp_txn_begin - start to read and write
  * @t: the transaction
- * @st: the store; nobody else may use it until the end
+ * @st: the store; the caller alone uses it until the end
  * @now: time
  */
 void pw_esp_txn_begin(struct pw_esp_txn *t, struct pw_esp_store *st, u64 now)

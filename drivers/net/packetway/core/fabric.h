@@ -45,8 +45,8 @@
  * Cells and acknowledgments that may be on their way to a port of a device at a
  * time, unless it is a single message. Controller 7 looks an acknowledgment up
  * in a list: with a thousand cells in the send buffer that takes 2000 cycles,
- * cells pile up until their timers run out and are sent again, and nothing moves
- * any more. It also bounds what a broadcast may have outstanding.
+ * cells pile up until their timers run out and are sent again, and the fabric
+ * makes no progress. It also bounds what a broadcast may have outstanding.
  */
 #define PW_FABRIC_CREDIT	256
 

@@ -309,7 +309,7 @@ void pw_softswitch_count(struct pw_softswitch *s, enum pw_poets_counter which, u
  * Everything stops.
  *
  * Return: bytes written; 0, with nothing done, where there is no room or nothing
- * is loaded or running any more.
+ * is loaded or running.
  */
 size_t pw_softswitch_kill(struct pw_softswitch *s, void *buf, size_t size)
 {

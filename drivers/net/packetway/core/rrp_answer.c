@@ -92,7 +92,7 @@ static bool pw_rrp_try_way(struct pw_rrp_buf *b, const struct pw_rrp_access *acc
  * @b: where the records of L2SR go, if there are any
  * @buddy: for PW_RRP_ASK_BUDDY: who has the best way
  *
- * A node that nobody has heard of has no route, though its SAN may have.
+ * A node that is not known has no route, though its SAN may have.
  *
  * Return: what the answer is.
  */
@@ -181,7 +181,7 @@ static bool pw_rrp_wanted(const u8 *data, size_t len, const struct pw_rrp_rec *n
 	return false;
 }
 
-/* a node without its route; false if it does not fit any more */
+/* a node without its route; false if it does not fit */
 static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *node)
 {
 	struct pw_rrp_buf save = *b;
@@ -235,7 +235,7 @@ bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_
 }
 
 /**
- * pw_rrp_db_groups - the logical addresses that somebody behind the twin listens to
+ * pw_rrp_db_groups - the logical addresses that nodes behind the twin listen to
  * @db: tables
  * @own_san: SAN of this half-router: its nodes are not behind anything
  * @addr: where to put them, in order and each once

@@ -4,7 +4,7 @@
  *
  * Every table describes the nodes of one SAN. It starts at a half-router of that
  * SAN with an empty common route (CSR) and RCVF = that half-router, and travels
- * twin to twin and buddy to buddy; whoever takes it puts the way to the sender
+ * twin to twin and buddy to buddy; the receiver puts the way to the sender
  * in front of CSR, adds that way's quality, and puts itself in front of RCVF.
  * Tables with different RCVFs are different ways to the same SAN and are kept
  * side by side. The way to a twin is no L2RH at all, the way to a buddy is one.
@@ -125,7 +125,7 @@ struct pw_rrp_link {
 
 /* Who gets told */
 enum pw_rrp_tell {
-	PW_RRP_TELL_NOBODY,
+	PW_RRP_TELL_NONE,
 	PW_RRP_TELL_BUDDIES,	/* it came from the twin: to all buddies */
 	PW_RRP_TELL_TWIN,	/* it came from a buddy: to the twin only */
 };
