@@ -184,7 +184,7 @@ static uint64_t refused(const struct pw_stats *s)
 {
 	static const char * const tx[] = {
 		"drop_unknown_dst", "drop_no_route", "drop_bad_dst", "drop_bad_l2rh", "drop_too_big",
-		"drop_tx_malformed", "drop_tx_nomem", "drop_hop_limit", "drop_looped",
+		"drop_tx_malformed", "drop_tx_nomem", "drop_looped",
 	};
 	uint64_t sum = 0;
 	unsigned int i;

@@ -282,7 +282,6 @@ bool pw_ring_busy(const struct pw_ring *ring);
 
 u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
 int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
-u64 pw_ring_operand(const struct pw_ring *ring, u32 iface, u32 reg);
 
 int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
 int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);

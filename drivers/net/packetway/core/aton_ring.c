@@ -734,19 +734,6 @@ int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
 	return 0;
 }
 
-/**
- * pw_ring_operand - read an operand register, wherever it is kept
- * @ring: the ring
- * @iface: the interface
- * @reg: which register
- */
-u64 pw_ring_operand(const struct pw_ring *ring, u32 iface, u32 reg)
-{
-	if (iface >= ring->n || !pw_ring_has(ring, iface, reg))
-		return 0;
-	return pw_ring_fetch(ring, iface, reg);
-}
-
 static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring_cmd *cmd)
 {
 	u32 h;

@@ -155,7 +155,6 @@ enum pw_softswitch_state {
 	PW_SOFTSWITCH_STATES
 };
 
-extern const char *const pw_softswitch_state_name[PW_SOFTSWITCH_STATES];
 
 enum pw_softswitch_drop {
 	PW_SOFTSWITCH_OK,

@@ -8,13 +8,6 @@
  */
 #include "poets.h"
 
-const char *const pw_softswitch_state_name[PW_SOFTSWITCH_STATES] = {
-	[PW_SOFTSWITCH_LOADING] = "loading",
-	[PW_SOFTSWITCH_BARRIER] = "barrier",
-	[PW_SOFTSWITCH_RUNNING] = "running",
-	[PW_SOFTSWITCH_STOPPED] = "stopped",
-};
-
 const char *const pw_softswitch_drop_name[PW_SOFTSWITCH_DROPS] = {
 	[PW_SOFTSWITCH_OK] = "ok",
 	[PW_SOFTSWITCH_D_MALFORMED] = "malformed",

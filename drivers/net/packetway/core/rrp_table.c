@@ -620,14 +620,3 @@ bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route 
 	}
 	return best->table;
 }
-
-/**
- * pw_rrp_put_route - add a way as SRQR and MTUR, as in an L2SR
- * @b: builder, with the ADDR of the destination open
- * @r: the way
- */
-void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_route *r)
-{
-	pw_rrp_put_srqr2(b, r->q, r->table->csr, r->table->csr_len, r->own, r->own_len);
-	pw_rrp_put_mtur(b, r->mtu);
-}

@@ -189,6 +189,5 @@ u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other);
 u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 via, u32 a, u32 b);
 bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_route *r);
 bool pw_rrp_db_lookup(const struct pw_rrp_db *db, u32 addr, struct pw_rrp_route *best);
-void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_route *r);
 
 #endif /* PW_CORE_RRP_TABLE_H */
