@@ -19,7 +19,7 @@
 #define TEST_TIMEOUT_DEFAULT 3600
 
 #define N 16
-#define SOON 3000
+#define SOON 10000
 #define NEVER 60
 
 static uint8_t tx[2048], rx[2048];

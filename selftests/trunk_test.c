@@ -19,7 +19,7 @@
 #include <netinet/udp.h>
 
 #define PT_TEST 1500
-#define SOON 3000
+#define SOON 10000
 #define NEVER 80
 #define PORT 7777
 
