@@ -637,10 +637,14 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	netif_napi_add(fab->dummy, &fab->napi, pw_fab_poll);
 	napi_enable(&fab->napi);
 
-	/* a new SAN has no station; replacing its engine is done under RTNL */
-	for (i = 0; i < san->nports && rcu_access_pointer(san->engine); i++) {
-		st = rtnl_dereference(san->port[i].station);
-		taken = (st && netif_running(st->dev)) || rtnl_dereference(san->port[i].half);
+	for (i = 0; i < san->nports; i++) {
+		taken = false;
+		/* a new SAN has empty ports; an engine is replaced under RTNL */
+		if (rcu_access_pointer(san->engine)) {
+			st = rtnl_dereference(san->port[i].station);
+			taken = (st && netif_running(st->dev)) ||
+				rtnl_dereference(san->port[i].half);
+		}
 		pw_fabric_attach(fab->f, i, taken);
 	}
 	return &fab->eng;
