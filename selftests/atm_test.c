@@ -7,7 +7,7 @@
  * pw-cpus-debug: 1
  */
 #include "pwsan.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <complex.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #include <pthread.h>
 
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include "pwring.h"
 

@@ -5,7 +5,7 @@
  * pw-kmemleak: yes
  */
 #include "pwtest.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

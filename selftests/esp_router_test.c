@@ -14,10 +14,7 @@
  */
 #include "pwrouter.h"
 #include "pwesp.h"
-#include "kselftest_harness.h"
-
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 200
+#include "pwharness.h"
 
 #define PER_SAN 4
 #define SANS 3

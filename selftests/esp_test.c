@@ -12,11 +12,7 @@
 #include "pwesp.h"
 #include "pwflood.h"
 #include "pwsan.h"
-#include "kselftest_harness.h"
-
-/* the runner has a limit; a million packets on a checking kernel take their time */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 3600
+#include "pwharness.h"
 
 #define N 16
 #define SOON 10000

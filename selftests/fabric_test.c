@@ -8,7 +8,7 @@
  * pw-weight: 60
  */
 #include "pwsan.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <pthread.h>
 #include <sys/stat.h>

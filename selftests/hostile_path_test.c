@@ -7,7 +7,7 @@
  * pw-cpus: 1
  */
 #include "pwsan.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <dirent.h>
 #include <sys/syscall.h>

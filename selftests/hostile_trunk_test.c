@@ -11,7 +11,7 @@
  */
 #include "pwtest.h"
 #include "pwrouter.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <netinet/in.h>
 
@@ -236,7 +236,7 @@ static void repeat(int fd, int where)
 }
 
 /* what was recorded before an outage or a re-creation is never taken after it */
-TEST_F_TIMEOUT(hostile, replay, 300)
+TEST_F_TIMEOUT(hostile, replay, 3600)
 {
 	int i, l;
 
@@ -408,7 +408,7 @@ static int rtbl(uint8_t *b, const uint8_t *data, int len)
 }
 
 /* what a peer's flag says exempts nothing from the limit of frames under way */
-TEST_F_TIMEOUT(hostile, inflight, 300)
+TEST_F_TIMEOUT(hostile, inflight, 3600)
 {
 	long n = 4000, i, sent;
 	struct rtattr *nest;
@@ -459,7 +459,7 @@ static double cost(int fd, uint64_t session, uint64_t *seq, uint8_t *msg, int le
 }
 
 /* tables of a peer are work for later, and not for all of them */
-TEST_F_TIMEOUT(hostile, tables, 300)
+TEST_F_TIMEOUT(hostile, tables, 3600)
 {
 	uint32_t serial = 1000;
 	double frames, tables, start, took;
@@ -531,7 +531,7 @@ static int reach(int a, int b, int n)
 }
 
 /* SANs that are reached without the peer are not the peer's to describe or to take down */
-TEST_F_TIMEOUT(hostile, takeover, 300)
+TEST_F_TIMEOUT(hostile, takeover, 3600)
 {
 	uint8_t data[2000];
 	long rx0;
@@ -609,7 +609,7 @@ TEST_F_TIMEOUT(hostile, takeover, 300)
 }
 
 /* hellos of a session that is not in use: answered, but neither at once nor instead */
-TEST_F_TIMEOUT(hostile, hellos, 300)
+TEST_F_TIMEOUT(hostile, hellos, 3600)
 {
 	uint64_t challenge, echo;
 	int i, live = 0, old = 0;
@@ -647,7 +647,7 @@ TEST_F_TIMEOUT(hostile, hellos, 300)
 }
 
 /* the answer to a request that fails repeats the request, but not its key */
-TEST_F_TIMEOUT(hostile, key, 300)
+TEST_F_TIMEOUT(hostile, key, 3600)
 {
 	struct nlmsghdr *h = (void *)self->g.nl.buf;
 	int off = 0, i, found = 0;
@@ -669,7 +669,7 @@ TEST_F_TIMEOUT(hostile, key, 300)
 }
 
 /* a node whose description is longer than a message: a dump says so, and does not just end */
-TEST_F_TIMEOUT(hostile, dump, 300)
+TEST_F_TIMEOUT(hostile, dump, 3600)
 {
 	uint8_t data[8000];
 	struct nlmsghdr *h;

@@ -8,7 +8,7 @@
  * pw-checking: no (counts only; the objects come and go in stress_test)
  */
 #include "pwrouter.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <sys/prctl.h>
 #include <sys/stat.h>

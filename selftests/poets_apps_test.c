@@ -4,15 +4,12 @@
  * a grid until it has converged, shortest paths in a random graph. The handlers
  * run in this process; packets between devices go through the SAN, also those
  * between two devices of one station.
- * pw-timeout: 240
+ * pw-timeout: 400
  * pw-cpus-debug: 1
  * pw-weight: 40
  */
 #include "pwpoets.h"
-#include "kselftest_harness.h"
-
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 150
+#include "pwharness.h"
 
 #define DEVS_MAX 1000
 #define EDGES_MAX 8

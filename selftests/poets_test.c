@@ -11,14 +11,10 @@
 #include "pwpoets.h"
 #include "pwflood.h"
 #include "pwsan.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <signal.h>
 #include <sys/wait.h>
-
-/* the runner has a limit; a million packets on a checking kernel take their time */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 3600
 
 /* a softswitch with 3 devices of 2, 1, 0 pins and 3, 1, 2 edges runs at s1 */
 static int small_machine(void)

@@ -8,7 +8,7 @@
  */
 #include "pwtest.h"
 #include "pwrouter.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <limits.h>
 #include <netinet/in.h>
@@ -730,7 +730,7 @@ TEST_F(pair, ways_by_hand)
 	close(ev.nl.fd);
 }
 
-TEST_F_TIMEOUT(pair, hostile, 200)
+TEST_F_TIMEOUT(pair, hostile, 3600)
 {
 	long n = getenv("PW_SOAK") ? 100000 : 10000, i;
 	unsigned int seed = 12345;
@@ -884,7 +884,7 @@ FIXTURE_TEARDOWN(ip)
 {
 }
 
-TEST_F_TIMEOUT(ip, across, 200)
+TEST_F_TIMEOUT(ip, across, 3600)
 {
 	const uint8_t v6[2][16] = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } };
 	long bytes = pw_scaled(variant->bytes, 100000);
@@ -1028,7 +1028,7 @@ static int collect_replies(int fd, const char *text, int missing, char *seen)
 	return missing;
 }
 
-TEST_F_TIMEOUT(triangle, any_to_any_by_address, 200)
+TEST_F_TIMEOUT(triangle, any_to_any_by_address, 3600)
 {
 	static char seen[2048];
 	int s, i, d, k, l, left;
@@ -1086,7 +1086,7 @@ static int fetch_route(int fd, uint32_t me, uint32_t hr, uint32_t dst, uint8_t *
 	return -1;
 }
 
-TEST_F_TIMEOUT(triangle, any_to_any_by_source_route, 200)
+TEST_F_TIMEOUT(triangle, any_to_any_by_source_route, 3600)
 {
 	static uint8_t route[SANS][NMAX][256];
 	static int rlen[SANS][NMAX];
@@ -1263,7 +1263,7 @@ static void log_half(struct __test_metadata *_metadata, struct pw_genl *g, const
 	}
 }
 
-TEST_F_TIMEOUT(triangle, router_deleted_under_load, 200)
+TEST_F_TIMEOUT(triangle, router_deleted_under_load, 3600)
 {
 	static struct load ld;
 	long left, limited;

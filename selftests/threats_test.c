@@ -6,7 +6,7 @@
  * pw-weight: 30
  */
 #include "pwrouter.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -11,7 +11,7 @@
  */
 #include "pwtest.h"
 #include "pwrouter.h"
-#include "kselftest_harness.h"
+#include "pwharness.h"
 
 #include <linux/veth.h>
 #include <netinet/in.h>
@@ -190,7 +190,7 @@ FIXTURE_TEARDOWN(trunk)
 	}
 }
 
-TEST_F_TIMEOUT(trunk, refusals, 200)
+TEST_F_TIMEOUT(trunk, refusals, 3600)
 {
 	EXPECT_EQ(-EINVAL, trunk_add(&self->g[0], 0, key, true));
 	if (variant->dev) {
@@ -230,7 +230,7 @@ TEST_F_TIMEOUT(trunk, refusals, 200)
 	EXPECT_TRUE(reaches(&self->g[1], 1, true, 10));
 }
 
-TEST_F_TIMEOUT(trunk, frames, 200)
+TEST_F_TIMEOUT(trunk, frames, 3600)
 {
 	struct pw_hdr h;
 	uint8_t data[1500];
@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(trunk, frames, 200)
 }
 
 /* somebody on the link sends as if he were the peer, and plays packets back */
-TEST_F_TIMEOUT(trunk, injection, 200)
+TEST_F_TIMEOUT(trunk, injection, 3600)
 {
 	long n = pw_scaled(20000, 500), i, auth, replay = 0;
 	struct sockaddr_in to = { .sin_family = AF_INET };
@@ -405,7 +405,7 @@ TEST_F_TIMEOUT(trunk, injection, 200)
 }
 
 /* the same with frames of the trunk's device; also from a station that is not the peer */
-TEST_F_TIMEOUT(trunk, injection_dev, 200)
+TEST_F_TIMEOUT(trunk, injection_dev, 3600)
 {
 	long n = pw_scaled(20000, 500), i, auth, replay = 0;
 	const int len = 14 + 32 + 32 + 16;
@@ -478,7 +478,7 @@ TEST_F_TIMEOUT(trunk, injection_dev, 200)
 	close(tap);
 }
 
-TEST_F_TIMEOUT(trunk, bad_link, 200)
+TEST_F_TIMEOUT(trunk, bad_link, 3600)
 {
 	long n = pw_scaled(4000, 200), i, got = 0, twice = 0, bad = 0, seq;
 	static uint8_t seen[100000];
