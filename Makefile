@@ -11,7 +11,7 @@ R     := $(O)/results
 SOAK_SCALE ?= 1000
 # on the debug kernel everything is 13 to 30 times slower
 DEBUG_SCALE ?= 10
-FUZZ_SECONDS ?= 8
+FUZZ_SECONDS ?= 5
 # selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
 T ?=
 K ?= 6.1 6.12

@@ -4,6 +4,7 @@
 # pw-timeout: 240
 # pw-weight: 60
 # pw-checking: no (minutes of process starts; limits, link and netns drive the same kernel code)
+# pw-6.1: no (it tests pwctl, the same for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq

@@ -4,6 +4,7 @@
 # source route, events; what is refused and in which words.
 # pw-timeout: 240
 # pw-checking: no (a minute of process starts; router_test and trunk_test do the same there)
+# pw-6.1: no (it tests pwctl, the same for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq ip
