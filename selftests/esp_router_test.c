@@ -11,6 +11,7 @@
  * pw-timeout: 240
  * pw-cpus-debug: 1
  * pw-kmemleak: yes
+ * pw-6.1: no (the same packets for every kernel)
  */
 #include "pwrouter.h"
 #include "pwesp.h"

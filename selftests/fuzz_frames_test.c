@@ -5,6 +5,7 @@
  * are balanced exactly, for both stations, the kernel's own answers included.
  * pw-append-6.12: slub_debug=FZP kfence.sample_interval=20
  * pw-timeout: 300
+ * pw-6.1: no (hostile frames meet 6.12 with its checks)
  *
  *	fuzz_frames_test [FRAMES [SEED]]
  */

@@ -5,6 +5,7 @@
 # pw-timeout: 240
 # pw-weight: 50
 # pw-checking: no (minutes of process starts; fuzzer and trace tests use monitors there)
+# pw-6.1: no (the same records for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need tcpdump tshark mergecap pwctl

@@ -7,6 +7,7 @@
  * pw-timeout: 400
  * pw-cpus-debug: 1
  * pw-weight: 40
+ * pw-6.1: no (the same packets for every kernel)
  */
 #include "pwpoets.h"
 #include "pwharness.h"
