@@ -4,6 +4,7 @@
  * covers: users without CAP_NET_ADMIN over the network namespace, owners of another
  * namespace, descriptors passed to them, and what a station that has gone leaves.
  * pw-weight: 30
+ * pw-checking: no (refusals only; the fuzzer asks for the same in soaks)
  */
 #include "pwrouter.h"
 #include "pwharness.h"
