@@ -155,7 +155,6 @@ enum pw_softswitch_state {
 	PW_SOFTSWITCH_STATES
 };
 
-
 enum pw_softswitch_drop {
 	PW_SOFTSWITCH_OK,
 	PW_SOFTSWITCH_D_MALFORMED,	/* shorter than a header or longer than 4 flits */
