@@ -4,7 +4,7 @@
 # fragments, MTU changes, TCP, and what a capture shows.
 # pw-timeout: 400
 # pw-weight: 90
-# pw-checking: no (minutes of process starts; eep_test sends the same frames there)
+# pw-checking: no (minutes of process starts; soaks run it there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip ping tcpdump iperf3 jq pwctl socat

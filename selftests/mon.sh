@@ -4,7 +4,7 @@
 # tcpdump and decoded by tshark; only the SANs of one's own namespace; nothing left.
 # pw-timeout: 240
 # pw-weight: 50
-# pw-checking: no (minutes of process starts; fuzzer and trace tests use monitors there)
+# pw-checking: no (minutes of process starts; soaks run it there)
 # pw-6.1: no (the same records for every kernel)
 
 . "$(dirname "$0")/lib.sh"

@@ -3,7 +3,7 @@
 # pwctl: every verb, what it refuses and in which words, exit codes, JSON.
 # pw-timeout: 240
 # pw-weight: 60
-# pw-checking: no (minutes of process starts; limits, link and netns drive the same kernel code)
+# pw-checking: no (minutes of process starts; soaks run it there)
 # pw-6.1: no (it tests pwctl, the same for every kernel)
 
 . "$(dirname "$0")/lib.sh"
