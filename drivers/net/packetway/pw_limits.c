@@ -79,6 +79,9 @@ void pw_limit_uncharge(struct net *net, enum pw_limit what, u32 n)
 	atomic_sub(n, &pw_limits(net)->used[what]);
 }
 
+/* a command that deletes waits no longer than this */
+#define PW_DYING_WAIT	(5 * HZ)
+
 static atomic_t *pw_dying(struct net *net)
 {
 	struct pw_net *pn = net_generic(net, pw_net_id);
@@ -101,10 +104,13 @@ void pw_dying_del(struct net *net)
 		wake_up_var(dying);
 }
 
-/* wait until no object of the namespace waits to be freed, or a fatal signal comes */
+/*
+ * Wait until no object of the namespace waits to be freed. Others may keep deleting, and
+ * generic netlink holds a lock of all families meanwhile, hence not for ever.
+ */
 void pw_dying_wait(struct net *net)
 {
-	wait_var_event_killable(pw_dying(net), !atomic_read(pw_dying(net)));
+	wait_var_event_timeout(pw_dying(net), !atomic_read(pw_dying(net)), PW_DYING_WAIT);
 }
 
 /* the same for a namespace that goes away */
