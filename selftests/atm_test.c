@@ -205,12 +205,12 @@ TEST_F(atm, names_and_types)
 	EXPECT_EQ(0, send_int(d[0], "two", 0, 5, 103));
 	EXPECT_EQ(0, send_int(d[0], "two", ATM_ALL, 5, 104));
 	/* by type, in order within a type */
-	EXPECT_EQ(101, recv_int(d[1], 6, 5000));
-	EXPECT_EQ(100, recv_int(d[1], 5, 5000));
-	EXPECT_EQ(103, recv_int(d[1], 5, 5000));
-	EXPECT_EQ(104, recv_int(d[1], 5, 5000));
+	EXPECT_EQ(101, recv_int(d[1], 6, SOON));
+	EXPECT_EQ(100, recv_int(d[1], 5, SOON));
+	EXPECT_EQ(103, recv_int(d[1], 5, SOON));
+	EXPECT_EQ(104, recv_int(d[1], 5, SOON));
 	/* a neighbour on the sender's port gets both kinds */
-	EXPECT_EQ(0, recv_int(d[2], 5, 5000) + recv_int(d[2], 5, 5000) - 206);
+	EXPECT_EQ(0, recv_int(d[2], 5, SOON) + recv_int(d[2], 5, SOON) - 206);
 	EXPECT_EQ(-ETIMEDOUT, recv_int(d[1], 5, 50));
 	EXPECT_EQ(-ETIMEDOUT, recv_int(d[2], 5, 50));
 	EXPECT_EQ(-ETIMEDOUT, recv_int(d[3], 5, 50));

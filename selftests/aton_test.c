@@ -330,7 +330,7 @@ TEST_F(aton, batch)
 	ASSERT_EQ(0, ioctl(p.fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
 	EXPECT_EQ(20, s.out_queued);
 	while (got < 20) {
-		ASSERT_EQ(1, poll(&p, 1, 5000));
+		ASSERT_EQ(1, poll(&p, 1, SOON));
 		n = read(p.fd, r, sizeof(r));
 		ASSERT_GT(n, 0);
 		ASSERT_EQ(0, n % sizeof(r[0]));
@@ -488,7 +488,7 @@ TEST_F(aton, standing)
 	for (int i = 0; i < N; i++)
 		self->st[i].op->operand[0] = 1;
 	ASSERT_EQ(0, ioctl(p.fd, PACKETWAY_IOC_ATON_STAND, &s));
-	ASSERT_EQ(1, poll(&p, 1, 5000));
+	ASSERT_EQ(1, poll(&p, 1, SOON));
 	ASSERT_EQ(sizeof(r), read(p.fd, &r, sizeof(r)));
 	EXPECT_TRUE(r.flags & PACKETWAY_ATON_F_STANDING);
 	EXPECT_EQ(77, r.user_data);
@@ -498,7 +498,7 @@ TEST_F(aton, standing)
 	EXPECT_EQ(0, poll(&p, 1, 100));
 	EXPECT_GT(slot->runs, runs);
 	self->st[5].op->operand[0] = 101;
-	ASSERT_EQ(1, poll(&p, 1, 5000));
+	ASSERT_EQ(1, poll(&p, 1, SOON));
 	ASSERT_EQ(sizeof(r), read(p.fd, &r, sizeof(r)));
 	EXPECT_EQ(N + 100, r.v1);
 	/* gone with a word, gone with its file */

@@ -51,8 +51,8 @@ ip -n "$B" link set q2 up
 ip -n "$B" link set q3 up
 pwctl router add r1 san 1:15 san 2:15
 pwctl router add r2 san 2:14 san 3:15
-busywait 20000 pwctl resolve 00:03:01 san 1 >/dev/null
-busywait 20000 pwctl resolve 00:01:01 san 3 >/dev/null
+busywait 60000 pwctl resolve 00:03:01 san 1 >/dev/null
+busywait 60000 pwctl resolve 00:01:01 san 3 >/dev/null
 # routes are known where the SANs are at home
 route() { pwctl -j resolve "$1" san "$2" | jq -er 'first(.. | objects | .l2rh // empty)'; }
 if ! { to2=$(route 00:02:01 1) && to3=$(route 00:03:01 1) && from2=$(route 00:01:01 2) && from3=$(route 00:01:01 3); }; then

@@ -358,7 +358,7 @@ TEST_F(cdev, moved_station)
 TEST_F(cdev, namespace_goes)
 {
 	struct packetway_info info;
-	double end = pw_now() + (pw_slow_kernel() ? 25 : 10);
+	double end = pw_now() + SOON / 1000;
 	int other = pw_ns_new();
 	int fd = -1;
 

@@ -67,7 +67,7 @@ command_of_page() {
 		return ;;
 	*'pwctl lab down'*)
 		if [ ${#live[@]} -gt 0 ]; then
-			busywait 30000 capture_is_over
+			busywait 60000 capture_is_over
 			tap_ok "the capture shows ring packets" grep -q 'ATON.*ADD' "$tmp/live" ||
 				sed 's/^/# /' "$tmp/live"
 			live=()

@@ -56,7 +56,7 @@ static int dm_group(void)
 static bool alert(char *reason, size_t size)
 {
 	struct nlmsghdr *h = (void *)dm.nl.buf;
-	double end = pw_now() + 20;
+	double end = pw_now() + SOON / 1000;
 	struct genlmsghdr *g;
 	struct rtattr *a;
 	int left;

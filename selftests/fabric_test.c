@@ -19,7 +19,6 @@
 #define PT_TEST 1500
 #define ALL 0x7fffff	/* broadcast */
 #define GROUP 0xe00077
-#define SOON 8000
 
 /* a port has so many frames in the fabric before its queue stops */
 #define BURST 200
@@ -232,7 +231,7 @@ TEST_F(fabric, refused_routes)
 		EXPECT_EQ(PW_TE_ERR_BADL2RH, h.te);
 	}
 	/* the answers alone went through the fabric */
-	EXPECT_EQ(ARRAY_SIZE(len), pw_stat(self->fd[0], "s0", "aal_messages_out"));
+	EXPECT_SOON(ARRAY_SIZE(len), pw_stat(self->fd[0], "s0", "aal_messages_out"));
 }
 
 /* an arrival at the end of time neither traps nor stays */
@@ -797,7 +796,7 @@ TEST_F(fabric, back_pressure)
 	EXPECT_LT(256, n);
 	EXPECT_GT(1256, n);
 	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(1, pw_stat(self->fd[0], "s0", "eep_tx_stopped"));
+	EXPECT_SOON(1, pw_stat(self->fd[0], "s0", "eep_tx_stopped"));
 	EXPECT_EQ(0, poll(&p, 1, 0));
 	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
 	EXPECT_EQ(1, poll(&p, 1, SOON));
@@ -867,7 +866,7 @@ TEST_F(fabric, engine_switch_under_traffic)
 	load.stop = true;
 	pthread_join(load.thread, NULL);
 	/* port 15 was down at times: what it missed never comes */
-	end = pw_now() + 15;
+	end = pw_now() + SOON / 1000;
 	do {
 		missing = 0;
 		for (d = 8; d < PORTS; d++)
@@ -914,7 +913,6 @@ TEST_F(fabric, real_time)
 	EXPECT_LE(virt + 0.0005, t);
 	EXPECT_LE(100000000, first);
 	EXPECT_LE(n * 1000 * 8 / 155.52e6, virt);
-	EXPECT_GT(virt + (pw_slow_kernel() ? 20 : 3), t);
 }
 
 TEST_F(fabric, clock)

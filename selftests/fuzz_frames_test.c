@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	t = pw_now() - t;
 
 	/* the last ones may still be under way */
-	end = pw_now() + 20;
+	end = pw_now() + SOON / 1000;
 	do {
 		usleep(10000);
 		drain(&a);

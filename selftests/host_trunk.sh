@@ -92,7 +92,7 @@ listens=0
 listen() {
 	listens=$((listens + 1))
 	on_b "$tp recv s $1 ${2:-} >/run/heard.$listens 2>&1 & echo \$! >/run/listener"
-	busywait 20000 on_b grep -q ready /run/heard.$listens
+	busywait 60000 on_b grep -q ready /run/heard.$listens
 }
 # heard MS: what has come when all have, or after MS
 heard() {
@@ -121,7 +121,7 @@ on_b ip neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)" dev e
 # a key at one end, none at the other, then another one
 pwctl router add t san 1:15 trunk udp 10.77.0.1:7777 10.77.0.2:7777 secret $key
 on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 insecure
-busywait 20000 sh -c "pwctl -j router show t | jq -e '.[0].trunk.stats.\"drop-auth\" > 0' >/dev/null"
+busywait 60000 sh -c "pwctl -j router show t | jq -e '.[0].trunk.stats.\"drop-auth\" > 0' >/dev/null"
 tap_is "a key at one end only: refused" "$(here '.rx + ."hello-rx"')" 0
 on_b pwctl router del t
 on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 secret ${key%?}0
@@ -129,7 +129,7 @@ sleep 1
 tap_is "another key: refused" "$(here '.rx + ."hello-rx"')" 0
 on_b pwctl router del t
 on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 secret $key
-tap_ok "the same key: the SANs know each other" busywait 40000 pwctl resolve 00:02:01 san 1
+tap_ok "the same key: the SANs know each other" busywait 60000 pwctl resolve 00:02:01 san 1
 
 across() {
 	tap_ok "$1: ping" pwctl ping 00:02:01 count 3 interval 10 timeout 5000
@@ -140,7 +140,7 @@ across() {
 		jq -e '.end.sum_received.bytes > 20000' /run/speed
 	# the group is known here when its listener has registered there
 	listen 50 0xe00042
-	busywait 20000 sh -c "pwctl -j name show san 1 | jq -e 'map(select(.addr == \"00:02:01\" and (.groups | index(\"e0:00:42\")))) | length == 1' >/dev/null"
+	busywait 60000 sh -c "pwctl -j name show san 1 | jq -e 'map(select(.addr == \"00:02:01\" and (.groups | index(\"e0:00:42\")))) | length == 1' >/dev/null"
 	sleep 0.3
 	"$tp" send s 0xe00042 50
 	tap_is "$1: a multicast" "$(heard 20000)" "got 50 twice 0 bad 0"
@@ -208,11 +208,11 @@ ip -n "$THIRD" neigh replace 10.77.0.1 lladdr "$(cat /sys/class/net/br0/address)
 quiet
 "$tp" recv s 1 >/run/victim 2>&1 &
 victim=$!
-busywait 10000 grep -q ready /run/victim
+busywait 60000 grep -q ready /run/victim
 in0=$(here "$in_all") rx0=$(here '.rx') auth0=$(here '."drop-auth"') hello0=$(here '."hello-rx"')
 tap_ok "a third host injects $n packets" ip netns exec "$THIRD" "$tp" inject 10.77.0.2 10.77.0.1 7777 "$n"
 arrived() { [ $(($(here "$in_all") - in0 - $(here '."hello-rx"') + hello0)) -ge "$n" ]; }
-tap_ok "all of them reach the trunk" busywait 20000 arrived
+tap_ok "all of them reach the trunk" busywait 60000 arrived
 tap_is "none is taken for a frame" $(($(here .rx) - rx0)) 0
 tap_is "all are refused for want of the key" $(($(here '."drop-auth"') - auth0)) "$n"
 kill $victim
@@ -226,7 +226,7 @@ pwctl router del t
 on_b pwctl router del t
 pwctl router add t san 1:15 trunk dev br0 secret $key
 on_b pwctl router add t san 2:15 trunk dev eth0 secret $key
-tap_ok "a trunk over Ethernet: the SANs know each other" busywait 40000 pwctl resolve 00:02:01 san 1
+tap_ok "a trunk over Ethernet: the SANs know each other" busywait 60000 pwctl resolve 00:02:01 san 1
 across "trunk over Ethernet"
 pwctl router del t
 pwctl station del s

@@ -108,7 +108,7 @@ wait 2>/dev/null
 seconds=$(pw_scaled 10)
 [ "$seconds" -ge 3 ] || seconds=3
 [ "$seconds" -le 10 ] || seconds=10
-nb timeout 60 iperf3 -s -1 >/dev/null 2>&1 &
+nb timeout 180 iperf3 -s -1 >/dev/null 2>&1 &
 slowwait 10 eval "ip netns exec $B ss -Hltn sport = :5201 | grep -q 5201" >/dev/null
 before="$(drops "$A" sa0) $(drops "$B" sb0)"
 tap_ok "iperf3, TCP, $seconds s" na iperf3 -c 10.7.0.2 -t "$seconds" --connect-timeout 20000 -J --logfile "$tmp/iperf"
@@ -132,7 +132,7 @@ tap_is "... no drop" "$(drops "$A" sa0) $(drops "$B" sb0)" "$before"
 pwctl -n "$A" san set 0 engine none
 
 # --- TCP while the MTU changes under it
-nb timeout 60 iperf3 -s -1 >/dev/null 2>&1 &
+nb timeout 180 iperf3 -s -1 >/dev/null 2>&1 &
 slowwait 10 eval "ip netns exec $B ss -Hltn sport = :5201 | grep -q 5201" >/dev/null
 na iperf3 -6 -c fd07::2 -t 3 --connect-timeout 20000 -J --logfile "$tmp/iperf6" &
 client=$!

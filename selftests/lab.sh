@@ -54,7 +54,7 @@ sleep 600 &
 other=$!
 pwctl lab exec s4 sleep 600 &
 inside=$!
-busywait 5000 test "$(readlink /proc/$inside/ns/net)" != "$(readlink /proc/self/ns/net)"
+busywait 60000 test "$(readlink /proc/$inside/ns/net)" != "$(readlink /proc/self/ns/net)"
 tap_ok "ring8: down" pwctl lab down ring8
 tap_is "leaves nothing" "$(left)" "$before"
 tap_is "what ran in it has ended" "$(kill -0 $inside 2>/dev/null; echo $?)" 1
@@ -79,9 +79,9 @@ deliver() {
 	local i=0 d mon
 
 	pwctl -n clos san set 0 frozen 1
-	timeout 60 pwctl -j monitor event pw_deliver count $# >"$bad" &
+	timeout 120 pwctl -j monitor event pw_deliver count $# >"$bad" &
 	mon=$!
-	busywait 5000 test -d /sys/kernel/tracing/instances/pwctl-*
+	busywait 60000 test -d /sys/kernel/tracing/instances/pwctl-*
 	for d; do
 		i=$((i + 1))
 		pwctl lab exec s$i pwctl send "$d" pt 1500 hex "$data"
@@ -135,7 +135,7 @@ tap_ok "sans: up" pwctl lab up "$labs/sans.yaml" timeout 60000
 tap_is "routers" "$(pwctl -n sans -j router show | jq -c '[.[].name] | sort')" '["ab","bc","ca"]'
 tap_is "two ways to each SAN, one of them best" \
 	"$(pwctl -n sans -j route show san 1 | jq -c 'map(select(.first == "00:03:01") | .best) | sort')" '[false,true]'
-busywait 20000 sh -c "pwctl -n sans resolve c2 san 1 >/dev/null 2>&1"
+busywait 60000 sh -c "pwctl -n sans resolve c2 san 1 >/dev/null 2>&1"
 tap_is "names" "$(pwctl -n sans -j name show san 1 | jq -r 'map(.name) | unique | join(" ")')" "a1 a2 ab b1 b2 bc c1 c2 ca"
 tap_is "resolve by name from a station" "$(pwctl lab exec a1 pwctl -j resolve c2 timeout 5000 | jq -r '.[0].addr')" 00:03:02
 tap_ok "ping across" pwctl lab exec a1 pwctl ping 00:03:02 count 2 interval 10 timeout 5000
@@ -152,8 +152,8 @@ tap_is "round by SAN 2" "$(trace | jq -c 'map(.router // empty)')" '["ab","bc"]'
 tap_ok "route del" pwctl -n sans route del 00:03:01-00:03:10 san 1 via 00:01:10
 tap_is "and back" "$(trace | jq -c 'map(.router // empty)')" '["ca"]'
 tap_ok "a router goes" pwctl -n sans router del ca
-busywait 30000 sh -c "pwctl -n sans -j route show san 1 | jq -e 'map(select(.best and .first == \"00:03:01\")) | length == 1' >/dev/null"
-busywait 30000 sh -c "pwctl -n sans -j route show san 3 | jq -e 'map(select(.best and .first == \"00:01:01\")) | length == 1' >/dev/null"
+busywait 60000 sh -c "pwctl -n sans -j route show san 1 | jq -e 'map(select(.best and .first == \"00:03:01\")) | length == 1' >/dev/null"
+busywait 60000 sh -c "pwctl -n sans -j route show san 3 | jq -e 'map(select(.best and .first == \"00:01:01\")) | length == 1' >/dev/null"
 two=$(trace)
 tap_is "another way" "$(jq -c 'map(.router // empty)' <<<"$two")" '["ab","bc"]'
 tap_ok "and a longer one" test "$(jq '.[-1]."virtual-ns"' <<<"$two")" -gt "$(jq '.[-1]."virtual-ns"' <<<"$one")"

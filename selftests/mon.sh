@@ -20,7 +20,7 @@ start() {
 	shift 2
 	$in tcpdump -i "$dev" -U -w "$file" "$@" 2>"$tmp/tcpdump" &
 	cap=$!
-	busywait 20000 grep -q listening "$tmp/tcpdump"
+	busywait 60000 grep -q listening "$tmp/tcpdump"
 }
 captured() {
 	tcpdump --count -r "$tmp/$1.pcap" 2>/dev/null | cut -d ' ' -f 1
@@ -102,7 +102,7 @@ finish other 1
 cleanup_ns "$other"
 
 # pwctl makes and removes its own
-timeout 60 pwctl capture ring tcpdump -c 3 >"$tmp/pwctl" 2>&1 &
+timeout 120 pwctl capture ring tcpdump -c 3 >"$tmp/pwctl" 2>&1 &
 cap=$!
 for _ in $(seq 100); do
 	kill -0 $cap 2>/dev/null || break

@@ -99,7 +99,7 @@ tap_is "a random graph: every distance" "$(sed -n 's/^supervisor: //p' "$dir/out
 change '.properties.laps = 1000000'
 pwctl -j poets run "$dir/x.json" >"$dir/out" 2>&1 &
 pid=$!
-busywait 20000 all_run
+busywait 60000 all_run
 tap_is "show: softswitches" \
 	"$(pwctl -j poets show pw3 | jq -c '.[0] | [.dev, .role, .addr, .state, .devices, .pins, .mothership, .interval]')" \
 	'["pw3","softswitch","00:00:04","running",63,63,"00:00:01",500]'
@@ -118,10 +118,10 @@ tap_is "timeout" $? 3
 tap_is "timeout: says so" "$(grep -c ' end timeout ' "$dir/out")" 1
 pwctl poets run "$dir/x.json" >"$dir/out" 2>&1 &
 pid=$!
-busywait 20000 all_run
+busywait 60000 all_run
 kill -KILL $pid
 wait $pid 2>/dev/null
-busywait 20000 nothing_there
+busywait 60000 nothing_there
 tap_is "killed: nothing is left" "$(pwctl -j poets show)" "[]"
 for i in $(seq 1 15); do pwctl station del "pw$i"; done
 

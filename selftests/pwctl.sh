@@ -86,9 +86,9 @@ pwctl aton set 0 reg 3 dev pw0
 filter='.[0].operands[0:2]'
 tap_is "aton show" "$(op show dev pw0)" '[5,0]'
 out=$(mktemp)
-timeout 20 pwctl -j aton watch add count 2 dev pw0 >"$out" &
+timeout 120 pwctl -j aton watch add count 2 dev pw0 >"$out" &
 watch=$!
-busywait 10000 grep -q '"value":10' "$out"
+busywait 60000 grep -q '"value":10' "$out"
 pwctl aton set 100 dev pw1
 wait $watch
 tap_is "aton watch sees the change" "$(jq -c .value "$out" | tr '\n' ' ')" "10 105 "
@@ -119,9 +119,9 @@ tap_is "send, and the ERR that comes" \
 tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
 tap_is "stats of nobody" "$(status pwctl stats nobody)" 2
 
-timeout 30 pwctl -j events trace count 3 >"$out" &
+timeout 120 pwctl -j events trace count 3 >"$out" &
 mon=$!
-busywait 5000 test -d /sys/kernel/tracing/instances/pwctl-$mon
+busywait 60000 test -d /sys/kernel/tracing/instances/pwctl-$mon
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	pwctl san add 7 ports 4
 	pwctl san del 7
@@ -133,7 +133,7 @@ tap_is "events: SANs come" "$(jq -r 'select(.object == "san" and .event == "new"
 tap_is "events leaves no trace instance" "$(find /sys/kernel/tracing/instances -mindepth 1 | wc -l)" 0
 
 if command -v tcpdump >/dev/null; then
-	timeout 30 pwctl capture dev pw0 tcpdump write "$out.pcap" -c 2 >/dev/null 2>&1 &
+	timeout 120 pwctl capture dev pw0 tcpdump write "$out.pcap" -c 2 >/dev/null 2>&1 &
 	cap=$!
 	for _ in $(seq 40); do
 		kill -0 $cap 2>/dev/null || break

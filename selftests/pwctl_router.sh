@@ -55,13 +55,13 @@ for s in a b c; do
 	i=$((i + 1))
 done
 events=$(mktemp)
-timeout 120 pwctl -j monitor >"$events" &
+timeout 600 pwctl -j monitor >"$events" &
 mon=$!
-busywait 10000 sh -c "pwctl san add 9 ports 4; pwctl san del 9; test -s '$events'"
+busywait 60000 sh -c "pwctl san add 9 ports 4; pwctl san del 9; test -s '$events'"
 tap_ok "router add" pwctl router add ab san 1:15 san 2:15
 tap_ok "router add, lowest free ports" pwctl router add bc san 2 san 3
-busywait 30000 knows 1 00:03:01
-busywait 30000 knows 3 00:01:01
+busywait 60000 knows 1 00:03:01
+busywait 60000 knows 3 00:01:01
 tap_is "twice" "$(says pwctl router add ab san 1:9 san 2:9)" \
 	"Error: A router with this name exists already."
 tap_is "router show" "$(pwctl -j router show | jq -c 'map([.name, (.halves | map([.san, .port, .addr]))])')" \
@@ -83,16 +83,16 @@ tap_is "resolve nobody" "$(status pwctl resolve nobody dev a timeout 3000)" 2
 tap_is "or in a SAN" "$(says pwctl resolve nobody san 1)" "Error: No half-router of this SAN knows the node."
 
 # ping and trace, by address and by source route
-tap_ok "ping across" pwctl ping 00:03:01 dev a count 2 interval 10 timeout 5000
-tap_ok "ping by source route" pwctl ping 00:03:01 by-route dev a count 2 interval 10 timeout 5000
+tap_ok "ping across" pwctl ping 00:03:01 dev a count 2 interval 10 timeout 30000
+tap_ok "ping by source route" pwctl ping 00:03:01 by-route dev a count 2 interval 10 timeout 30000
 hex=$(pwctl -j resolve c dev a | jq -r '.[0].l2rh')
-tap_ok "ping by this source route ($hex)" pwctl ping 00:03:01 route "$hex" dev a count 1 timeout 5000
+tap_ok "ping by this source route ($hex)" pwctl ping 00:03:01 route "$hex" dev a count 1 timeout 30000
 tap_is "a source route that is none" "$(status pwctl ping 00:03:01 route 00 dev a)" 1
 l2=$(pwctl -j router show bc | jq '.[0].halves[1].stats."forward-l2"')
 tap_ok "they went by L2RH ($l2)" test "$l2" -ge 3
 for by in "" by-route; do
 	# shellcheck disable=SC2086
-	t=$(pwctl -j trace 00:03:01 $by dev a timeout 5000)
+	t=$(pwctl -j trace 00:03:01 $by dev a timeout 30000)
 	tap_is "trace ${by:-by address}: routers" "$(jq -c '.[:-1] | map([.hop, .router, .addr, .out])' <<<"$t")" \
 		'[[1,"ab","00:01:10","00:02:10"],[2,"bc","00:02:02","00:03:02"]]'
 	tap_is "who answers" "$(jq -c '.[-1] | [.answer, .by, .hops, .back]' <<<"$t")" \
@@ -100,15 +100,15 @@ for by in "" by-route; do
 	tap_is "the farther, the later in virtual time" \
 		"$(jq -c 'map(."virtual-ns") | .[0] > 0 and .[0] < .[1] and .[1] < .[2]' <<<"$t")" true
 done
-tap_is "the answer again, to the nanosecond" "$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq '.[-1]."virtual-ns"')" \
-	"$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq '.[-1]."virtual-ns"')"
+tap_is "the answer again, to the nanosecond" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq '.[-1]."virtual-ns"')" \
+	"$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq '.[-1]."virtual-ns"')"
 tap_is "trace to nobody" "$(status pwctl trace 00:03:09 dev a)" 3
 tap_is "by a route that nobody knows" "$(status pwctl trace 00:77:09 by-route dev a)" 3
 
 # ways by hand: round by SAN 3 is longer and is used all the same
 pwctl router add ca san 3:15 san 1:14
-busywait 30000 sh -c "pwctl -j route show san 1 | jq -e 'map(select(.best and .\"half-router\" == \"00:01:0f\")) | length == 1' >/dev/null"
-tap_is "the short way" "$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
+busywait 60000 sh -c "pwctl -j route show san 1 | jq -e 'map(select(.best and .\"half-router\" == \"00:01:0f\")) | length == 1' >/dev/null"
+tap_is "the short way" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
 tap_is "a half-router elsewhere" "$(says pwctl route add 00:03:01 san 1 via 00:02:10)" \
 	"Error: The half-router is not on this SAN."
 tap_is "no half-router there" "$(says pwctl route add 00:03:01 san 1 via 00:01:01)" \
@@ -120,19 +120,19 @@ tap_is "route add, twice" "$(says pwctl route add 00:03:01-00:03:10 san 1 via 00
 	"Error: There is such a route already."
 tap_is "it is the best" "$(pwctl -j route show san 1 | jq -c 'map(select(.static) | [.first, .last, ."half-router", .best])')" \
 	'[["00:03:01","00:03:10","00:01:10",true]]'
-tap_is "and is used" "$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
+tap_is "and is used" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
 tap_ok "route del" pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10
-tap_is "the short way again" "$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
+tap_is "the short way again" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
 tap_is "route del, twice" "$(says pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10)" \
 	"Error: There is no such route made by hand."
 tap_ok "one node by hand" pwctl route add 00:03:01 san 1 via 00:01:10 quality 9
 tap_is "the narrowest range decides, not the quality" \
-	"$(pwctl -j trace 00:03:01 dev a timeout 5000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
+	"$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
 
 tap_ok "router del" pwctl router del ca
 tap_ok "router del" pwctl router del bc
 event() { jq -r "select(.object == \"$1\" and .event == \"$2\") | $3" "$events" | sort -u; }
-busywait 20000 sh -c "jq -e 'select(.object == \"route\" and .event == \"del\" and .san == 1 and .first == \"00:03:01\" and .last == \"00:03:10\")' '$events' >/dev/null"
+busywait 60000 sh -c "jq -e 'select(.object == \"route\" and .event == \"del\" and .san == 1 and .first == \"00:03:01\" and .last == \"00:03:10\")' '$events' >/dev/null"
 kill $mon
 wait $mon 2>/dev/null
 tap_is "events: routers come" "$(event router new .name | paste -sd ' ')" "ab bc ca"
@@ -161,11 +161,11 @@ tap_ok "trunk dev" pwctl router add t san 1:15 trunk dev v0 id 5 secret-file "$k
 tap_is "trunk dev, twice" "$(says pwctl router add u san 1:14 trunk dev v0 id 5)" \
 	"Error: The device has a trunk with this id already."
 tap_ok "its other end" pwctl -n "$FAR" router add t san 7:15 trunk dev v1 id 5 secret "$(cat "$key")"
-busywait 30000 knows 1 00:07:01
+busywait 60000 knows 1 00:07:01
 tap_is "router show: trunk" "$(pwctl -j router show t | jq -c '.[0].trunk | [.kind, .dev, .id, .up, .secret, .peer, .mtu]')" \
 	'["dev","v0",5,true,true,"00:07:10",1424]'
-tap_ok "ping over it" pwctl ping 00:07:01 dev a count 2 interval 10 timeout 5000
-tap_is "trace over it" "$(pwctl -j trace 00:07:01 by-route dev a timeout 5000 | jq -c '.[0] | [.router, .addr, .out]')" \
+tap_ok "ping over it" pwctl ping 00:07:01 dev a count 2 interval 10 timeout 30000
+tap_is "trace over it" "$(pwctl -j trace 00:07:01 by-route dev a timeout 30000 | jq -c '.[0] | [.router, .addr, .out]')" \
 	'["t","00:01:10","00:07:10"]'
 ip link del v0
 tap_is "the router goes with its device" "$(pwctl -j router show | jq length)" 0

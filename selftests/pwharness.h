@@ -11,4 +11,15 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT 3600
 
+/*
+ * EXPECT_SOON(@want, @seen): a counter comes to this value; @seen is read again until then.
+ * What was sent before may still be on its way. Include pwtest.h first.
+ */
+#define EXPECT_SOON(want, seen) do {						\
+	double _end = pw_now() + SOON / 1000;					\
+	while ((long long)(seen) != (long long)(want) && pw_now() < _end)	\
+		usleep(2000);							\
+	EXPECT_EQ(want, seen);							\
+} while (0)
+
 #endif

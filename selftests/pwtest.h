@@ -40,6 +40,9 @@
 
 /* --- time and counts ------------------------------------------------------ */
 
+#define SOON 30000	/* ms within which something must come: a limit for hangs */
+#define NEVER 80	/* ms after which nothing will come: delivery is a softirq away */
+
 static PW_UNUSED double pw_now(void)
 {
 	struct timespec ts;
@@ -440,7 +443,7 @@ static PW_UNUSED uint64_t pw_stat(int fd, const char *dev, const char *name)
 /* until the counter has reached @want or the time is over; returns it */
 static PW_UNUSED uint64_t pw_stat_wait(int fd, const char *dev, const char *name, uint64_t want)
 {
-	double end = pw_now() + (pw_slow_kernel() ? 20 : 5);
+	double end = pw_now() + SOON / 1000;
 	uint64_t v;
 
 	while ((v = pw_stat(fd, dev, name)) < want && pw_now() < end)

@@ -127,7 +127,7 @@ static void state_of(struct pw_genl *g, int *state)
 FIXTURE_SETUP(threats)
 {
 	struct packetway_ring_create c = { .size = sizeof(c), .count = 8, .regs = 1 };
-	double end = pw_now() + 30;
+	double end = pw_now() + SOON / 1000;
 	int now[COUNT_OF(dumps)];
 
 	ASSERT_EQ(0, unshare(CLONE_NEWNET));
@@ -498,7 +498,7 @@ TEST_F(threats, source_is_not_proof)
 	n = pw_msg(b, 0x104, 0x1234, 77, 0, 0, "who", 3);
 	ASSERT_EQ(n, send(from, b, n, 0));
 	do {
-		n = pw_recv(to, b, sizeof(b), NULL, 5000);
+		n = pw_recv(to, b, sizeof(b), NULL, SOON);
 		ASSERT_LE(24, n);
 		pw_hdr_get(b, &h);
 	} while (h.pt != 77);

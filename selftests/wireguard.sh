@@ -51,7 +51,7 @@ cp "$tmp/0/trunk.key" "$tmp/1/trunk.key"
 
 ip netns exec "$first" tcpdump -i v0 -n -U -w "$tmp/link.pcap" udp 2>"$tmp/tcpdump" &
 dump=$!
-busywait 30000 grep -q 'listening on' "$tmp/tcpdump"
+busywait 60000 grep -q 'listening on' "$tmp/tcpdump"
 tap_ok "set-up of the first host" on 0 '192.0.2.1::'
 tap_ok "set-up of the second host" on 1 '192.0.2.2::'
 tap_ok "a ping passes the trunk" busywait 60000 ip netns exec "$first" ping -q -c 1 -W 5 10.8.0.2
@@ -66,6 +66,6 @@ before=$(stat_of drop-auth)
 ip -n "$second" route replace 10.9.0.1/32 via 192.0.2.1 dev v1
 ip netns exec "$second" "$PW_BUILD/selftests/trunk_peer" inject 10.9.0.2 10.9.0.1 7777 50
 ip -n "$second" route del 10.9.0.1/32 via 192.0.2.1 dev v1
-tap_ok "packets around the tunnel are refused" busywait 20000 refused $((before + 50))
+tap_ok "packets around the tunnel are refused" busywait 60000 refused $((before + 50))
 tap_ok "and the trunk goes on" busywait 60000 ip netns exec "$first" ping -q -c 1 -W 5 10.8.0.2
 tap_done
