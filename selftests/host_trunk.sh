@@ -132,8 +132,8 @@ on_b pwctl router add t san 2:15 trunk udp 10.77.0.2:7777 10.77.0.1:7777 secret 
 tap_ok "the same key: the SANs know each other" busywait 60000 pwctl resolve 00:02:01 san 1
 
 across() {
-	tap_ok "$1: ping" pwctl ping 00:02:01 count 3 interval 10 timeout 5000
-	tap_ok "$1: ping by source route" pwctl ping 00:02:01 by-route count 3 interval 10 timeout 5000
+	tap_ok "$1: ping" pwctl ping 00:02:01 count 3 interval 10 timeout 30000
+	tap_ok "$1: ping by source route" pwctl ping 00:02:01 by-route count 3 interval 10 timeout 30000
 	tap_ok "$1: IP ping" ping -c 2 -W 10 10.88.0.2
 	iperf3 -J -c 10.88.0.2 -t "$(pw_count 10 3)" >/run/speed
 	tap_ok "$1: iperf3 ($(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/speed) Mbit/s, $(jq '.end.sum_sent.retransmits' /run/speed) sent again)" \
@@ -218,7 +218,7 @@ tap_is "all are refused for want of the key" $(($(here '."drop-auth"') - auth0))
 kill $victim
 wait $victim
 tap_is "no station has got anything" "$(tail -n 1 /run/victim)" "got 0 twice 0 bad 0"
-tap_ok "the trunk took no harm" pwctl ping 00:02:01 count 2 interval 10 timeout 5000
+tap_ok "the trunk took no harm" pwctl ping 00:02:01 count 2 interval 10 timeout 30000
 cleanup_all_ns
 
 # the same protocol without IP

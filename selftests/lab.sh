@@ -106,7 +106,7 @@ tap_ok "clos: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"
 
 # nack.rst
-esp() { pwctl lab exec "$1" pwctl -j esp "${@:2}" timeout 500 | jq -r '.[0].outcome'; }
+esp() { pwctl lab exec "$1" pwctl -j esp "${@:2}" timeout 3000 | jq -r '.[0].outcome'; }
 tap_ok "nack: up" pwctl lab up "$labs/nack.yaml"
 # ten seconds are short on a slow machine
 tap_ok "esp set" pwctl lab exec source pwctl esp set pw0 lifetime 300000
@@ -137,16 +137,16 @@ tap_is "two ways to each SAN, one of them best" \
 	"$(pwctl -n sans -j route show san 1 | jq -c 'map(select(.first == "00:03:01") | .best) | sort')" '[false,true]'
 busywait 60000 sh -c "pwctl -n sans resolve c2 san 1 >/dev/null 2>&1"
 tap_is "names" "$(pwctl -n sans -j name show san 1 | jq -r 'map(.name) | unique | join(" ")')" "a1 a2 ab b1 b2 bc c1 c2 ca"
-tap_is "resolve by name from a station" "$(pwctl lab exec a1 pwctl -j resolve c2 timeout 5000 | jq -r '.[0].addr')" 00:03:02
-tap_ok "ping across" pwctl lab exec a1 pwctl ping 00:03:02 count 2 interval 10 timeout 5000
+tap_is "resolve by name from a station" "$(pwctl lab exec a1 pwctl -j resolve c2 timeout 30000 | jq -r '.[0].addr')" 00:03:02
+tap_ok "ping across" pwctl lab exec a1 pwctl ping 00:03:02 count 2 interval 10 timeout 30000
 tap_ok "IP ping across" pwctl lab exec a1 ping -c 1 -W 10 c2
-trace() { pwctl lab exec a1 pwctl -j trace 00:03:02 timeout 5000 "$@"; }
+trace() { pwctl lab exec a1 pwctl -j trace 00:03:02 timeout 30000 "$@"; }
 one=$(trace)
 tap_is "trace" "$(jq -c '.[0] | [.router, .addr, .out]' <<<"$one")" '["ca","00:01:0f","00:03:0f"]'
 tap_is "the same number again" "$(trace | jq '.[-1]."virtual-ns"')" "$(jq '.[-1]."virtual-ns"' <<<"$one")"
 tap_is "by source route" "$(trace by-route | jq -c '[.[0].router, .[-1].by]')" '["ca","route"]'
 tap_ok "by another middle switch" pwctl lab exec a1 pwctl ping 00:03:02 \
-	route 00830103020000000083000001000000 count 1 timeout 5000
+	route 00830103020000000083000001000000 count 1 timeout 30000
 tap_ok "route add" pwctl -n sans route add 00:03:01-00:03:10 san 1 via 00:01:10
 tap_is "round by SAN 2" "$(trace | jq -c 'map(.router // empty)')" '["ab","bc"]'
 tap_ok "route del" pwctl -n sans route del 00:03:01-00:03:10 san 1 via 00:01:10
