@@ -286,4 +286,34 @@ TEST_F(path, many_monitors)
 	EXPECT_EQ(0, pw_link_up(&self->nl, "m16"));
 }
 
+/*
+ * Frames that wait in a fabric hold neither a closed socket nor, by it, a namespace
+ * without users: a frozen fabric would keep both for ever.
+ */
+TEST_F(path, frozen_namespace_ends)
+{
+	int ns = pw_ns_new(), fd, i, n;
+	struct pw_nl nl;
+
+	ASSERT_LE(0, ns);
+	ASSERT_EQ(0, pw_nl_open(&nl, ns));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "guest", 0, 9, ns));
+	ASSERT_EQ(0, pw_link_up(&nl, "guest"));
+	ASSERT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST,
+				  PACKETWAY_A_SAN_FROZEN, 1));
+	fd = pw_packet_open(ns, SOCK_RAW, ETH_P_PACKETWAY, pw_link_index(&nl, "guest"));
+	ASSERT_LE(0, fd);
+	n = pw_msg(tx, 1, 10, 1500, 0, 0, "stay", 4);
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(n, send(fd, tx, n, 0));
+	EXPECT_EQ(-EBUSY, pw_station_add(&self->nl, "next", 0, 9, self->ns));
+	close(fd);
+	close(nl.fd);
+	close(ns);
+	/* the port is free when the namespace has ended */
+	for (i = 0; i < SOON / 10 && pw_station_add(&self->nl, "next", 0, 9, self->ns); i++)
+		usleep(10000);
+	EXPECT_LT(i, SOON / 10);
+}
+
 TEST_HARNESS_MAIN

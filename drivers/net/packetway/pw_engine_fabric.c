@@ -58,6 +58,7 @@ struct pw_fab_msg {
 		struct rb_node node;	/* pw_fab.pending, by cycle and arrival */
 		struct list_head entry;	/* pw_fab.blocked */
 	};
+	struct list_head all;		/* pw_fab.msgs */
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
 	u64 sent;			/* when it was handed over */
@@ -75,6 +76,7 @@ struct pw_fab {
 	void *mem;
 	bool rtl;
 	struct pw_fabric_ops ops;
+	struct list_head msgs;		/* all messages, see pw_fab_orphan() */
 	struct rb_root_cached pending;	/* not yet in the fabric */
 	struct pw_fab_msg *last;	/* of them */
 	u64 window;			/* end of the cycles that are being run */
@@ -88,6 +90,12 @@ struct pw_fab {
 	struct net_device *dummy;
 	struct hrtimer timer;
 };
+
+/* messages whose sockets are looked at in a poll, and if the fabric waits for its time */
+#define PW_FAB_ORPHAN		4
+#define PW_FAB_ORPHAN_IDLE	256
+/* a fabric that waits with messages in it looks at them after this time */
+#define PW_FAB_LOOK_NS		(100 * NSEC_PER_MSEC)
 
 static struct kmem_cache *pw_fab_cache;
 
@@ -119,6 +127,32 @@ static u64 pw_fab_cycle(const struct pw_fab *fab, u64 ns)
 	ns = min(ns, PW_FAB_NS_MAX);
 	return rate == PW_FABRIC_RATE_DEFAULT ? ns :
 	       mul_u64_u64_div_u64(ns, rate, 8 * NSEC_PER_SEC);
+}
+
+/* fab->lock held */
+static void pw_fab_free(struct pw_fab_msg *m)
+{
+	list_del(&m->all);
+	kmem_cache_free(pw_fab_cache, m);
+}
+
+/*
+ * A frame holds its socket, a socket its namespace, and the model may need minutes for
+ * what a closed socket has sent. So frames of closed sockets let go of them; then a
+ * namespace without users ends at once, and its frames with it. A few messages in each
+ * poll, in turn. fab->lock held
+ */
+static void pw_fab_orphan(struct pw_fab *fab, u32 n)
+{
+	struct pw_fab_msg *m;
+
+	while (n-- && !list_empty(&fab->msgs)) {
+		m = list_first_entry(&fab->msgs, struct pw_fab_msg, all);
+		list_move_tail(&m->all, &fab->msgs);
+		if (m->skb && m->skb->sk && sk_fullsock(m->skb->sk) &&
+		    sock_flag(m->skb->sk, SOCK_DEAD))
+			skb_orphan(m->skb);
+	}
 }
 
 /* a message is at one of its destinations; fab->lock held */
@@ -188,7 +222,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 		}
 		rcu_read_unlock();
 	}
-	kmem_cache_free(pw_fab_cache, m);
+	pw_fab_free(m);
 }
 
 /* rtl asks for the bytes as they are put on the bus */
@@ -269,7 +303,7 @@ static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop w
 	rcu_read_lock();
 	pw_fab_refuse(fab->eng.san, m->src, m->skb, why);
 	rcu_read_unlock();
-	kmem_cache_free(pw_fab_cache, m);
+	pw_fab_free(m);
 }
 
 /* the message that arrives first; NULL if none is waiting. fab->lock held */
@@ -420,6 +454,19 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 	return true;
 }
 
+/* nothing to do before cycle @next; the timer polls if no message does. fab->lock held */
+static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
+{
+	u64 ns = PW_FAB_LOOK_NS;
+
+	if (list_empty(&fab->msgs) && (!limit || next == PW_FABRIC_NEVER))
+		return;
+	pw_fab_orphan(fab, PW_FAB_ORPHAN_IDLE);
+	if (limit && next != PW_FABRIC_NEVER && READ_ONCE(fab->eng.san->fabric.real))
+		ns = clamp_t(u64, pw_fab_ns(fab, next - limit), PW_FAB_TICK_NS, PW_FAB_LOOK_NS);
+	hrtimer_start(&fab->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+}
+
 static int pw_fab_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
@@ -429,14 +476,13 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);
+	pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	limit = pw_fab_limit(fab);
 	more = pw_fab_run(fab, limit, &next);
-	if (!more && next != PW_FABRIC_NEVER && limit && READ_ONCE(fab->eng.san->fabric.real))
-		hrtimer_start(&fab->timer,
-			      ns_to_ktime(max_t(u64, pw_fab_ns(fab, next - limit), PW_FAB_TICK_NS)),
-			      HRTIMER_MODE_REL_SOFT);
+	if (!more)
+		pw_fab_sleep(fab, limit, next);
 	spin_unlock(&fab->lock);
 
 	if (more)
@@ -500,6 +546,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
+	list_add_tail(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
 	spin_unlock(&fab->lock);
 	napi_schedule(&fab->napi);
@@ -620,6 +667,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->rtl = rtl;
 	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) : PW_FAB_SLICE_FAST;
 	spin_lock_init(&fab->lock);
+	INIT_LIST_HEAD(&fab->msgs);
 	fab->pending = RB_ROOT_CACHED;
 	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
 		INIT_LIST_HEAD(&fab->blocked[i]);
