@@ -27,8 +27,6 @@
  */
 #define PW_ATON_FAST_STEPS	8192U
 #define PW_ATON_RTL_STEPS	1024U
-/* nanoseconds between two polls that take longer than that */
-#define PW_ATON_REST		100000
 /* commands taken off the ring with its lock held */
 #define PW_ATON_REAP		128
 /* commands queued at one interface and at all interfaces of a ring */
@@ -164,42 +162,39 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_aton *aton = container_of(napi, struct pw_aton, napi);
 	LIST_HEAD(ended);
-	bool more, rest;
+	bool more, leave;
+	u64 start;
 	u32 steps;
 
 	pw_kcov_section();
 
 	spin_lock(&aton->lock);
+	start = ktime_get_ns();
 	steps = pw_aton_budget(aton);
 	more = pw_ring_run(aton->ring, pw_aton_until(aton), steps) == PW_RING_MORE;
-	rest = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
+	/* a ring so long that a poll takes more than it should */
+	leave = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
 	pw_aton_reap(aton, &ended);
 	more = more || aton->demand || pw_ring_ended(aton->ring);
+	leave = pw_share_used(&aton->share, ktime_get_ns() - start, more, leave);
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
 
 	/* a full budget asks to be polled again, at once */
-	if (more && !rest)
+	if (more && !leave)
 		return budget;
-	if (napi_complete_done(napi, 0) && rest)
-		hrtimer_start(&aton->rest, ns_to_ktime(PW_ATON_REST), HRTIMER_MODE_REL_SOFT);
+	napi_complete_done(napi, 0);
+	if (leave)
+		pw_share_again(&aton->share);
 	return 0;
-}
-
-static enum hrtimer_restart pw_aton_rested(struct hrtimer *timer)
-{
-	struct pw_aton *aton = container_of(timer, struct pw_aton, rest);
-
-	napi_schedule(&aton->napi);
-	return HRTIMER_NORESTART;
 }
 
 /* process context, BH on: the poll usually runs before this returns */
 static void pw_aton_kick(struct pw_aton *aton)
 {
-	local_bh_disable();
-	napi_schedule(&aton->napi);
-	local_bh_enable();
+	spin_lock_bh(&aton->lock);
+	pw_share_wake(&aton->share);
+	spin_unlock_bh(&aton->lock);
 }
 
 /* one period from now, whether or not it runs already; aton->lock held */
@@ -232,10 +227,9 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 		 * timers that only their callback restarts.
 		 */
 		pw_aton_arm(aton);
+		pw_share_wake(&aton->share);
 	}
 	spin_unlock(&aton->lock);
-	if (on)
-		napi_schedule(&aton->napi);
 	return HRTIMER_NORESTART;
 }
 
@@ -415,10 +409,9 @@ int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
 		aton->demand++;
 		refcount_inc(&aton->refs);
 		req->aton = aton;
+		pw_share_wake(&aton->share);
 	}
 	spin_unlock(&aton->lock);
-	if (!err)
-		napi_schedule(&aton->napi);
 	return err;
 }
 
@@ -888,8 +881,8 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 	spin_lock_init(&aton->lock);
 	INIT_LIST_HEAD(&aton->blocks);
 	hrtimer_setup(&aton->timer, pw_aton_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	hrtimer_setup(&aton->rest, pw_aton_rested, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(aton->dummy, &aton->napi, pw_aton_poll);
+	pw_share_setup(&aton->share, &aton->napi);
 	napi_enable(&aton->napi);
 	return aton;
 }
@@ -901,7 +894,7 @@ void pw_aton_destroy(struct pw_aton *aton)
 
 	hrtimer_cancel(&aton->timer);
 	napi_disable(&aton->napi);
-	hrtimer_cancel(&aton->rest);
+	pw_share_stop(&aton->share, &aton->lock);
 	netif_napi_del(&aton->napi);
 	pw_dummy_netdev_free(aton->dummy);
 	/* files may still hold commands that have ended here */

@@ -33,6 +33,7 @@
 #include <linux/packetway.h>
 
 #include "aton.h"
+#include "pw_share.h"
 
 struct dentry;
 struct netlink_ext_ack;
@@ -137,9 +138,9 @@ struct pw_aton {
 	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
 
 	struct napi_struct napi;
+	struct pw_share share;
 	struct net_device *dummy;	/* carries the NAPI */
 	struct hrtimer timer;		/* paces standing commands */
-	struct hrtimer rest;		/* between two polls of a long rtl ring */
 
 	struct list_head blocks;	/* RTNL */
 	u32 extra;			/* RTNL: ring-only interfaces */

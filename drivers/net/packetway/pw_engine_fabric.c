@@ -34,6 +34,7 @@
 #include "fabric.h"
 #include "pw_mon.h"
 #include "pw_router.h"
+#include "pw_share.h"
 #include "pw_trace.h"
 
 /* a poll ends after the slice in which this time is over */
@@ -87,6 +88,7 @@ struct pw_fab {
 	u64 real_start;			/* ktime of cycle 0 */
 	struct pw_fab_fault fault;
 	struct napi_struct napi;
+	struct pw_share share;
 	struct net_device *dummy;
 	struct hrtimer timer;
 };
@@ -470,12 +472,13 @@ static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
 static int pw_fab_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
-	u64 next, limit;
-	bool more;
+	u64 next, limit, start;
+	bool more, leave;
 
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);
+	start = ktime_get_ns();
 	pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
@@ -483,11 +486,14 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	more = pw_fab_run(fab, limit, &next);
 	if (!more)
 		pw_fab_sleep(fab, limit, next);
+	leave = pw_share_used(&fab->share, ktime_get_ns() - start, more, false);
 	spin_unlock(&fab->lock);
 
-	if (more)
+	if (more && !leave)
 		return budget;
 	napi_complete_done(napi, 0);
+	if (leave)
+		pw_share_again(&fab->share);
 	return 0;
 }
 
@@ -495,7 +501,9 @@ static enum hrtimer_restart pw_fab_tick(struct hrtimer *timer)
 {
 	struct pw_fab *fab = container_of(timer, struct pw_fab, timer);
 
-	napi_schedule(&fab->napi);
+	spin_lock(&fab->lock);
+	pw_share_wake(&fab->share);
+	spin_unlock(&fab->lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -548,8 +556,8 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
 	list_add_tail(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
+	pw_share_wake(&fab->share);
 	spin_unlock(&fab->lock);
-	napi_schedule(&fab->napi);
 }
 
 static void pw_fab_port_up(struct pw_engine *eng, unsigned int port, bool up)
@@ -569,7 +577,7 @@ static void pw_fab_update(struct pw_engine *eng)
 	spin_lock_bh(&fab->lock);
 	fab->real_start = ktime_get_ns() - pw_fab_ns(fab, pw_fabric_now(fab->f));
 	fab->fault = eng->san->fabric.fault;
-	napi_schedule(&fab->napi);
+	pw_share_wake(&fab->share);
 	spin_unlock_bh(&fab->lock);
 }
 
@@ -683,6 +691,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->real_start = ktime_get_ns();
 	hrtimer_setup(&fab->timer, pw_fab_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(fab->dummy, &fab->napi, pw_fab_poll);
+	pw_share_setup(&fab->share, &fab->napi);
 	napi_enable(&fab->napi);
 
 	for (i = 0; i < san->nports; i++) {
@@ -792,6 +801,7 @@ static void pw_fab_destroy(struct pw_engine *eng)
 	/* a poll starts the timer; the timer finds the NAPI disabled */
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);
+	pw_share_stop(&fab->share, &fab->lock);
 	pw_fab_flush(fab);
 	netif_napi_del(&fab->napi);
 	pw_dummy_netdev_free(fab->dummy);

@@ -6,6 +6,7 @@
 
 #include "pw_mon.h"
 #include "pw_priv.h"
+#include "pw_share.h"
 
 unsigned int pw_net_id;
 
@@ -64,10 +65,13 @@ static int __init pw_init(void)
 	err = pw_fab_init();
 	if (err)
 		return err;
+	err = pw_share_init();
+	if (err)
+		goto err_fab;
 	pw_wq = alloc_workqueue("packetway", WQ_UNBOUND, 0);
 	if (!pw_wq) {
 		err = -ENOMEM;
-		goto err_fab;
+		goto err_share;
 	}
 	pw_debugfs_init();
 
@@ -126,6 +130,8 @@ err_pernet:
 err_wq:
 	pw_debugfs_exit();
 	destroy_workqueue(pw_wq);
+err_share:
+	pw_share_exit();
 err_fab:
 	pw_fab_exit();
 	return err;
@@ -144,6 +150,7 @@ static void __exit pw_exit(void)
 	rcu_barrier();
 	pw_debugfs_exit();
 	destroy_workqueue(pw_wq);
+	pw_share_exit();
 	pw_fab_exit();
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The share of a CPU that engines may take in softirqs; see pw_share.h. */
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+
+#include "pw_share.h"
+
+/* nanoseconds of a tick: of all engines of a CPU together, and of one that may stay */
+#define PW_SHARE_ALL	(TICK_NSEC / 4)
+#define PW_SHARE_ONE	(TICK_NSEC / 80)
+
+struct pw_share_cpu {
+	unsigned long tick;
+	u64 used;
+};
+
+static DEFINE_PER_CPU(struct pw_share_cpu, pw_share_cpu);
+
+static struct workqueue_struct *pw_share_wq;
+
+/* polls the engine in this task: softirqs run where BH is turned on again */
+static void pw_share_work(struct work_struct *work)
+{
+	struct pw_share *s = container_of(work, struct pw_share, work);
+
+	local_bh_disable();
+	napi_schedule(s->napi);
+	local_bh_enable();
+}
+
+/* true if the engine has to leave softirqs; BH off */
+static bool pw_share_over(const struct pw_share *s)
+{
+	const struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
+
+	return s->tick == jiffies && s->used > PW_SHARE_ONE &&
+	       cpu->tick == jiffies && cpu->used > PW_SHARE_ALL;
+}
+
+/**
+ * pw_share_setup - begin to count
+ * @s: share of an engine
+ * @napi: its poll
+ */
+void pw_share_setup(struct pw_share *s, struct napi_struct *napi)
+{
+	s->napi = napi;
+	INIT_WORK(&s->work, pw_share_work);
+}
+
+/**
+ * pw_share_stop - the engine is not polled after this
+ * @s: its share; the NAPI is disabled already. Process context
+ * @lock: the engine's
+ */
+void pw_share_stop(struct pw_share *s, spinlock_t *lock)
+{
+	/* pw_share_wake() does nothing from now on */
+	spin_lock_bh(lock);
+	s->on = true;
+	spin_unlock_bh(lock);
+	cancel_work_sync(&s->work);
+}
+
+/**
+ * pw_share_wake - let the engine be polled, in a softirq or by the work item
+ * @s: its share; the caller's lock held, BH off
+ */
+void pw_share_wake(struct pw_share *s)
+{
+	if (s->on)
+		return;
+	if (pw_share_over(s)) {
+		s->on = true;
+		pw_share_again(s);
+	} else {
+		napi_schedule(s->napi);
+	}
+}
+
+/**
+ * pw_share_used - count a poll that is about to end
+ * @s: share of the engine; the caller's lock held, BH off
+ * @ns: time that the poll took
+ * @more: the engine has more to do
+ * @leave: and must not do it in a softirq
+ *
+ * Return: true if the caller has to end its poll, and call pw_share_again() after that.
+ */
+bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
+{
+	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
+
+	if (s->tick != jiffies) {
+		s->tick = jiffies;
+		s->used = 0;
+	}
+	s->used += ns;
+	/* a poll by the work item competes as a task: it is not counted */
+	if (!s->on) {
+		if (cpu->tick != jiffies) {
+			cpu->tick = jiffies;
+			cpu->used = 0;
+		}
+		cpu->used += ns;
+	}
+	s->on = more && (leave || pw_share_over(s));
+	return s->on;
+}
+
+/**
+ * pw_share_again - let the work item poll the engine
+ * @s: its share
+ */
+void pw_share_again(struct pw_share *s)
+{
+	queue_work(pw_share_wq, &s->work);
+}
+
+/* one worker for each CPU, as there is one ksoftirqd; engines take turns */
+int __init pw_share_init(void)
+{
+	pw_share_wq = alloc_workqueue("packetway_engines", WQ_UNBOUND, num_possible_cpus());
+	return pw_share_wq ? 0 : -ENOMEM;
+}
+
+void pw_share_exit(void)
+{
+	destroy_workqueue(pw_share_wq);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The share of a CPU that engines may take in softirqs.
+ *
+ * Softirqs come before every task. An engine that always has something to step would
+ * leave little of a CPU to others, however short its polls are, and many SANs together
+ * nothing at all. So engines run in softirqs as long as those of one CPU together take
+ * less than a quarter of a tick. After that an engine that has used more than a small
+ * part of the tick itself is polled by a work item, which competes with tasks as a task;
+ * an engine that is seldom used still runs at once.
+ *
+ * The caller's lock, the one that its poll takes, guards struct pw_share.
+ */
+#ifndef PW_SHARE_H
+#define PW_SHARE_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+struct napi_struct;
+
+/**
+ * struct pw_share - what an engine used
+ * @napi: its poll
+ * @work: polls it instead
+ * @tick: the tick that @used belongs to
+ * @used: nanoseconds
+ * @on: the work is queued, or runs
+ */
+struct pw_share {
+	struct napi_struct *napi;
+	struct work_struct work;
+	unsigned long tick;
+	u64 used;
+	bool on;
+};
+
+/* pw_share.c APIs */
+int pw_share_init(void);
+void pw_share_exit(void);
+void pw_share_setup(struct pw_share *s, struct napi_struct *napi);
+void pw_share_stop(struct pw_share *s, spinlock_t *lock);
+void pw_share_wake(struct pw_share *s);
+bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave);
+void pw_share_again(struct pw_share *s);
+
+#endif
