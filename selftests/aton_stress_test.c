@@ -348,7 +348,7 @@ int main(void)
 				 noise[k].what, noise[k].times,
 				 noise[k].seconds / noise[k].times * 1e3);
 	ksft_test_result(same("ring_err_crc", damaged) & same("ring_err_lost", lost) &
-			 same("ring_err_down", cut_off), "every failure was somebody's\n");
+			 same("ring_err_down", cut_off), "every failure is accounted for\n");
 	ksft_test_result(!left, "no waiter lost\n");
 	if (!left)
 		for (int i = 0; i < STATIONS; i++)

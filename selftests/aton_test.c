@@ -249,7 +249,7 @@ TEST_F(aton, regions)
 	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
 	EXPECT_EQ(4, c.out_counter);
 	EXPECT_EQ(101 + 103 + 105 + 107, c.out_v1);
-	/* nobody */
+	/* to no interface */
 	c = ring_cmd(PW_ATON_OP_ADD);
 	c.dst = 0xe00008;
 	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
@@ -400,7 +400,7 @@ TEST_F(aton, mapped_group)
 			self->st[i].op->operand[0] = 100 + i;
 			self->st[i].op->group = i < 3 ? 0x80001 : 0x2;
 		}
-		/* what is no group's bit is nobody's */
+		/* a bit of no group selects no interface */
 		self->st[4].op->group = 0xfff00000;
 		c = ring_cmd(PW_ATON_OP_ADD);
 		c.dst = 0xe80000;
@@ -446,7 +446,7 @@ static void *add_up(void *arg)
 	return NULL;
 }
 
-/* stores without a lock, and nobody ever counts one without its operand */
+/* stores without a lock; no count includes an interface without its operand */
 TEST_F(aton, sums_that_tell_who_is_there)
 {
 	struct adder a[N];

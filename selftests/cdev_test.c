@@ -492,7 +492,7 @@ TEST_F(cdev, fd_passing)
 	EXPECT_EQ(-ENOTCONN, do_unbind(other));
 }
 
-/* root of a user namespace is nobody in the network namespace of another */
+/* root of a user namespace has no rights in the network namespace of another */
 TEST_F(cdev, capability)
 {
 	struct packetway_info info;

@@ -57,7 +57,7 @@ command_of_page() {
 		return ;;
 	insmod*) text="insmod $PW_KO" ;;
 	*modinfo*packetway.ko*) text=${text//drivers\/net\/packetway\/packetway.ko/$PW_KO} ;;
-	# these go on until somebody ends them
+	# these run until they are ended
 	*' watch '*|*'event pw_deliver') text="timeout -s INT 4 $text; [ \$? = 124 ]" ;;
 	*' events &'*|*' top'|*' top lab ring8') text="timeout -s INT 4 ${text%%&*} >/dev/null &" ;;
 	*'&'*' #'*|*'&')

@@ -87,7 +87,7 @@ int main(void)
 	} row[] = {
 		{ "no station has this address", "IP_OUTNOROUTES", 0x000705, 0 },
 		{ "no route leads there", "IP_OUTNOROUTES", 0x123456, 0 },
-		{ "a group that nobody joined", "OTHERHOST", 0xe00123, 0 },
+		{ "a group without members", "OTHERHOST", 0xe00123, 0 },
 		{ "another version", "INVALID_PROTO", 0x000702, 1 },
 	};
 	struct timeval tv = { .tv_sec = 20 };

@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 	}
 	alarm(600);
 	if (!strcmp(kind, "poets")) {
-		/* what a capture would see costs a copy: nobody captures */
+		/* a capture would cost a copy: none runs */
 		close(fd[1]);
 		sw = softswitch(argv[4], argv[5], fd[0], hw[1], hw[0]);
 		memcpy(buf, frame[0], sizeof(buf));

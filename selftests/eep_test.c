@@ -182,8 +182,8 @@ static const struct bad bad[] = {
 	{ "neither IPv4, IPv6 nor ARP", 1, "drop_bad_payload", 0, 0, e_ip },
 	{ "a broadcast is never answered", 1, "drop_bad_version", 0, 0, e_group },
 	{ "an ERR is never answered", 1, "drop_bad_version", 0, 0, e_err },
-	{ "an ERR to nobody is not answered", 0, "drop_unknown_dst", 0, 0, e_err_unk },
-	{ "nobody to answer", 0, "drop_unknown_dst", 0, 0, e_anon },
+	{ "an ERR to an unknown node is not answered", 0, "drop_unknown_dst", 0, 0, e_err_unk },
+	{ "no source to answer", 0, "drop_unknown_dst", 0, 0, e_anon },
 };
 
 TEST_F(eep, bad_input)
@@ -286,7 +286,7 @@ TEST_F(eep, smaller_mtu)
 	n = pw_msg(tx, 2, 1, PT_TEST, 0, 0, NULL, 100);
 	SEND(0, n);
 	EXPECT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
-	/* everybody hears a broadcast, nobody answers it */
+	/* all stations receive a broadcast, none answers it */
 	n = pw_msg(tx, 0x7fffff, 1, PT_TEST, 0, 0, NULL, 200);
 	SEND(0, n);
 	EXPECT_EQ(n, pw_recv(self->raw[2], rx, sizeof(rx), NULL, SOON));
@@ -495,7 +495,7 @@ TEST_F(eep, wrong_l2rh)
 		EXPECT_EQ(0, memcmp(rx + 16, tx, l + n));
 		EXPECT_SOON(i + 1, STAT(0, "drop_bad_l2rh"));
 	}
-	/* a route to a port where nobody is */
+	/* a route to an empty port */
 	l = pw_put_l2rh(tx, (uint8_t []){ 0, 3, 3 }, 3);
 	n = pw_msg(tx + l, 2, 1, PT_TEST, 0, 0, "data", 4);
 	SEND(0, l + n);
@@ -702,7 +702,7 @@ TEST_F(eep, options)
 	n += pw_put_opt(tx + n, 33, false, true, slots, 3);
 	memset(tx + n, 0x77, 8);
 	n += 8;
-	/* and a trailer that nobody announced */
+	/* and a trailer that was not announced */
 	n += pw_put_opt(tx + n, 50, false, true, slots, 9);
 	memset(tx + n, 0, 8);
 	n += 8;
@@ -789,7 +789,7 @@ TEST_F(eep, echo)
 	EXPECT_SOON(ARRAY_SIZE(lens), STAT(1, "echo_replies_sent"));
 	while (pw_recv(self->raw[1], rx, sizeof(rx), NULL, NEVER) > 0)
 		;
-	/* whoever receives hey-you is meant; a broadcast is not answered */
+	/* hey-you addresses each receiver; a broadcast is not answered */
 	n = pw_msg(tx, PW_ADDR_HEYYOU, 1, PW_PT_ECHO, PW_TE_ECHO_REQUEST, 0, data, 4);
 	SEND(0, n);
 	EXPECT_EQ(n, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
@@ -804,7 +804,7 @@ TEST_F(eep, echo)
 	EXPECT_SOON(ARRAY_SIZE(lens) + 1, STAT(1, "echo_requests"));
 }
 
-/* nobody listens at b: the answer does not depend on it */
+/* no socket at b: the answer does not depend on one */
 TEST_F(eep, echo_without_capture)
 {
 	int i, n, got = 0, count = 300;

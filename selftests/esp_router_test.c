@@ -191,7 +191,7 @@ TEST_F(row, location)
 	SEND(S(1, 0), S(2, 0), COUNT(EXEC | ENDS, 11, 1));
 	ASSERT_EQ(PW_ESP_COUNT, RECV(S(2, 0)));
 	EXPECT_USED(1, 1, 0, 0);
-	/* nobody */
+	/* at no node */
 	SEND(S(1, 0), S(2, 0), COUNT(0, 12, 0));
 	ASSERT_EQ(PW_ESP_COUNT, RECV(S(2, 0)));
 	SEND(S(1, 0), S(2, 0), COUNT(EXEC | PW_ESP_ERROR, 12, 0));
@@ -216,7 +216,7 @@ TEST_F(row, abort_goes_on)
 	struct insn got;
 	struct pw_hdr h;
 
-	/* the first node cannot: no count there. Nobody else tries */
+	/* the first node cannot: no count there. No other node tries */
 	SEND(S(1, 0), S(3, 0), COLLECT(EXEC | REFLECT | ON_REFLECT, PW_ESP_OP_ADD, 1, 2, 3));
 	ASSERT_EQ(PW_ESP_COLLECT, RECV(S(1, 0)));
 	EXPECT_EQ(PW_ESP_ERROR, got.ctl & PW_ESP_ERROR);
@@ -267,7 +267,7 @@ TEST_F(row, frames)
 	EXPECT_EQ(pw_crc32c(rx + 24, len), pw_get(rx + 24 + len + 2, 4));
 	EXPECT_EQ(0, pw_get(rx + n - 8, 8));
 	EXPECT_SOON(2, esp_stat(&self->g, self->half[0], STAT(RCHLD_FORWARD)));
-	/* a wrong CRC, and an error seen before: nobody executes it */
+	/* a wrong CRC, and an error seen before: no node executes it */
 	tx[n - 30] ^= 1;
 	ASSERT_EQ(n, send(self->raw[S(1, 0)], tx, n, 0));
 	ASSERT_EQ(n, pw_recv(self->raw[S(2, 0)], rx, sizeof(rx), NULL, SOON));
@@ -363,7 +363,7 @@ TEST_F(row, visible_and_settable)
 	/* a router that goes takes its stores along */
 	EXPECT_EQ(0, pw_router_del(g, "r23"));
 	EXPECT_EQ(-ENODEV, esp_ask(g, PACKETWAY_CMD_ESP_GET, self->half[2], 0, 0));
-	/* anybody sees how full it is, and no tag */
+	/* occupancy needs no privilege; tags are not shown */
 	ASSERT_EQ(0, setgid(65534));
 	ASSERT_EQ(0, setuid(65534));
 	s = (struct seen){};
@@ -376,7 +376,7 @@ TEST_F(row, visible_and_settable)
 }
 
 /*
- * Everybody's value to one station of SAN 3. No station helps: routers and the
+ * The values of all stations to one station of SAN 3. No station helps: routers and the
  * station's own node reduce. Three packets of ten are sent twice; what is late at
  * a router makes further duplicates above it.
  */

@@ -168,7 +168,7 @@ static void has_tag(struct nlmsghdr *h, void *arg)
 		*(bool *)arg = true;
 }
 
-/* occupancy is for everybody, tags and changes for administrators */
+/* occupancy needs no privilege; tags and changes do */
 TEST(tags_are_capabilities)
 {
 	struct pw_genl *g = &w.genl[0];
@@ -356,7 +356,7 @@ TEST(reflect)
 	EXPECT_SOON(1, stat_of(1, "esp_collect_abort"));
 	EXPECT_EQ(0, stat_of(0, "esp_collect_abort"));
 	EXPECT_SOON(4, stat_of(1, "esp_reflected"));
-	/* what nobody may answer stays: a group, an anonymous source */
+	/* no answer to a group or an anonymous source */
 	ASSERT_EQ(48, send(w.raw[0], tx, esp_msg(tx, PW_ADDR_BROADCAST, 1,
 						 &COUNT(REFLECT | EXEC, 7, BIG)), 0));
 	ASSERT_EQ(PW_ESP_COUNT, recv_insn(1, &got, &h, SOON));
@@ -491,7 +491,7 @@ TEST(full_and_forgetting)
 	EXPECT_EQ(0, esp_set(1, 0, 1));
 	usleep(2000);
 	EXPECT_EQ(0, esp_get(1, PACKETWAY_A_ESP_USED));
-	/* not before its time, and not long after: the store counts, nobody else */
+	/* not before its time, and not long after: only the store counts */
 	EXPECT_EQ(0, esp_set(1, 0, 300));
 	begin = pw_now();
 	ASSERT_EQ(0, send_insn(0, 1, COUNT(EXEC | REFLECT, 3, BIG)));
@@ -513,7 +513,7 @@ TEST(full_and_forgetting)
 
 /* --- what it is for ------------------------------------------------------------------ */
 
-/* a lost packet brings one NACK to the source, whoever misses it and however often */
+/* a lost packet brings one NACK to the source, from any receiver and however often */
 TEST(nack_suppression)
 {
 	long rounds = pw_scaled(20, 3), seq;
@@ -543,7 +543,7 @@ TEST(nack_suppression)
 	EXPECT_SOON(rounds * 14 + (rounds - 1) * 7 - rounds, stat_of(0, "esp_compare_discard"));
 }
 
-/* how many are there? Nobody hears them all: one packet arrives, the store knows */
+/* how many are there? One packet arrives; the store has the count */
 TEST(count_without_implosion)
 {
 	uint64_t sib = rnd(), fwd = rnd(), one = rnd();
@@ -789,7 +789,7 @@ TEST(flood)
 	ASSERT_EQ(0, pw_gsan_untimed(w.ns[0]));
 	for (i = 0; i < FLOOD_SENDERS; i++)
 		f.fd[i] = w.raw[i + 1];
-	/* nobody reads there; its own programs go on */
+	/* no program reads there; its own programs go on */
 	close(w.raw[0]);
 	w.raw[0] = pw_ns_socket(w.ns[0], AF_INET, SOCK_DGRAM, 0);
 	ASSERT_EQ(0, esp_set(0, capacity, 500));

@@ -154,7 +154,7 @@ static int sweep(const char *what, int (*op)(void), int (*undo)(void), int limit
 			ksft_test_result_fail("%s: cannot be undone after fault %d\n", what, n);
 			return -1;
 		}
-		/* it was the answer that was lost: done or not, nobody knows */
+		/* the answer was lost: the command may have been done */
 		if ((err == -ENOBUFS || err == -EFAULT) && undo)
 			undo();
 		if (!hit)

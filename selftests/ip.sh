@@ -34,7 +34,7 @@ ip -n "$B" link set sb0 up
 # what a said before b was up is b's drop
 before_a=$(errors "$A" sa0) before_b=$(errors "$B" sb0)
 
-tap_not "nobody has this address" na ping -q -c 1 -W 1 10.7.0.9
+tap_not "no station has this address" na ping -q -c 1 -W 1 10.7.0.9
 tap_not "a datagram over the MTU that must not be cut" na ping -q -c 1 -W 1 -M "do" -s 1473 10.7.0.2
 tap_ok "ping a -> b (up before address)" na ping -q -c 2 -i 0.2 -W 5 10.7.0.2
 tap_ok "ping b -> a (address before up)" nb ping -q -c 2 -i 0.2 -W 5 10.7.0.1

@@ -126,7 +126,7 @@ tap_is "collect: three, with the maximum" \
 	"$(pwctl lab exec r3 pwctl -j esp collect 1 val-tag 0xdb cnt-tag 0xc3 val 5 op max | jq -c '.[0] | [.outcome, .val]')" '["forwarded",99]'
 tap_is "esp show" "$(pwctl lab exec source pwctl -j esp show pw0 | jq -c '.[0] | [.dev, .node, .used > 0]')" '["pw0","00:00:01",true]'
 tap_ok "esp bindings" pwctl lab exec source pwctl esp bindings pw0
-tap_is "esp bindings are not for everybody" "$(status pwctl lab exec source setpriv --reuid 65534 --clear-groups pwctl esp bindings pw0)" 2
+tap_is "esp bindings need a privilege" "$(status pwctl lab exec source setpriv --reuid 65534 --clear-groups pwctl esp bindings pw0)" 2
 tap_ok "nack: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"
 

@@ -128,7 +128,7 @@ fi
 tap_is "the station is as it was" "$(nl show pw1) $(hw pw1)" \
 	"san 3 port 7 addr 000308 order 1 00:03:08"
 
-# --- silence: two stations up, one moved; nobody configured them
+# --- silence: two stations up, one moved; neither configured
 ip -n "$N" link add q0 type packetway
 ip -n "$N" link add q1 netns "$M" type packetway
 pcap=$(mktemp)
@@ -140,7 +140,7 @@ ip -n "$M" link set q1 up
 sleep 3
 kill "$tcpdump"
 wait "$tcpdump" 2>/dev/null
-tap_is "no packet in 3 s on links that nobody configured" "$(tcpdump -r "$pcap" 2>/dev/null | wc -l)" 0
+tap_is "no packet in 3 s on links without configuration" "$(tcpdump -r "$pcap" 2>/dev/null | wc -l)" 0
 tap_is "... the counters agree" "$(ipn -s -j link show q0 | jq -c '.[0].stats64 | [.tx.packets, .rx.packets]')" "[0,0]"
 ip -n "$N" link set q0 addrgenmode eui64
 ipn link set q0 down

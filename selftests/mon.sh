@@ -155,7 +155,7 @@ tap_is "an echo at both ends, both ways" \
 	"0 2 1,1 1 1,1 2 2,0 1 2,"
 tap_is "a packet that is dropped, and where" \
 	"$(fields eep 'pw_direction == 3' 'pw_unit_type, pw_unit, pweep_dst' | head -n 1)" "0 0 0x000009"
-tap_is "nothing that nobody asked for" "$(fields eep 'pw_kind != 1' pw_unit)" ""
+tap_is "nothing that was not asked for" "$(fields eep 'pw_kind != 1' pw_unit)" ""
 for engine in fast rtl; do
 	tap_is "$engine: a sum grows from hop to hop" \
 		"$(fields ring-$engine 'pwaton_opcode == 1' 'pw_unit, pwaton_counter, pwaton_v1' | tr '\n' ',')" \

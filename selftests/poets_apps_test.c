@@ -110,7 +110,7 @@ static int station_events(int i, bool *stopped)
 		if (ev[k].type != PACKETWAY_POETS_EV_PIN)
 			return -1;
 		app.received++;
-		/* once stopped, nobody sends any more */
+		/* after the stop no device sends */
 		if (app.receive(ev[k].device * N + i, ev[k].edge, &ev[k]) && errno != EPROTO)
 			return -1;
 	}
@@ -334,7 +334,7 @@ static int heat_supervise(const EVENT *ev)
 		return 1;
 	}
 	reports = 0;
-	reporting += 4 * EVERY;	/* far enough ahead that nobody is there yet */
+	reporting += 4 * EVERY;	/* far enough ahead that no device is there yet */
 	return 0;
 }
 

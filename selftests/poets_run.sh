@@ -105,7 +105,7 @@ tap_is "show: softswitches" \
 	'["pw3","softswitch","00:00:04","running",63,63,"00:00:01",500]'
 tap_is "show: the mothership" "$(pwctl -j poets show pw0 | jq -c '.[1] | [.role, .queue, .devices]')" \
 	'["mothership",65536,null]'
-tap_is "show: for anybody" \
+tap_is "show: needs no privilege" \
 	"$(setpriv --reuid 65534 --clear-groups pwctl -j poets show | jq length)" 17
 tap_is "a station has one softswitch" "$(says pwctl poets run "$dir/ring.json")" \
 	"pwctl: pw0: the station has a mothership already"

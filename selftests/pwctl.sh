@@ -109,15 +109,15 @@ tap_ok "top once" sh -c 'pwctl top once | grep -q "^pw1 .*of 2: counter"'
 
 tap_ok "ping" pwctl ping 00:00:02 count 2 interval 10 dev pw0
 tap_is "ping, JSON" "$(pwctl -j ping 2 count 2 interval 10 size 1000 dev pw0 | tail -n 1 | jq -c '[.sent, .received]')" '[2,2]'
-tap_is "ping of nobody" "$(pwctl -j ping 9 count 1 dev pw0 | head -n 1 | jq -r .error)" UNK
+tap_is "ping of an empty port" "$(pwctl -j ping 9 count 1 dev pw0 | head -n 1 | jq -r .error)" UNK
 tap_is "and its status" "$(status pwctl ping 9 count 1 dev pw0)" 3
 tap_is "trace" "$(pwctl -j trace 2 dev pw0 | jq -c '.[0] | [.answer, .hops]')" '["00:00:02",0]'
-tap_is "trace of nobody" "$(status pwctl trace 9 dev pw0)" 3
+tap_is "trace of an empty port" "$(status pwctl trace 9 dev pw0)" 3
 tap_ok "send" pwctl send 2 pt 1500 text hello crc32 crc64 dev pw0
 tap_is "send, and the ERR that comes" \
 	"$(pwctl -j send 9 pt 1500 hex 0102 wait 300 dev pw0 | head -n 1 | jq -r .type)" ERR
 tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
-tap_is "stats of nobody" "$(status pwctl stats nobody)" 2
+tap_is "stats of an unknown device" "$(status pwctl stats nobody)" 2
 
 timeout 120 pwctl -j events trace count 3 >"$out" &
 mon=$!

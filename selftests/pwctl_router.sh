@@ -79,7 +79,7 @@ tap_is "what a node can do" "$(pwctl -j name show 1 | jq -c 'map(select(.name ==
 tap_is "resolve in a SAN" "$(pwctl -j resolve c san 1 | jq -r '.[0].addr')" 00:03:01
 tap_is "resolve from a station" "$(pwctl -j resolve c dev a | jq -c '.[0] | [.addr, .name, .hops]')" '["00:03:01","c",2]'
 tap_is "resolve by address" "$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].name')" c
-tap_is "resolve nobody" "$(status pwctl resolve nobody dev a timeout 3000)" 2
+tap_is "resolve an unknown name" "$(status pwctl resolve nobody dev a timeout 3000)" 2
 tap_is "or in a SAN" "$(says pwctl resolve nobody san 1)" "Error: No half-router of this SAN knows the node."
 
 # ping and trace, by address and by source route
@@ -102,8 +102,8 @@ for by in "" by-route; do
 done
 tap_is "the answer again, to the nanosecond" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq '.[-1]."virtual-ns"')" \
 	"$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq '.[-1]."virtual-ns"')"
-tap_is "trace to nobody" "$(status pwctl trace 00:03:09 dev a)" 3
-tap_is "by a route that nobody knows" "$(status pwctl trace 00:77:09 by-route dev a)" 3
+tap_is "trace to an empty port" "$(status pwctl trace 00:03:09 dev a)" 3
+tap_is "by a route that is not known" "$(status pwctl trace 00:77:09 by-route dev a)" 3
 
 # ways by hand: round by SAN 3 is longer and is used all the same
 pwctl router add ca san 3:15 san 1:14

@@ -10,7 +10,7 @@
 #define REFLECT PW_ESP_REFLECT
 #define ON_REFLECT PW_ESP_EXEC_ON_REFLECT
 #define BIG 1000000000ULL
-#define FENCE 0xfe	/* opcode of a packet that nobody executes */
+#define FENCE 0xfe	/* opcode that no node executes */
 
 static uint64_t seed = 88172645463325252ULL;
 

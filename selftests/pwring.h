@@ -68,10 +68,10 @@ static PW_UNUSED int ring_run(int fd, struct packetway_aton_command *c)
 /*
  * The sum of what all @n members of a ring bring to @round (from 1), at each of them
  * by one command. Store the operand, join the group of this round, and ask the group
- * for its sum until the Counter says that all were in it. One stays in the group of
- * the round before, which others may still ask. The one before that nobody asks any
- * more: all have come to the last round since. So its register and group are free in
- * the next.
+ * for its sum until the Counter says that all were in it. A member stays in the group
+ * of the round before, which others may still ask. The group before that is not asked
+ * again, because all members have reached the last round: its register and group are
+ * free for the next.
  */
 static PW_UNUSED int ring_sum_of_all(struct ring_if *r, unsigned int n, uint64_t round,
 				     uint64_t operand, uint64_t *sum)

@@ -32,7 +32,7 @@ struct member {
 	int rank, n;
 	long round;
 	struct ring_if ring;
-	int fd[MOST];		/* UDP: to the root; the root has one to everybody */
+	int fd[MOST];		/* UDP: to the root; the root has one to each rank */
 };
 
 struct kind {
@@ -194,7 +194,7 @@ static void work(const struct kind *kind, struct member *m, long rounds, struct 
 	t->end[m->rank] = pw_now();
 }
 
-/* everybody joins before anybody starts: who talks to nobody's socket is refused */
+/* all join before the first starts: a packet to a closed port is refused */
 static void member(const struct kind *kind, struct member *m, long rounds, struct times *t,
 		   int joined, int go)
 {
@@ -231,7 +231,7 @@ static int together(const struct kind *kind, long rounds, char **netns, int n)
 		enter_netns(netns[i]);
 		member(kind, &m, rounds, t, joined[1], go[0]);
 	}
-	/* so that it ends when nobody is left who could write */
+	/* so that it ends when no writer is left */
 	close(joined[1]);
 	for (i = 0; i < n; i++)
 		if (read(joined[0], &c, 1) != 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Routers between SANs: by address and by source route, what may change on the
- * way and what not, what is refused, RRP with everybody who may talk it, groups
+ * way and what not, what is refused, RRP with every node that may send it, groups
  * and IP across, a router deleted under load, hostile messages.
  *
  * pw-timeout: 150
@@ -228,7 +228,7 @@ TEST_F(pair, by_source_route)
 	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
 	EXPECT_FRAME(0, tx + front, l - front);
 
-	/* routes that SAN 2 does not have: no such switch, nobody there, too short */
+	/* routes that SAN 2 does not have: no such switch, empty port, too short */
 	{
 		const uint8_t wrong[3][3] = { { 4, 0, 0 }, { 0, 3, 3 }, { 0, 0, 0 } };
 		int i;
@@ -252,7 +252,7 @@ TEST_F(pair, errors_to_the_source)
 	struct pw_hdr h;
 	int l;
 
-	/* nobody at that port of SAN 2: the far half says so */
+	/* that port of SAN 2 is empty: the far half reports it */
 	l = pw_msg(tx, ADDR(2, 9), self->addr[0], PT_TEST, 1, 5, "x", 1);
 	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
 	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
@@ -468,7 +468,7 @@ TEST_F(pair, rrp_nodes)
 	EXPECT_EQ(32, recv_err(self->raw[0], &h, PW_TE_ERR_UNK));
 
 	/*
-	 * INFO: "b" says that it is the printer "Super"; nobody else may. That holds
+	 * INFO: "b" says that it is the printer "Super"; no other node may. That holds
 	 * when the station describes itself anew, as after a change of its MTU.
 	 */
 	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 3, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
@@ -583,7 +583,7 @@ TEST_F(pair, features)
 	EXPECT_EQ(100, wait_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
 				 PW_CAPA_ESP, 100));
 
-	/* a softswitch as long as somebody has it open */
+	/* a softswitch as long as it is open */
 	EXPECT_EQ(-1, told_capa(self->raw[0], self->addr[0], self->hr[0], self->addr[1],
 				PW_CAPA_POETS));
 	ASSERT_EQ(0, setns(self->ns, CLONE_NEWNET));
@@ -1165,7 +1165,7 @@ static void load_take(struct load *ld, int i, int len)
 	ld->after += seq >= ld->mark;
 }
 
-/* everything that is there by now; the number of messages that nobody has accounted for */
+/* everything that is there by now; the number of messages not accounted for */
 static long load_collect(struct load *ld)
 {
 	struct pw_hdr h;
@@ -1220,8 +1220,8 @@ static void *load_run(void *arg)
 }
 
 /*
- * Sources that were not told, because they had been told so often or because somebody
- * else was being told at that moment (__ratelimit() does not wait for its lock).
+ * Errors that were not sent: over the rate, or __ratelimit() did not get its lock because
+ * another error was being sent at that moment.
  */
 static long load_limited(struct pw_genl *g, int ns, int n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trunk_peer: numbered messages from host to host, and somebody who injects.
+ * trunk_peer: numbered messages from host to host, and an injector.
  *
  *	trunk_peer send DEV ADDR COUNT		numbered messages, not too fast
  *	trunk_peer recv DEV COUNT [GROUP]	until COUNT have come or SIGTERM:

@@ -305,7 +305,7 @@ TEST_F_TIMEOUT(trunk, frames, 3600)
 			break;
 	}
 	EXPECT_GT(300, i);
-	/* the other side goes: nothing is reachable through it any more */
+	/* the other side goes: nothing is reachable through it */
 	EXPECT_EQ(0, pw_router_del(&self->g[1], "t"));
 	EXPECT_FALSE(reaches(&self->g[0], 0, false, 40));
 	/* and comes back */
@@ -320,7 +320,7 @@ TEST_F_TIMEOUT(trunk, frames, 3600)
 	}
 }
 
-/* somebody on the link sends as if he were the peer, and plays packets back */
+/* an attacker on the link sends in the name of the peer and replays packets */
 TEST_F_TIMEOUT(trunk, injection, 3600)
 {
 	long n = pw_scaled(20000, 500), i, auth, replay = 0;
@@ -389,7 +389,7 @@ TEST_F_TIMEOUT(trunk, injection, 3600)
 	l = pw_msg(tx, ADDR(1, 0), ADDR(2, 0), PT_TEST, 1, 5, "again", 5);
 	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
 	EXPECT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
-	/* another source port is nobody we know */
+	/* another source port is not the peer */
 	ip = (void *)cap;
 	u = (void *)(ip + 1);
 	u->source = htons(PORT + 1);
@@ -442,7 +442,7 @@ TEST_F_TIMEOUT(trunk, injection_dev, 3600)
 		case 2:		/* another number */
 			pw_put(pkt + 14 + 16, 8, 1000 + i);
 			break;
-		case 3:		/* from somebody else */
+		case 3:		/* from another source */
 			pkt[11] ^= 1;
 			replay++;
 			break;

@@ -12,7 +12,7 @@
 struct ref_msg {
 	uint64_t cycle;		/* arrival */
 	int src;
-	int dst;		/* -1: everybody */
+	int dst;		/* -1: all */
 	int len;
 	int route;		/* -1: the unit's choice */
 };

@@ -122,7 +122,7 @@ static uint64_t gen_addr(void)
 {
 	switch (below(10)) {
 	case 0: return 0x7fffff;	/* broadcast */
-	case 1: return 0x7ffffe;	/* whoever receives it */
+	case 1: return 0x7ffffe;	/* hey-you: each receiver */
 	case 2: return 0xe00000 | below(8);
 	case 3: return 0xffffff;	/* the ring */
 	case 4: return PICK(odd_values) & 0xffffff;
@@ -1061,7 +1061,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (geteuid()) {
-		fprintf(stderr, "fuzz: root is needed, also to become somebody else\n");
+		fprintf(stderr, "fuzz: root is needed, also to change the user\n");
 		return 4;
 	}
 	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);

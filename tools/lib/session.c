@@ -294,7 +294,7 @@ int pwl_aton_majority(struct pwl *s, const struct pwl_aton *c, uint64_t *value,
 	for (i = 0; i < 64; i++)
 		if (parts[i] > r->counter / 2)
 			x |= 1ULL << i;
-	/* what the bits say need not be held by anybody */
+	/* the bits may name an interface that is not there */
 	count.op = PW_ATON_OP_COUNT_EQ;
 	count.mods |= PACKETWAY_ATON_COMPARAND;
 	count.comparand = x;

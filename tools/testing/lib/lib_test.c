@@ -172,7 +172,7 @@ int main(void)
 			break;
 	ok(op == 19, "opcodes by name");
 	ok(pwl_aton_op_parse("mul") == -EINVAL, "mul is none");
-	ok(pwl_open(&s, "no-such-station") < 0 && !s, "a session with nobody");
+	ok(pwl_open(&s, "no-such-station") < 0 && !s, "a session with an unknown station");
 	ok(pwl_sock_open(&k, "lo") < 0 && !k, "lo is not a station");
 	return tap_done();
 }

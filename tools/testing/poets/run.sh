@@ -31,10 +31,10 @@ refused "an edge from nowhere" '.edges[0].from = "m[x].next"' \
 	'edges[0]: "m[x].next": there is no such device'
 refused "an edge from no pin" '.edges[0].from = "n[x].nxt"' \
 	'edges[0]: "n[x].nxt": type "node" has no output pin "nxt"'
-refused "an edge to a variable of nobody" '.edges[0].to = "n[y].in"' \
+refused "an edge to an unknown variable" '.edges[0].to = "n[y].in"' \
 	'edges[0]: "n[y].in": y is not in "n[x].next"'
 refused "an index too many" '.edges[0].to = "n[x,y].in"' 'edges[0]: "n[x,y].in": "n" has 1 indices'
-refused "an edge that joins nobody" '.edges[0] = ["n[3].next", "n[1000].in"]' \
+refused "an edge to an unknown device" '.edges[0] = ["n[3].next", "n[1000].in"]' \
 	'edges[0]: no two devices are joined by this'
 refused "a station twice" '.stations = ["pw0", "pw0"]' 'stations: "pw0" is there twice'
 refused "a placement on no station" '.stations = ["pw0"] | .placement = {"n": "pwx"}' \

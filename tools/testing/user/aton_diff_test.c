@@ -147,7 +147,7 @@ static const char *unlike;
 		unlike = "calls answer differently: " #call;			\
 } while (0)
 
-/* what differs, for whoever has to find out why */
+/* print what differs */
 static const char *differs(const char *what, const struct pw_ring_cmd *a,
 			   const struct pw_ring_cmd *b)
 {

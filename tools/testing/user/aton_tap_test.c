@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ring packets as whoever listens sees them: both engines show the same bytes at the
+ * Ring packets as a tap sees them: both engines show the same bytes at the
  * same interfaces at the same times, the last hop shows the result, and neither
  * results nor times depend on being listened to.
  */
@@ -32,7 +32,7 @@ struct side {
 };
 
 static ull state = 77;
-static struct side side[3];	/* rtl, fast, fast and nobody listens */
+static struct side side[3];	/* rtl, fast, fast without a tap */
 static u8 bytes[40];
 
 static u32 rnd(u32 n)
@@ -172,7 +172,7 @@ int main(void)
 		for (r = 0; r < rounds; r++)
 			one(ops[o], 1 + rnd(MAXN), rnd(3) ? 0 : rnd(60), bad, &packets);
 		diag("opcode %u: %llu packets at interfaces", ops[o], packets);
-		is(bad[0], 0, "opcode %u: one packet for every hop, none when nobody listens", ops[o]);
+		is(bad[0], 0, "opcode %u: one packet for every hop, none without a tap", ops[o]);
 		is(bad[1], 0, "opcode %u: both engines show the same bytes and times", ops[o]);
 		is(bad[2] + bad[3], 0, "opcode %u: in ring order, with good CRCs", ops[o]);
 		is(bad[4], 0, "opcode %u: the last hop shows the result", ops[o]);

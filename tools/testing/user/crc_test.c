@@ -51,7 +51,7 @@ static void eep(void)
 	is(bad, 0, "any split into three fragments gives the same CRCs");
 	pw_eep_crc_init(&b, BIT_ULL(PW_OH_TIMESTAMP));
 	pw_eep_crc_update(&b, check, 9);
-	ok(b.c32 == ~0U && b.c64 == ~0ULL, "a CRC nobody asked for is not computed");
+	ok(b.c32 == ~0U && b.c64 == ~0ULL, "a CRC that was not asked for is not computed");
 }
 
 int main(void)

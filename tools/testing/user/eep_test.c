@@ -654,7 +654,7 @@ static void integrity(void)
 	m.noh = 0;
 	n = pw_eep_build(&m, buf, sizeof(buf));
 	ok(!pw_eep_parse(buf, n, &v) && !pw_eep_crc_verify(buf, &v),
-	   "the same OT without an OH that announces it is nobody's business");
+	   "an OT without an OH that announces it is data");
 }
 
 static void swaps(void)

@@ -226,7 +226,7 @@ static bool group_count(int *packets, int *members)
 	*members = 0;
 	for (int i = 0; i < nodes; i++)
 		*members += !children[i];
-	/* is there anybody? One answer is enough. */
+	/* does a receiver exist? One answer is enough. */
 	for (int i = 0; i < nodes; i++)
 		if (!children[i]) {
 			in = (struct pw_esp_insn){ .opcode = PW_ESP_COUNT };

@@ -274,7 +274,7 @@ static void scene(const struct scene *sc, u64 cycles, u64 seed)
 		if (!why && (tap_rand(&rnd) % 16 == 0 || only))
 			why = difference(&a, &b);
 	}
-	/* let it run dry: then everything must be there (published: what nobody read is lost) */
+	/* let it run dry: then everything must be there (published: a message that is not read is lost) */
 	at = pw_fabric_now(a.f);
 	until = at + (sc->flags & DEV ? 20000000 : 60000);
 	while (!why && a.done < n && at < until && pw_fabric_next(a.f) != PW_FABRIC_NEVER) {
@@ -389,6 +389,6 @@ int main(int argc, char **argv)
 	   "suspensions, lost and corrupted cells were among it");
 	if (sum.cycles >= 10000000)
 		ok(sum.refused_in && sum.overrun && sum.nomem && sum.busy && sum.lost && sum.lone,
-		   "and full ports, buffers and queues, messages nobody read and messages done at once");
+		   "and full ports, buffers and queues, messages not read and messages done at once");
 	return tap_done();
 }

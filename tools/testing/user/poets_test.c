@@ -342,7 +342,7 @@ static void test_receive(void)
 	   rx.drop == PW_SOFTSWITCH_D_MALFORMED, "65 bytes");
 	ok(drops(0, 0x80000000, 0, PW_SOFTSWITCH_D_MOTHERSHIP), "external: not for a softswitch");
 	ok(drops(0, 0xC0FB0000, 0, PW_SOFTSWITCH_D_MOTHERSHIP) && !s.report_pending,
-	   "somebody's report is not a request for one");
+	   "a report is not a request for one");
 	/* broadcast */
 	ok(in(0, 0x00FAFFFF, 0) == PW_SOFTSWITCH_DELIVER, "supervisor broadcast");
 	for (n = 0; pw_softswitch_next(&s, 0, &rx, &d); n++)
@@ -415,7 +415,7 @@ static void test_report(void)
 	ok(c[0] == 0 && c[1] == 1000 && c[2] == 3 && c[3] == 2 && c[4] == 2 && c[5] == 1 &&
 	   c[6] == 3 &&
 	   c[7] == 4 && c[8] == 5 && c[9] == 6, "and counts what happened");
-	ok(!pw_softswitch_report_due(&s, 0), "it is not due any more");
+	ok(!pw_softswitch_report_due(&s, 0), "it is no longer due");
 	n = pw_softswitch_report(&s, 0, 1500, true, out, sizeof(out));
 	ok(n == 64 && !pw_poets_parse(out, n, &p) &&
 	   pw_poets_instr_parse(p.payload, p.len, c) == 14 &&

@@ -171,7 +171,7 @@ static void routes(void)
 	ok(way.data_len == 8 && way.data[2] == 1 && mtu == 800, "that begins at who asks");
 	is(gvl2(0x301, 4, sizeof(out), &via, &len), PW_RRP_ASK_BUDDY, "a buddy's is the buddy's");
 	is(via, 0x111, "and that is who");
-	is(gvl2(0x205, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "nobody has heard of the node");
+	is(gvl2(0x205, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "the node is unknown");
 	is(gvl2(0x501, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "nor of the SAN");
 	is(len, 0, "then nothing is written");
 }
@@ -254,9 +254,9 @@ static void tells(void)
 	is(TELL(pw_rrp_put_name(&b, "b", 1), 2048), 2, "a name that two have");
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, NULL, 0), 2048), 4, "TELL by capability");
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, esp, 4), 2048), 4, "with parameters");
-	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, other, 4), 2048), 0, "that nobody has");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, other, 4), 2048), 0, "that no node has");
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_ESP, esp, 2), 2048), 4, "as many as are given");
-	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_PRINTER, NULL, 0), 2048), 0, "nobody can");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_PRINTER, NULL, 0), 2048), 0, "no node can");
 	is(TELL(pw_rrp_put_addr(&b, PW_RRP_AT_MIN, 0x102, 0x201), 2048), 2, "TELL by range");
 	is(TELL((pw_rrp_put_name(&b, "far", 3), pw_rrp_put_name(&b, "c", 1),
 		 pw_rrp_put_name(&b, "nobody", 6)), 2048), 2, "criteria are OR-ed");

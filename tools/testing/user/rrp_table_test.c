@@ -103,7 +103,7 @@ static void send(int to, int from, u16 te, u32 a, u32 b, const u8 *data, u32 len
 		memcpy(m->data, data, len);
 }
 
-/* to the twin, or to everybody else on the same SAN */
+/* to the peer half, or to all others on the same SAN */
 static void tell(int i, enum pw_rrp_tell whom, u16 te, u32 a, u32 b, const u8 *data, u32 len)
 {
 	for (int k = 0; k < nhr; k++) {
@@ -359,7 +359,7 @@ static void triangle(u32 ntables, u32 per_san)
 	for (int i = 0; i < nhr; i++)
 		for (u32 k = 1; hrs[i].up && k <= NODES; k++)
 			bad += pw_rrp_db_lookup(&hrs[i].db, san_bias(1) + k, &r);
-	is(bad, 0, "and nobody offers a way to it");
+	is(bad, 0, "and no half-router offers a route to it");
 }
 
 /* rules one by one, on one half-router */

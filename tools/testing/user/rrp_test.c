@@ -276,7 +276,7 @@ static void builder(void)
 	pw_rrp_put_mtur(&b, 1);
 	ok(pw_rrp_buf_done(&b) == 32 && recs[3] == 0, "an RTHD ends the ADDR before it");
 	is(pw_rrp_build_msg(1, 1, 1, 2, 0, recs, 8, out, 31), -ENOSPC, "no room for a message");
-	is(pw_rrp_build_msg(1, 1, 0, 2, 0, recs, 8, out, 32), -EINVAL, "message to nobody");
+	is(pw_rrp_build_msg(1, 1, 0, 2, 0, recs, 8, out, 32), -EINVAL, "message without a destination");
 }
 
 static void round_trip(void)

@@ -36,7 +36,7 @@ for p in pw pweep pwrrp pwesp pwpoets pwaton pwbmx; do
 	[ $? -eq 1 ] && grep -qx "$p" "$tmp/all" && grep -q "^$p\\." "$tmp/all"
 	tap_result $? "protocol $p is there and was free"
 done
-# a name that somebody else has is shared silently: look at the script itself
+# a name of another dissector is shared silently: look at the script itself
 sed -n 's/.*Proto\(Field\|Expert\)\.[a-z0-9]*("\(pw[a-z0-9_.]*[a-z0-9]\)".*/\2/p' "$script" | sort >"$tmp/ours"
 { uniq -d "$tmp/ours"; sort -u "$tmp/ours" | comm -12 "$tmp/stock" -; } >"$tmp/taken"
 [ -s "$tmp/ours" ] && [ ! -s "$tmp/taken" ]
