@@ -122,7 +122,8 @@ void pw_share_again(struct pw_share *s)
 /* one worker for each CPU, as there is one ksoftirqd; engines take turns */
 int __init pw_share_init(void)
 {
-	pw_share_wq = alloc_workqueue("packetway_engines", WQ_UNBOUND, num_possible_cpus());
+	pw_share_wq = alloc_workqueue("packetway_engines", WQ_UNBOUND | WQ_SYSFS,
+				      num_possible_cpus());
 	return pw_share_wq ? 0 : -ENOMEM;
 }
 
