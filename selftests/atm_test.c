@@ -3,8 +3,6 @@
  * libpwatm and the three programs on it, through the module: every type packed and
  * unpacked, receive by type, names and instances; delays of table 11.1 by pwecho,
  * systems of K3 by pwsolve, products of K6 by pwmatmul.
- * pw-timeout: 120
- * pw-cpus-debug: 1
  */
 #include "pwsan.h"
 #include "pwharness.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pw-timeout: 120
  * 64 threads on 16 stations while stations go down and up and move between
  * namespaces, the token is lost or doubled, bits are flipped and packets swallowed.
  *

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pw-timeout: 100
  * ATON by /dev/packetway: commands against a plain loop, regions, batches, mapped
  * registers, standing commands, ring-only interfaces, faults; negatives first.
  */

@@ -12,7 +12,6 @@
 # more turn of a plain loop over the same operands. Aim: at most 3 times. Beside it the
 # same from a ring of one on, which has in it what the first one that is added costs.
 # And one packet for each reduction.
-# pw-vm: --mem 2048
 
 # called by mpirun in place of ssh: --agent NETNS,... 10.8.0.RANK COMMAND...
 if [ "${1:-}" = --agent ]; then

@@ -5,7 +5,6 @@
 #	scripts/bench latency
 #	scripts/vm --kernel 6.12 --icount -- selftests/bench_latency.sh [PORTS ENGINE WHAT BYTES FRAMES [MS]]
 # How to measure another workload: see lib_latency.sh.
-# pw-vm: --mem 1536
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_latency.sh"

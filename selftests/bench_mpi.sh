@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # MPI_Allreduce of one 8-byte integer, 8 ranks on 8 stations: on the ring, and the
 # same binary over TCP on pw0. Time is that of a guest that counts instructions.
-# pw-vm: --mem 2048
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl pwrun mpirun mpi_check

@@ -2,7 +2,6 @@
 /*
  * /dev/packetway: what every command refuses, then what it does. Built for this
  * machine and, as compat_cdev_test, for its 32-bit half.
- * pw-kmemleak: yes
  */
 #include "pwtest.h"
 #include "pwharness.h"

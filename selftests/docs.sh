@@ -5,9 +5,6 @@
 # scripts/vm) is checked to exist. The tracing page has a test of its own, trace.sh,
 # the labs one that looks at what they say, lab.sh. All of it in soaks, or with
 # PW_DOCS=all; else the README, without what takes long to start.
-# pw-timeout: 600
-# pw-6.1: no (the same commands for every kernel)
-# pw-checking: no (pages of process starts; what they start is tested there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq python3 tshark mpirun pvmd

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pw-cpus-debug: 1
  * Why frames end: the kernel's drop monitor names the module and the nearest of
  * the kernel's own reasons; the counters of `ethtool -S` name ours (eep_test).
  * The drop monitor lives in the first network namespace only.

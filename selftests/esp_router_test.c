@@ -8,10 +8,6 @@
  * executed by both halves of a router, on the way out and on the way back.
  * Location, errors, source routes, CRCs, messages to the halves themselves, what
  * can be seen and set of them, and exact reductions by the routers alone.
- * pw-timeout: 240
- * pw-cpus-debug: 1
- * pw-kmemleak: yes
- * pw-6.1: no (the same packets for every kernel)
  */
 #include "pwrouter.h"
 #include "pwesp.h"

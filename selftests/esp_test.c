@@ -6,7 +6,6 @@
  * with duplicated packets, bottleneck search, and floods.
  *
  * Stations s0, s1, ... (addresses 1, 2, ...), each in a namespace of its own.
- * pw-timeout: 240
  */
 #include "pwgenl.h"
 #include "pwesp.h"

@@ -1,9 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # tools/examples: one process per station, each station in its own namespaces.
-# pw-timeout: 300
-# pw-6.1: no (programs on the library, the same for every kernel)
-# pw-checking: no (process starts; aton_test has the same commands there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl

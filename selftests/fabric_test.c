@@ -3,9 +3,6 @@
  * EEP frames through the cell fabric: the published delays, the same cycles as the
  * model in user space, routes, broadcast, faults, back-pressure, real time.
  * 16 stations s0..s15 (addresses 1..16) on SAN 0 of a namespace of its own.
- * pw-timeout: 180
- * pw-cpus-debug: 1
- * pw-weight: 60
  */
 #include "pwsan.h"
 #include "pwharness.h"

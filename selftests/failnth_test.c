@@ -4,9 +4,6 @@
  * injection's fail-nth): the operation says so or goes on, and what it leaves
  * can be used and taken down. Debug kernel only. Moves between namespaces are left
  * out: dev_change_net_namespace() itself warns when it gets no memory.
- * pw-timeout: 150
- * pw-cpus-debug: 1
- * pw-weight: 100
  */
 #include "pwtest.h"
 #include "kselftest.h"

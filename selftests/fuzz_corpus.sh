@@ -2,11 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every program of the fuzzer's corpus once, in a new namespace each, by root and by an unprivileged
 # user: nothing complains, nothing hangs, and the module can be removed afterwards.
-# pw-timeout: 150
-# pw-cpus: 2
-# pw-weight: 90
-# pw-6.1: no (the corpus is for the newer kernel)
-# pw-checking: no (the fuzzer itself runs there, in soaks)
 
 # as many as there is time for; a soak takes all
 limit=20

@@ -3,9 +3,6 @@
  * Random and mutated raw frames into a station. Whatever the bytes, each one is
  * refused at the socket, dropped and counted, or delivered and counted; the books
  * are balanced exactly, for both stations, the kernel's own answers included.
- * pw-append-6.12: slub_debug=FZP kfence.sample_interval=20
- * pw-timeout: 300
- * pw-6.1: no (hostile frames meet 6.12 with its checks)
  *
  *	fuzz_frames_test [FRAMES [SEED]]
  */

@@ -5,7 +5,6 @@
 # capture) and removed again, which leaves nothing. `make install DESTDIR=` too. The
 # host itself is not touched. DKMS takes a minute for each kernel: everything from the
 # installation on is for soaks, `make dkms-install` too, or for PW_DEB=1 alone.
-# pw-timeout: 900
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The guest runner itself, run on the host: statuses come back, complaints and
 # hangs are noticed, nothing stays behind, two guests can be linked.
-# pw-timeout: 900
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)

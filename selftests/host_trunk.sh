@@ -6,7 +6,6 @@
 #
 # Guest 0 does the work and has guest 1 do things over a second link, so that nothing
 # but the trunk is on the first one. The third host is a namespace on guest 0's bridge.
-# pw-timeout: 600
 
 set -u
 self=$(readlink -f "$0")

@@ -6,11 +6,6 @@
  *
  * The last part is bounded by time: five seconds, a minute in a soak. Memory that is
  * used after it was freed is found by slub_debug and KFENCE.
- * pw-timeout: 300
- * pw-cpus: 2
- * pw-append-6.12: slub_debug=FZPU kfence.sample_interval=20
- * pw-checking: no (four minutes; slub_debug and KFENCE look on here, KASAN in soaks)
- * pw-6.1: no (a minute; what is bounded is the same on both kernels)
  */
 #include <pthread.h>
 #include <stdatomic.h>

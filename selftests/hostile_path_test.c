@@ -3,8 +3,6 @@
  * What a station, a program at it or its owner can do to the data path, and the
  * limit that each of them meets: frames that would circle for ever, kernel-made
  * replies that pile up, long lists of groups, many monitors.
- * pw-timeout: 60
- * pw-cpus: 1
  */
 #include "pwsan.h"
 #include "pwharness.h"

@@ -4,10 +4,6 @@
  * program is the network: a trunk's peer is one of its sockets, on which it relays,
  * records and repeats packets, or makes its own.
  *
- * pw-timeout: 120
- * pw-cpus: 1
- * pw-weight: 60
- * pw-6.1: no (half a minute; what is bounded is the same on both kernels)
  */
 #include "pwtest.h"
 #include "pwrouter.h"

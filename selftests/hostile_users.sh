@@ -10,10 +10,6 @@
 # then attack, then burn again: the slower of the two is the reference. What packetway adds
 # is the difference. The times are those of the machine, hence they decide in soaks only;
 # "scripts/vm --icount" repeats them with a clock that counts instructions.
-# pw-timeout: 400
-# pw-cpus: 2
-# pw-checking: no (it measures against a load that a checking kernel slows down otherwise)
-# pw-6.1: no (a minute; what is bounded is the same on both kernels)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip awk

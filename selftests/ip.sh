@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # IP over PacketWay between two namespaces: every size, both orders of setting up,
 # fragments, MTU changes, TCP, and what a capture shows.
-# pw-timeout: 400
-# pw-weight: 90
-# pw-checking: no (minutes of process starts; soaks run it there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip ping tcpdump iperf3 jq pwctl socat

@@ -1,9 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The shipped labs, command by command as their pages have them.
-# pw-timeout: 400
-# pw-6.1: no (it tests pwctl, the same for every kernel)
-# pw-checking: no (minutes of process starts; its commands run in pwctl and aton_test)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq

@@ -4,8 +4,6 @@
  * namespace is met, answers with ENOSPC and a sentence, is counted, and changes
  * nothing; what goes gives its place back. Who may change a limit, and which memory
  * cgroup pays.
- * pw-weight: 40
- * pw-checking: no (counts only; the objects come and go in stress_test)
  */
 #include "pwrouter.h"
 #include "pwharness.h"

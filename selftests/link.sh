@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A station as a link: what is refused and with which words, what is shown, its
 # address, MTU, carrier, names, and that it keeps silent until it is configured.
-# pw-timeout: 120
-# pw-weight: 45
-# pw-checking: no (minutes of process starts; failnth_test and stress_test make the same links there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip jq tcpdump

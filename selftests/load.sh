@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The module goes in and out, again and again, and leaves nothing behind.
-# pw-kmemleak: yes
 
 . "$(dirname "$0")/lib.sh"
 

@@ -2,10 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Monitor devices: packets, ring packets and cells at every hop, captured by plain
 # tcpdump and decoded by tshark; only the SANs of one's own namespace; nothing left.
-# pw-timeout: 240
-# pw-weight: 50
-# pw-checking: no (minutes of process starts; soaks run it there)
-# pw-6.1: no (the same records for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need tcpdump tshark mergecap pwctl

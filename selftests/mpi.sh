@@ -3,9 +3,6 @@
 # Open MPI on the stations of a lab: collectives on the ring give what they give
 # without it, and say how many there were (tools/testing/mpi does 200 of them on 2, 4, 8
 # and 16 ranks, without a guest). PVM on the same stations.
-# pw-timeout: 1800
-# pw-6.1: no (it tests libraries and pwrun, the same for every kernel)
-# pw-checking: no (minutes of process starts; its commands run in pwctl and aton_test)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl pwrun mpirun mpi_check

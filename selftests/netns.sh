@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Stations and namespaces: moved with traffic, deleted with theirs, deleted with
 # the home of their SAN, and what a user without privileges can and cannot do.
-# pw-timeout: 150
-# pw-weight: 40
-# pw-checking: no (minutes of process starts; stress_test has stations in many namespaces there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip jq ping unshare

@@ -3,9 +3,6 @@
  * Making a network namespace fails at every point: in a memory cgroup whose limit
  * is reached, and by fail-nth where the kernel has fault injection. Notifiers of
  * the module then see devices of a namespace that is not complete.
- * pw-timeout: 60
- * pw-cpus-debug: 1
- * pw-weight: 60
  */
 #include "pwtest.h"
 #include "kselftest.h"

@@ -4,10 +4,6 @@
  * a grid until it has converged, shortest paths in a random graph. The handlers
  * run in this process; packets between devices go through the SAN, also those
  * between two devices of one station.
- * pw-timeout: 400
- * pw-cpus-debug: 1
- * pw-weight: 40
- * pw-6.1: no (the same packets for every kernel)
  */
 #include "pwpoets.h"
 #include "pwharness.h"

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # pwctl poets: applications from a file, on stations here and in namespaces;
 # reports, logs, what can be seen meanwhile.
-# pw-timeout: 300
-# pw-6.1: no (it tests pwctl, the same for every kernel)
-# pw-checking: no (it tests pwctl; poets_test and poets_apps_test drive the same kernel code)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq awk

@@ -6,7 +6,6 @@
  * grid, shortest paths.
  *
  * Stations s0, s1, ... in one namespace; the mothership is at s0.
- * pw-timeout: 240
  */
 #include "pwpoets.h"
 #include "pwflood.h"

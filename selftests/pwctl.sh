@@ -1,10 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # pwctl: every verb, what it refuses and in which words, exit codes, JSON.
-# pw-timeout: 240
-# pw-weight: 60
-# pw-checking: no (minutes of process starts; soaks run it there)
-# pw-6.1: no (it tests pwctl, the same for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq

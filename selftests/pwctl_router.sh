@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # pwctl with routers: router, route, name, resolve, ping and trace by address and by
 # source route, events; what is refused and in which words.
-# pw-timeout: 240
-# pw-checking: no (a minute of process starts; router_test and trunk_test do the same there)
-# pw-6.1: no (it tests pwctl, the same for every kernel)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq ip

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # rmmod while a packet socket, a capture, an open /dev/packetway, an address, a
 # route and traffic exist: refused or clean, and nothing stays.
-# pw-timeout: 90
-# pw-cpus: 2
-# pw-checking: no (minutes of process starts; the module is removed after each test there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip tcpdump ping

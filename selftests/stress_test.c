@@ -3,9 +3,6 @@
  * Stations that come and go: create, up, send, move to another namespace, send
  * again, the namespace deleted. In turns the station's namespace goes and the one
  * where its SAN is at home. Nothing is left: no device, no memory.
- * pw-timeout: 150
- * pw-cpus-6.12: 1
- * pw-kmemleak: soak
  */
 #include "pwtest.h"
 #include "kselftest.h"

@@ -3,8 +3,6 @@
  * The lines of Documentation/networking/packetway-threats.rst that no other test
  * covers: users without CAP_NET_ADMIN over the network namespace, owners of another
  * namespace, descriptors passed to them, and what a station that has gone leaves.
- * pw-weight: 30
- * pw-checking: no (refusals only; the fuzzer asks for the same in soaks)
  */
 #include "pwrouter.h"
 #include "pwharness.h"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The one-liners of Documentation/networking/packetway-tracing.rst, taken from the page
 # itself: each must run and show something. And every tracepoint that can fire here does.
-# pw-timeout: 900
-# pw-checking: no (tools that take minutes to start there; the events are in other tests)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl trace-cmd

@@ -5,9 +5,6 @@
  * over the Ethernet device between them. Who is refused, what is dropped, and what
  * loss, reordering and duplication on the link do to it.
  *
- * pw-timeout: 150
- * pw-cpus-debug: 1
- * pw-weight: 35
  */
 #include "pwtest.h"
 #include "pwrouter.h"

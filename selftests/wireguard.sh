@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A trunk inside WireGuard, by the lines of
 # Documentation/networking/packetway-routers.rst: two namespaces are the two hosts.
-# pw-timeout: 120
-# pw-6.1: no (the same commands for every kernel)
-# pw-checking: no (process starts; trunk_test does the rest there)
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl wg ip tcpdump jq
