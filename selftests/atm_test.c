@@ -14,7 +14,7 @@
 FIXTURE(atm) {
 	int ns;
 	struct pw_nl nl;
-	struct pw_gsan san;
+	struct pw_genl san;
 };
 
 FIXTURE_SETUP(atm)
@@ -31,7 +31,7 @@ FIXTURE_SETUP(atm)
 	/* the programs are started from here */
 	ASSERT_EQ(0, setns(self->ns, CLONE_NEWNET));
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
-	ASSERT_EQ(0, pw_gsan_open(&self->san, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->san, self->ns));
 	for (i = 0; i < 16; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
 		ASSERT_EQ(0, pw_station_add(&self->nl, name, 0, i, -1));
@@ -43,7 +43,7 @@ FIXTURE_SETUP(atm)
 
 FIXTURE_TEARDOWN(atm)
 {
-	close(self->san.fd);
+	close(self->san.nl.fd);
 	close(self->nl.fd);
 	close(self->ns);
 }

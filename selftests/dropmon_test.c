@@ -15,40 +15,11 @@ static uint8_t msg[4096];
 /* the drop monitor takes one attribute a command */
 static int dm_command(int cmd, int attr, const void *value, int len)
 {
-	struct {
-		struct nlmsghdr n;
-		struct genlmsghdr g;
-		char room[64];
-	} r = {};
-	struct nlmsghdr *h = (void *)dm.nl.buf;
+	struct pw_req r;
 
-	r.n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
-	r.n.nlmsg_type = dm.family;
-	r.n.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	r.g.cmd = cmd;
-	r.g.version = 2;
-	pw_genl_put(&r.n, attr, value, len);
-	if (send(dm.nl.fd, &r, r.n.nlmsg_len, 0) < 0)
-		return -errno;
-	do {
-		if (recv(dm.nl.fd, dm.nl.buf, sizeof(dm.nl.buf), 0) < 0)
-			return -errno;
-	} while (h->nlmsg_type != NLMSG_ERROR);
-	return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-}
-
-static int dm_group(void)
-{
-	struct nlmsghdr *h = (void *)dm.nl.buf;
-	struct rtattr *groups, *one, *id;
-
-	groups = pw_attr_find((char *)NLMSG_DATA(h) + GENL_HDRLEN,
-			      h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), CTRL_ATTR_MCAST_GROUPS);
-	if (!groups)
-		return -1;
-	one = RTA_DATA(groups);
-	id = pw_attr_find(RTA_DATA(one), RTA_PAYLOAD(one), CTRL_ATTR_MCAST_GRP_ID);
-	return id ? (int)*(uint32_t *)RTA_DATA(id) : -1;
+	pw_genl_init(&r, dm.family, cmd, NLM_F_ACK);
+	pw_req_put(&r, attr, value, len);
+	return pw_nl_talk(&dm.nl, &r);
 }
 
 /* wait for an alert that names our module; @reason gets what it says */
@@ -58,7 +29,6 @@ static bool alert(char *reason, size_t size)
 	double end = pw_now() + SOON / 1000;
 	struct genlmsghdr *g;
 	struct rtattr *a;
-	int left;
 
 	while (pw_now() < end) {
 		if (recv(dm.nl.fd, dm.nl.buf, sizeof(dm.nl.buf), 0) < 0)
@@ -66,11 +36,10 @@ static bool alert(char *reason, size_t size)
 		g = NLMSG_DATA(h);
 		if (h->nlmsg_type != dm.family || g->cmd != NET_DM_CMD_PACKET_ALERT)
 			continue;
-		left = h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN);
-		a = pw_attr_find((char *)g + GENL_HDRLEN, left, NET_DM_ATTR_SYMBOL);
+		a = pw_genl_attr(h, NET_DM_ATTR_SYMBOL);
 		if (!a || !strstr(RTA_DATA(a), "[packetway]"))
 			continue;
-		a = pw_attr_find((char *)g + GENL_HDRLEN, left, NET_DM_ATTR_REASON);
+		a = pw_genl_attr(h, NET_DM_ATTR_REASON);
 		snprintf(reason, size, "%s", a ? (char *)RTA_DATA(a) : "");
 		return true;
 	}
@@ -91,21 +60,20 @@ int main(void)
 	};
 	struct timeval tv = { .tv_sec = 20 };
 	uint8_t mode = NET_DM_ALERT_MODE_PACKET;
-	int self = pw_ns_self(), fd, group, i, n;
+	int self = pw_ns_self(), fd, i, n;
 	char reason[64];
 	struct pw_nl nl;
 
 	ksft_print_header();
 	if (system("modprobe drop_monitor 2>/dev/null") || pw_genl_open_family(&dm, self, "NET_DM"))
 		ksft_exit_skip("this kernel has no drop monitor\n");
-	group = dm_group();
 	ksft_set_plan(2 + ARRAY_SIZE(row));
 	if (pw_nl_open(&nl, self) || pw_station_add(&nl, "dm1", 7, 0, -1) ||
 	    pw_station_add(&nl, "dm2", 7, 1, -1) || pw_link_up(&nl, "dm1") || pw_link_up(&nl, "dm2"))
 		ksft_exit_fail_msg("two stations: %s\n", nl.ext);
 	setsockopt(dm.nl.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	ksft_test_result(group > 0 && !setsockopt(dm.nl.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
-						  &group, sizeof(group)),
+	ksft_test_result(dm.group > 0 && !setsockopt(dm.nl.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
+						     &dm.group, sizeof(dm.group)),
 			 "listening to the drop monitor\n");
 	ksft_test_result(!dm_command(NET_DM_CMD_CONFIG, NET_DM_ATTR_ALERT_MODE, &mode, 1) &&
 			 !dm_command(NET_DM_CMD_START, NET_DM_ATTR_SW_DROPS, NULL, 0),

@@ -108,18 +108,16 @@ static int esp_set(int i, uint32_t capacity, uint32_t lifetime)
 		{ PACKETWAY_A_ESP_LIFETIME, lifetime },
 	};
 
-	return pw_genl_ask(&w.genl[i], w.genl[i].family, PACKETWAY_CMD_ESP_SET, NLM_F_ACK,
-			   PACKETWAY_A_ESP, a, 3);
+	return pw_genl_ask(&w.genl[i], PACKETWAY_CMD_ESP_SET, NLM_F_ACK, PACKETWAY_A_ESP, a, 3);
 }
 
 static uint64_t esp_get(int i, int attr)
 {
 	struct pw_attr a = { PACKETWAY_A_ESP_IFINDEX, w.idx[i] };
 
-	if (pw_genl_ask(&w.genl[i], w.genl[i].family, PACKETWAY_CMD_ESP_GET, 0, PACKETWAY_A_ESP,
-			&a, 1))
+	if (pw_genl_ask(&w.genl[i], PACKETWAY_CMD_ESP_GET, 0, PACKETWAY_A_ESP, &a, 1))
 		return ~0ULL;
-	return pw_genl_u32((void *)w.genl[i].nl.buf, PACKETWAY_A_ESP, attr);
+	return pw_genl_number((void *)w.genl[i].nl.buf, PACKETWAY_A_ESP, attr);
 }
 
 /* --- refused ------------------------------------------------------------------- */
@@ -128,16 +126,15 @@ static int ask1(int cmd, int type, uint32_t value)
 {
 	struct pw_attr a[] = { { type, value } };
 
-	return pw_genl_ask(&w.genl[0], w.genl[0].family, cmd, NLM_F_ACK, PACKETWAY_A_ESP, a, 1);
+	return pw_genl_ask(&w.genl[0], cmd, NLM_F_ACK, PACKETWAY_A_ESP, a, 1);
 }
 
 TEST(refused)
 {
-	struct pw_attr other = { PACKETWAY_A_ESP_IFINDEX, 1 };
 	struct pw_genl *g = &w.genl[0];
 
 	ASSERT_EQ(0, world_make(1));
-	EXPECT_EQ(-EINVAL, pw_genl_ask(g, g->family, PACKETWAY_CMD_ESP_SET, NLM_F_ACK, 0, NULL, 0));
+	EXPECT_EQ(-EINVAL, pw_genl_ask(g, PACKETWAY_CMD_ESP_SET, NLM_F_ACK, 0, NULL, 0));
 	EXPECT_EQ(-ERANGE, ask1(PACKETWAY_CMD_ESP_SET, PACKETWAY_A_ESP_CAPACITY,
 				PACKETWAY_ESP_CAPACITY_MAX + 1));
 	EXPECT_EQ(-ERANGE, ask1(PACKETWAY_CMD_ESP_SET, PACKETWAY_A_ESP_CAPACITY, ~0U));
@@ -150,20 +147,16 @@ TEST(refused)
 	EXPECT_EQ(-ERANGE, ask1(PACKETWAY_CMD_ESP_SET, PACKETWAY_A_ESP_IFINDEX, 0));
 	EXPECT_EQ(-ENODEV, ask1(PACKETWAY_CMD_ESP_GET, PACKETWAY_A_ESP_IFINDEX, 1));
 	EXPECT_STREQ("There is no such station in this namespace", g->nl.ext);
-	EXPECT_EQ(-ENODEV, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, PACKETWAY_A_ESP, &other,
-					1, NULL, NULL));
+	EXPECT_EQ(-ENODEV, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, PACKETWAY_A_ESP,
+					PACKETWAY_A_ESP_IFINDEX, 1, NULL, NULL));
 	EXPECT_EQ(1024, esp_get(0, PACKETWAY_A_ESP_CAPACITY));
 	EXPECT_EQ(10000, esp_get(0, PACKETWAY_A_ESP_LIFETIME));
 	EXPECT_EQ(1, esp_get(0, PACKETWAY_A_ESP_NODE));
 }
 
-static void none(struct nlmsghdr *h, void *arg)
-{
-}
-
 static void has_tag(struct nlmsghdr *h, void *arg)
 {
-	if (pw_genl_attr(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_TAG))
+	if (pw_attr_in(pw_genl_attr(h, PACKETWAY_A_ESP), PACKETWAY_A_ESP_TAG))
 		*(bool *)arg = true;
 }
 
@@ -176,14 +169,14 @@ TEST(tags_are_capabilities)
 	ASSERT_EQ(0, world_make(2));
 	ASSERT_EQ(0, send_insn(1, 0, COUNT(EXEC, 77, BIG)));
 	EXPECT_EQ(1, pw_stat_wait(w.raw[0], "s0", "esp_count_forward", 1));
-	EXPECT_EQ(1, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, 0, NULL, 0, has_tag, &tags));
+	EXPECT_EQ(1, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, -1, has_tag, &tags));
 	EXPECT_TRUE(tags);
 	ASSERT_EQ(0, setgid(65534));
 	ASSERT_EQ(0, setuid(65534));
 	tags = false;
-	EXPECT_EQ(-EPERM, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, 0, NULL, 0, none, NULL));
+	EXPECT_EQ(-EPERM, pw_genl_dump(g, PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, -1, NULL, NULL));
 	EXPECT_EQ(-EPERM, ask1(PACKETWAY_CMD_ESP_SET, PACKETWAY_A_ESP_CAPACITY, 7));
-	EXPECT_EQ(1, pw_genl_dump(g, PACKETWAY_CMD_ESP_GET, 0, NULL, 0, has_tag, &tags));
+	EXPECT_EQ(1, pw_genl_dump(g, PACKETWAY_CMD_ESP_GET, 0, 0, -1, has_tag, &tags));
 	EXPECT_FALSE(tags);
 	EXPECT_EQ(1, esp_get(0, PACKETWAY_A_ESP_USED));
 }
@@ -438,9 +431,9 @@ static void list_tag(struct nlmsghdr *h, void *arg)
 	struct tag_list *l = arg;
 
 	if (l->n < 2000) {
-		l->tag[l->n] = pw_genl_u64(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_TAG);
-		l->value[l->n] = pw_genl_u64(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_VALUE);
-		l->left[l->n] = pw_genl_u32(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_LEFT);
+		l->tag[l->n] = pw_genl_number(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_TAG);
+		l->value[l->n] = pw_genl_number(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_VALUE);
+		l->left[l->n] = pw_genl_number(h, PACKETWAY_A_ESP, PACKETWAY_A_ESP_LEFT);
 	}
 	l->n++;
 }
@@ -469,7 +462,7 @@ TEST(full_and_forgetting)
 	ASSERT_EQ(PW_ESP_COUNT, recv_insn(0, &got, &h, SOON));
 	EXPECT_EQ(0, got.ctl);
 	/* all of them, oldest first, in many messages */
-	EXPECT_EQ(1000, pw_genl_dump(&w.genl[1], PACKETWAY_CMD_ESP_BINDING_GET, 0, NULL, 0,
+	EXPECT_EQ(1000, pw_genl_dump(&w.genl[1], PACKETWAY_CMD_ESP_BINDING_GET, 0, 0, -1,
 				     list_tag, &l));
 	for (i = 0; i < 1000; i++)
 		if (l.tag[i] != 5000 + i || l.value[i] != (i ? 1 : 2) || l.left[i] > 600000 ||
@@ -651,8 +644,8 @@ TEST(exact_reduction)
 	ASSERT_EQ(0, world_make(N));
 	/* 1000 computations within one lifetime: by the namespace's default this time */
 	for (i = 0; i < N; i++) {
-		ASSERT_EQ(0, pw_genl_ask(&w.genl[i], w.genl[i].family, PACKETWAY_CMD_ESP_SET,
-					 NLM_F_ACK, PACKETWAY_A_ESP, conf, 1));
+		ASSERT_EQ(0, pw_genl_ask(&w.genl[i], PACKETWAY_CMD_ESP_SET, NLM_F_ACK,
+					 PACKETWAY_A_ESP, conf, 1));
 		ASSERT_EQ(1024, esp_get(i, PACKETWAY_A_ESP_CAPACITY));
 		ASSERT_EQ(0, pw_link_down(&w.nl[i], w.name[i]));
 		ASSERT_EQ(0, pw_link_up(&w.nl[i], w.name[i]));

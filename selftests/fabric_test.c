@@ -35,7 +35,7 @@ static uint32_t rnd(uint32_t n)
 FIXTURE(fabric) {
 	int ns;
 	struct pw_nl nl;
-	struct pw_gsan san;
+	struct pw_genl san;
 	int idx[PORTS];
 	int fd[PORTS];
 	char name[PORTS][8];
@@ -54,7 +54,7 @@ FIXTURE_SETUP(fabric)
 	self->ns = pw_ns_new();
 	ASSERT_GE(self->ns, 0);
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
-	ASSERT_EQ(0, pw_gsan_open(&self->san, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->san, self->ns));
 	for (i = 0; i < PORTS; i++) {
 		snprintf(self->name[i], sizeof(self->name[i]), "s%d", i);
 		ASSERT_EQ(0, pw_station_add(&self->nl, self->name[i], 0, i, -1));
@@ -71,7 +71,7 @@ FIXTURE_TEARDOWN(fabric)
 
 	for (i = 0; i < PORTS; i++)
 		close(self->fd[i]);
-	close(self->san.fd);
+	close(self->san.nl.fd);
 	close(self->nl.fd);
 	close(self->ns);
 }
@@ -109,7 +109,7 @@ static int offer(int fd, const struct ref_msg *m, uint32_t id)
 	return pw_timed_send(fd, tx, at + n, m->cycle);
 }
 
-static int fresh_engine(struct pw_gsan *san, int engine, bool frozen)
+static int fresh_engine(struct pw_genl *san, int engine, bool frozen)
 {
 	return pw_gsan_set2(san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE, 0, 0) ?:
 	       pw_gsan_set2(san, PACKETWAY_A_SAN_ENGINE, engine, PACKETWAY_A_SAN_FROZEN, frozen);
@@ -125,7 +125,7 @@ struct got {
  * Lay out a load in a frozen fabric, let it run, and hold every receiver's sequence
  * against the reference. The number of differences; @hash: of all that came.
  */
-static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_gsan *san,
+static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_genl *san,
 			const int *fds, const struct ref_msg *msg, int n, int engine,
 			const struct ref_fault *fault, uint64_t *hash)
 {
@@ -274,7 +274,7 @@ static uint64_t closed_form(uint64_t n)
  * figures hold for port 0: a receiver looks for messages port by port, and each
  * before the sender's costs it four cycles.
  */
-static int delays(struct __test_metadata *_metadata, struct pw_gsan *san, const int *fds,
+static int delays(struct __test_metadata *_metadata, struct pw_genl *san, const int *fds,
 		  const uint32_t *size, const uint64_t *want, int n, int engine, int ports)
 {
 	uint64_t at = 0, when[PORTS * BURST], cycle;

@@ -19,7 +19,7 @@ static uint8_t tx[70000], rx[70000];
 FIXTURE(path) {
 	int ns;
 	struct pw_nl nl;
-	struct pw_gsan san;
+	struct pw_genl san;
 	int fd[SENDERS + 1];	/* packet sockets at h0, h1, ...; addresses 1, 2, ... */
 	int idx[SENDERS + 1];
 };
@@ -41,7 +41,7 @@ FIXTURE_SETUP(path)
 		self->fd[i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY, self->idx[i]);
 		ASSERT_LE(0, self->fd[i]);
 	}
-	ASSERT_EQ(0, pw_gsan_open(&self->san, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->san, self->ns));
 }
 
 FIXTURE_TEARDOWN(path)
@@ -50,7 +50,7 @@ FIXTURE_TEARDOWN(path)
 
 	for (i = 0; i <= SENDERS; i++)
 		close(self->fd[i]);
-	close(self->san.fd);
+	close(self->san.nl.fd);
 	close(self->nl.fd);
 	close(self->ns);
 }

@@ -22,7 +22,7 @@
 
 static uint8_t frame[70000];
 static int ns, ports, len, frames;
-static struct pw_gsan san;
+static struct pw_genl san;
 static struct pw_nl nl;
 static int fd[256];
 
@@ -34,22 +34,17 @@ static void die(const char *what)
 
 static void make_san(const char *engine)
 {
-	uint32_t id = 0, n = ports, e = PACKETWAY_ENGINE_NONE;
-	struct pw_gsan_req r;
-	struct nlattr *nest;
-	char buf[4096];
+	struct pw_attr a[] = {
+		{ PACKETWAY_A_SAN_ID, 0 },
+		{ PACKETWAY_A_SAN_PORTS, ports },
+		{ PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE },
+	};
 
 	if (!strcmp(engine, "fast"))
-		e = PACKETWAY_ENGINE_FAST;
+		a[2].value = PACKETWAY_ENGINE_FAST;
 	else if (!strcmp(engine, "rtl"))
-		e = PACKETWAY_ENGINE_RTL;
-	pw_gsan_req(&r, san.family, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK);
-	nest = pw_gsan_put(&r, PACKETWAY_A_SAN | NLA_F_NESTED, NULL, 0);
-	pw_gsan_put(&r, PACKETWAY_A_SAN_ID, &id, 4);
-	pw_gsan_put(&r, PACKETWAY_A_SAN_PORTS, &n, 4);
-	pw_gsan_put(&r, PACKETWAY_A_SAN_ENGINE, &e, 4);
-	nest->nla_len = (char *)&r + r.n.nlmsg_len - (char *)nest;
-	errno = -pw_gsan_talk(&san, &r, buf, sizeof(buf));
+		a[2].value = PACKETWAY_ENGINE_RTL;
+	errno = -pw_genl_ask(&san, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK, PACKETWAY_A_SAN, a, 3);
 	if (errno)
 		die("SAN");
 }
@@ -150,7 +145,7 @@ int main(int argc, char **argv)
 	len = atoi(argv[4]);
 	frames = atoi(argv[5]);
 	ns = pw_ns_new();
-	if (ns < 0 || ports < 1 || ports > 256 || pw_nl_open(&nl, ns) || pw_gsan_open(&san, ns))
+	if (ns < 0 || ports < 1 || ports > 256 || pw_nl_open(&nl, ns) || pw_genl_open(&san, ns))
 		die("namespace");
 	make_san(argv[2]);
 	make_stations();

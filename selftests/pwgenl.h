@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The module's generic netlink family, for C selftests: a request with one nest
- * of u32 attributes, its answer, or a dump.
+ * Generic netlink for C selftests: requests, answers, dumps. Uses struct pw_nl of
+ * pwtest.h; messages begin with a genlmsghdr where rtnetlink has an ifinfomsg.
  */
 #ifndef PWGENL_H
 #define PWGENL_H
@@ -14,7 +14,7 @@
 struct pw_genl {
 	struct pw_nl nl;
 	int family;
-	int len;		/* of the last answer in nl.buf */
+	int group;		/* of the events */
 };
 
 struct pw_attr {
@@ -22,87 +22,75 @@ struct pw_attr {
 	uint32_t value;
 };
 
-static PW_UNUSED struct rtattr *pw_attr_find(void *from, int left, int type)
+static PW_UNUSED void pw_genl_init(struct pw_req *r, int family, int cmd, int flags)
 {
-	struct rtattr *a = from;
+	struct genlmsghdr *g;
 
-	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
+	memset(r, 0, sizeof(*r));
+	r->n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
+	r->n.nlmsg_type = family;
+	r->n.nlmsg_flags = NLM_F_REQUEST | flags;
+	g = NLMSG_DATA(&r->n);
+	g->cmd = cmd;
+	g->version = 1;
+}
+
+static PW_UNUSED struct rtattr *pw_genl_nest(struct pw_req *r, int type)
+{
+	return pw_req_put(r, type | NLA_F_NESTED, NULL, 0);
+}
+
+/* attribute @type in @len bytes at @at; NULL if it is not there */
+static PW_UNUSED struct rtattr *pw_attr_find(void *at, int len, int type)
+{
+	struct rtattr *a = at;
+
+	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
 		if ((a->rta_type & NLA_TYPE_MASK) == type)
 			return a;
 	return NULL;
 }
 
-static PW_UNUSED void *pw_genl_put(struct nlmsghdr *n, int type, const void *data, int len)
+static PW_UNUSED struct rtattr *pw_attr_in(struct rtattr *nest, int type)
 {
-	struct rtattr *a = (void *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
-
-	a->rta_type = type;
-	a->rta_len = RTA_LENGTH(len);
-	if (len)
-		memcpy(RTA_DATA(a), data, len);
-	n->nlmsg_len = NLMSG_ALIGN(n->nlmsg_len) + RTA_ALIGN(a->rta_len);
-	return a;
+	return nest ? pw_attr_find(RTA_DATA(nest), RTA_PAYLOAD(nest), type) : NULL;
 }
 
-/* 0 or a negative errno; the first message of the answer is in nl.buf */
-static PW_UNUSED int pw_genl_ask(struct pw_genl *g, int family, int cmd, int flags, int nest,
-				 const struct pw_attr *attr, int n)
+static PW_UNUSED uint32_t pw_attr_u32(struct rtattr *nest, int type)
 {
-	struct {
-		struct nlmsghdr n;
-		struct genlmsghdr g;
-		char room[512];
-	} r = {};
-	struct nlmsghdr *h = (void *)g->nl.buf;
-	struct rtattr *outer = NULL, *msg;
-	struct nlmsgerr *e;
-	int i, off;
+	struct rtattr *a = pw_attr_in(nest, type);
 
-	r.n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
-	r.n.nlmsg_type = family;
-	r.n.nlmsg_flags = NLM_F_REQUEST | flags;
-	r.n.nlmsg_seq = ++g->nl.seq;
-	r.g.cmd = cmd;
-	r.g.version = 1;
-	if (nest)
-		outer = pw_genl_put(&r.n, nest | NLA_F_NESTED, NULL, 0);
-	for (i = 0; i < n; i++)
-		pw_genl_put(&r.n, attr[i].type, &attr[i].value, 4);
-	if (outer)
-		outer->rta_len = (char *)&r + r.n.nlmsg_len - (char *)outer;
-	g->nl.ext[0] = 0;
-	if (send(g->nl.fd, &r, r.n.nlmsg_len, 0) < 0)
-		return -errno;
-	g->len = recv(g->nl.fd, g->nl.buf, sizeof(g->nl.buf), 0);
-	if (g->len < 0)
-		return -errno;
-	if (h->nlmsg_type != NLMSG_ERROR)
-		return 0;
-	e = NLMSG_DATA(h);
-	if (h->nlmsg_flags & NLM_F_ACK_TLVS) {
-		off = NLMSG_ALIGN(sizeof(*e));
-		if (!(h->nlmsg_flags & NLM_F_CAPPED))
-			off += NLMSG_ALIGN(e->msg.nlmsg_len) - NLMSG_HDRLEN;
-		msg = pw_attr_find((char *)e + off, h->nlmsg_len - NLMSG_HDRLEN - off,
-				   NLMSGERR_ATTR_MSG);
-		if (msg)
-			snprintf(g->nl.ext, sizeof(g->nl.ext), "%s", (char *)RTA_DATA(msg));
-	}
-	return e->error;
+	return a ? *(uint32_t *)RTA_DATA(a) : 0;
 }
 
-/* a socket and the number of the family @name; its description is in nl.buf */
+/* top-level attribute of a message */
+static PW_UNUSED struct rtattr *pw_genl_attr(struct nlmsghdr *h, int type)
+{
+	return pw_attr_find((char *)NLMSG_DATA(h) + GENL_HDRLEN,
+			    h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), type);
+}
+
+/* attribute @type of nest @nest; all ones if it is not there */
+static PW_UNUSED uint64_t pw_genl_number(struct nlmsghdr *h, int nest, int type)
+{
+	struct rtattr *a = pw_attr_in(pw_genl_attr(h, nest), type);
+	uint64_t v = ~0ULL;
+
+	if (!a)
+		return v;
+	if (RTA_PAYLOAD(a) != sizeof(v))
+		return *(uint32_t *)RTA_DATA(a);
+	memcpy(&v, RTA_DATA(a), sizeof(v));
+	return v;
+}
+
+/* a socket, the number of the family @name and its last multicast group */
 static PW_UNUSED int pw_genl_open_family(struct pw_genl *g, int ns, const char *name)
 {
 	struct timeval tv = { .tv_sec = 60 };
-	struct {
-		struct nlmsghdr n;
-		struct genlmsghdr g;
-		char room[64];
-	} r = {};
-	struct nlmsghdr *h = (void *)g->nl.buf;
-	struct rtattr *id;
-	int one = 1;
+	struct rtattr *a, *grp;
+	struct pw_req r;
+	int one = 1, left;
 
 	memset(g, 0, sizeof(*g));
 	g->nl.fd = pw_ns_socket(ns, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
@@ -111,21 +99,20 @@ static PW_UNUSED int pw_genl_open_family(struct pw_genl *g, int ns, const char *
 	setsockopt(g->nl.fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(g->nl.fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(g->nl.fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	r.n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
-	r.n.nlmsg_type = GENL_ID_CTRL;
-	r.n.nlmsg_flags = NLM_F_REQUEST;
-	r.g.cmd = CTRL_CMD_GETFAMILY;
-	r.g.version = 1;
-	pw_genl_put(&r.n, CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
-	if (send(g->nl.fd, &r, r.n.nlmsg_len, 0) < 0 ||
-	    recv(g->nl.fd, g->nl.buf, sizeof(g->nl.buf), 0) < (int)NLMSG_LENGTH(GENL_HDRLEN) ||
-	    h->nlmsg_type == NLMSG_ERROR)
+	pw_genl_init(&r, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
+	pw_req_put(&r, CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
+	if (pw_nl_talk(&g->nl, &r))
 		return -1;
-	id = pw_attr_find((char *)NLMSG_DATA(h) + GENL_HDRLEN,
-			  h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), CTRL_ATTR_FAMILY_ID);
-	if (!id)
+	a = pw_genl_attr((void *)g->nl.buf, CTRL_ATTR_FAMILY_ID);
+	if (!a)
 		return -1;
-	g->family = *(uint16_t *)RTA_DATA(id);
+	g->family = *(uint16_t *)RTA_DATA(a);
+	a = pw_genl_attr((void *)g->nl.buf, CTRL_ATTR_MCAST_GROUPS);
+	if (a) {
+		left = RTA_PAYLOAD(a);
+		for (grp = RTA_DATA(a); RTA_OK(grp, left); grp = RTA_NEXT(grp, left))
+			g->group = pw_attr_u32(grp, CTRL_ATTR_MCAST_GRP_ID);
+	}
 	return 0;
 }
 
@@ -134,55 +121,62 @@ static PW_UNUSED int pw_genl_open(struct pw_genl *g, int ns)
 	return pw_genl_open_family(g, ns, PACKETWAY_GENL_NAME);
 }
 
-/* attribute @type of nest @nest in message @h; NULL if it is not there */
-static PW_UNUSED struct rtattr *pw_genl_attr(struct nlmsghdr *h, int nest, int type)
+/* a command with @n numbers in nest @nest; 0 or a negative errno, the answer is in g->nl.buf */
+static PW_UNUSED int pw_genl_ask(struct pw_genl *g, int cmd, int flags, int nest,
+				 const struct pw_attr *attr, int n)
 {
-	struct rtattr *outer;
+	struct rtattr *outer = NULL;
+	struct pw_req r;
+	int i;
 
-	outer = pw_attr_find((char *)NLMSG_DATA(h) + GENL_HDRLEN,
-			     h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN), nest);
-	return outer ? pw_attr_find(RTA_DATA(outer), RTA_PAYLOAD(outer), type) : NULL;
+	pw_genl_init(&r, g->family, cmd, flags);
+	if (nest)
+		outer = pw_genl_nest(&r, nest);
+	for (i = 0; i < n; i++)
+		pw_req_u32(&r, attr[i].type, attr[i].value);
+	if (outer)
+		pw_req_end(&r, outer);
+	return pw_nl_talk(&g->nl, &r);
 }
 
-static PW_UNUSED uint64_t pw_genl_u32(struct nlmsghdr *h, int nest, int type)
+/*
+ * A dump, @fn for each message; number of messages or a negative errno. @value: of
+ * attribute @inner in nest @outer, -1 for a dump of all
+ */
+static PW_UNUSED int pw_genl_dump(struct pw_genl *g, int cmd, int outer, int inner, long value,
+				  void (*fn)(struct nlmsghdr *h, void *arg), void *arg)
 {
-	struct rtattr *a = pw_genl_attr(h, nest, type);
-
-	return a ? *(uint32_t *)RTA_DATA(a) : ~0ULL;
-}
-
-static PW_UNUSED uint64_t pw_genl_u64(struct nlmsghdr *h, int nest, int type)
-{
-	struct rtattr *a = pw_genl_attr(h, nest, type);
-	uint64_t v = ~0ULL;
-
-	if (a)
-		memcpy(&v, RTA_DATA(a), sizeof(v));
-	return v;
-}
-
-/* calls @f for every message of a dump; how many, or a negative errno */
-static PW_UNUSED int pw_genl_dump(struct pw_genl *g, int cmd, int nest, const struct pw_attr *attr,
-				  int n, void (*f)(struct nlmsghdr *h, void *arg), void *arg)
-{
+	static char buf[32768];
 	struct nlmsghdr *h;
-	int err, len, count = 0;
+	struct rtattr *nest;
+	struct pw_req r;
+	int len, err, n = 0;
 
-	err = pw_genl_ask(g, g->family, cmd, NLM_F_DUMP, nest, attr, n);
-	if (err)
-		return err;
-	for (len = g->len;; len = recv(g->nl.fd, g->nl.buf, sizeof(g->nl.buf), 0)) {
+	pw_genl_init(&r, g->family, cmd, NLM_F_DUMP);
+	if (value >= 0) {
+		nest = pw_genl_nest(&r, outer);
+		pw_req_u32(&r, inner, value);
+		pw_req_end(&r, nest);
+	}
+	r.n.nlmsg_seq = ++g->nl.seq;
+	if (send(g->nl.fd, &r, r.n.nlmsg_len, 0) < 0)
+		return -errno;
+	for (;;) {
+		len = recv(g->nl.fd, buf, sizeof(buf), 0);
 		if (len < 0)
 			return -errno;
-		for (h = (void *)g->nl.buf; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+		for (h = (void *)buf; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+			if (h->nlmsg_seq != g->nl.seq)
+				continue;
 			if (h->nlmsg_type == NLMSG_DONE) {
 				err = *(int *)NLMSG_DATA(h);
-				return err < 0 ? err : count;
+				return err < 0 ? err : n;
 			}
 			if (h->nlmsg_type == NLMSG_ERROR)
 				return ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-			f(h, arg);
-			count++;
+			n++;
+			if (fn)
+				fn(h, arg);
 		}
 	}
 }

@@ -6,184 +6,60 @@
 #ifndef PWSAN_H
 #define PWSAN_H
 
-#include "pwtest.h"
+#include "pwgenl.h"
 
 #include <sys/stat.h>
 
 #include <linux/errqueue.h>
-#include <linux/genetlink.h>
 #include <linux/net_tstamp.h>
 
-#include <linux/packetway_netlink.h>
-
-struct pw_gsan {
-	int fd;
-	int family;
-	unsigned int seq;
-};
-
-struct pw_gsan_req {
-	struct nlmsghdr n;
-	struct genlmsghdr g;
-	char attr[256];
-};
-
-static PW_UNUSED struct nlattr *pw_gsan_put(struct pw_gsan_req *r, int type, const void *data,
-					    int len)
-{
-	struct nlattr *a = (void *)((char *)r + NLMSG_ALIGN(r->n.nlmsg_len));
-
-	a->nla_type = type;
-	a->nla_len = NLA_HDRLEN + len;
-	if (len)
-		memcpy((char *)a + NLA_HDRLEN, data, len);
-	r->n.nlmsg_len = NLMSG_ALIGN(r->n.nlmsg_len) + NLA_ALIGN(a->nla_len);
-	return a;
-}
-
-static PW_UNUSED int pw_gsan_talk(struct pw_gsan *s, struct pw_gsan_req *r, char *buf, int size)
-{
-	struct nlmsghdr *h = (void *)buf;
-	struct nlmsgerr *e;
-	int len;
-
-	r->n.nlmsg_seq = ++s->seq;
-	if (send(s->fd, r, r->n.nlmsg_len, 0) < 0)
-		return -errno;
-	do {
-		len = recv(s->fd, buf, size, 0);
-		if (len < 0)
-			return -errno;
-	} while (h->nlmsg_seq != s->seq);
-	if (h->nlmsg_type != NLMSG_ERROR)
-		return len;
-	e = NLMSG_DATA(h);
-	return e->error;
-}
-
-static PW_UNUSED void pw_gsan_req(struct pw_gsan_req *r, int type, int cmd, int flags)
-{
-	memset(r, 0, sizeof(*r));
-	r->n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
-	r->n.nlmsg_type = type;
-	r->n.nlmsg_flags = NLM_F_REQUEST | flags;
-	r->g.cmd = cmd;
-	r->g.version = 1;
-}
-
-/* the attribute of @type at @a; NULL if there is none */
-static PW_UNUSED struct nlattr *pw_gsan_find(void *from, int left, int type)
-{
-	struct nlattr *a = from;
-
-	while (left >= NLA_HDRLEN && a->nla_len >= NLA_HDRLEN && a->nla_len <= left) {
-		if ((a->nla_type & NLA_TYPE_MASK) == type)
-			return a;
-		left -= NLA_ALIGN(a->nla_len);
-		a = (void *)((char *)a + NLA_ALIGN(a->nla_len));
-	}
-	return NULL;
-}
-
-static PW_UNUSED int pw_gsan_open(struct pw_gsan *s, int ns)
-{
-	struct timeval tv = { .tv_sec = 60 };
-	struct pw_gsan_req r;
-	struct nlattr *a;
-	char buf[4096];
-	int len;
-
-	memset(s, 0, sizeof(*s));
-	s->fd = pw_ns_socket(ns, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
-	if (s->fd < 0)
-		return -errno;
-	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	pw_gsan_req(&r, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
-	pw_gsan_put(&r, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME, sizeof(PACKETWAY_GENL_NAME));
-	len = pw_gsan_talk(s, &r, buf, sizeof(buf));
-	if (len < 0)
-		return len;
-	a = pw_gsan_find(buf + NLMSG_LENGTH(GENL_HDRLEN), len - NLMSG_LENGTH(GENL_HDRLEN),
-			 CTRL_ATTR_FAMILY_ID);
-	if (!a)
-		return -ENOENT;
-	s->family = *(uint16_t *)((char *)a + NLA_HDRLEN);
-	return 0;
-}
-
 /* up to two settings of SAN 0 at once; type 0: no second one */
-static PW_UNUSED int pw_gsan_set2(struct pw_gsan *s, int t1, uint64_t v1, int t2, uint64_t v2)
+static PW_UNUSED int pw_gsan_set2(struct pw_genl *g, int t1, uint64_t v1, int t2, uint64_t v2)
 {
-	struct pw_gsan_req r;
-	struct nlattr *nest;
-	uint32_t id = 0;
-	char buf[4096];
-	int i, type;
+	const struct { int type; uint64_t value; } a[2] = { { t1, v1 }, { t2, v2 } };
+	struct rtattr *nest;
+	struct pw_req r;
+	int i;
 
-	pw_gsan_req(&r, s->family, PACKETWAY_CMD_SAN_SET, NLM_F_ACK);
-	nest = pw_gsan_put(&r, PACKETWAY_A_SAN | NLA_F_NESTED, NULL, 0);
-	pw_gsan_put(&r, PACKETWAY_A_SAN_ID, &id, 4);
+	pw_genl_init(&r, g->family, PACKETWAY_CMD_SAN_SET, NLM_F_ACK);
+	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
 	for (i = 0; i < 2; i++) {
-		uint64_t v = i ? v2 : v1;
-		uint32_t v32 = v;
-
-		type = i ? t2 : t1;
-		if (type == PACKETWAY_A_SAN_RATE)
-			pw_gsan_put(&r, type, &v, 8);
-		else if (type)
-			pw_gsan_put(&r, type, &v32, 4);
+		if (a[i].type == PACKETWAY_A_SAN_RATE)
+			pw_req_put(&r, a[i].type, &a[i].value, sizeof(a[i].value));
+		else if (a[i].type)
+			pw_req_u32(&r, a[i].type, a[i].value);
 	}
-	nest->nla_len = (char *)&r + r.n.nlmsg_len - (char *)nest;
-	return pw_gsan_talk(s, &r, buf, sizeof(buf));
+	pw_req_end(&r, nest);
+	return pw_nl_talk(&g->nl, &r);
 }
 
-static PW_UNUSED int pw_gsan_set(struct pw_gsan *s, int type, uint64_t v)
+static PW_UNUSED int pw_gsan_set(struct pw_genl *g, int type, uint64_t v)
 {
-	return pw_gsan_set2(s, type, v, 0, 0);
+	return pw_gsan_set2(g, type, v, 0, 0);
 }
 
 /* SAN 0 of @ns: what a test floods is a receiver, not the cell fabric before it */
 static PW_UNUSED int pw_gsan_untimed(int ns)
 {
-	struct pw_gsan san;
-	int err = pw_gsan_open(&san, ns);
+	struct pw_genl g;
+	int err = pw_genl_open(&g, ns);
 
 	if (!err) {
-		err = pw_gsan_set(&san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE);
-		close(san.fd);
+		err = pw_gsan_set(&g, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE);
+		close(g.nl.fd);
 	}
 	return err;
 }
 
 /* one attribute of SAN 0; all ones if it is not there */
-static PW_UNUSED uint64_t pw_gsan_get(struct pw_gsan *s, int type)
+static PW_UNUSED uint64_t pw_gsan_get(struct pw_genl *g, int type)
 {
-	struct pw_gsan_req r;
-	struct nlattr *a;
-	uint64_t v = ~0ULL;
-	uint32_t id = 0;
-	char buf[4096];
-	int len;
+	struct pw_attr id = { PACKETWAY_A_SAN_ID, 0 };
 
-	pw_gsan_req(&r, s->family, PACKETWAY_CMD_SAN_GET, 0);
-	a = pw_gsan_put(&r, PACKETWAY_A_SAN | NLA_F_NESTED, NULL, 0);
-	pw_gsan_put(&r, PACKETWAY_A_SAN_ID, &id, 4);
-	a->nla_len = (char *)&r + r.n.nlmsg_len - (char *)a;
-	len = pw_gsan_talk(s, &r, buf, sizeof(buf));
-	if (len < 0)
-		return v;
-	a = pw_gsan_find(buf + NLMSG_LENGTH(GENL_HDRLEN), len - NLMSG_LENGTH(GENL_HDRLEN),
-			 PACKETWAY_A_SAN);
-	if (a)
-		a = pw_gsan_find((char *)a + NLA_HDRLEN, a->nla_len - NLA_HDRLEN, type);
-	if (!a)
-		return v;
-	v = 0;
-	if (a->nla_len == NLA_HDRLEN + 8)
-		memcpy(&v, (char *)a + NLA_HDRLEN, 8);
-	else
-		v = *(uint32_t *)((char *)a + NLA_HDRLEN);
-	return v;
+	if (pw_genl_ask(g, PACKETWAY_CMD_SAN_GET, 0, PACKETWAY_A_SAN, &id, 1))
+		return ~0ULL;
+	return pw_genl_number((void *)g->nl.buf, PACKETWAY_A_SAN, type);
 }
 
 /* drops and corruptions per million cells and input unit, in SAN 0 of namespace @ns */
