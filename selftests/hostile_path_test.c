@@ -210,6 +210,17 @@ static uint64_t replies(struct _test_data_path *self, int len, int each)
 	return pw_stat(self->fd[0], "h0", "eep_tx_own");
 }
 
+/* replies that came through before the fabric stood still: the poll may have begun by then */
+static uint64_t delivered(struct _test_data_path *self)
+{
+	uint64_t n = 0;
+	int i;
+
+	for (i = 1; i <= SENDERS; i++)
+		n += STAT(i, "eep_rx_messages");
+	return n;
+}
+
 TEST_F(path, replies_by_number)
 {
 	uint64_t n = replies(self, 8, 240);
@@ -218,7 +229,7 @@ TEST_F(path, replies_by_number)
 		SKIP(return, "no threaded polls");
 	EXPECT_LT(1000, STAT(0, "echo_requests"));
 	/* PW_INFLIGHT_OWN */
-	EXPECT_GE(1024, n);
+	EXPECT_GE(1024, n - delivered(self));
 	EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
 	EXPECT_EQ(STAT(0, "echo_requests"), n + STAT(0, "eep_tx_own_limited") +
 		  STAT(0, "echo_rate_limited"));
@@ -233,7 +244,7 @@ TEST_F(path, replies_by_bytes)
 		SKIP(return, "no threaded polls");
 	EXPECT_LT(50, STAT(0, "echo_requests"));
 	/* PW_OWN_BYTES */
-	EXPECT_GE(1024 * 1024 / 60000, n);
+	EXPECT_GE(1024 * 1024 / 60000, n - delivered(self));
 	EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
 	/* what was sent arrives, and then there is room again */
 	EXPECT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE,
