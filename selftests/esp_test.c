@@ -763,7 +763,7 @@ static void *bystander(void *arg)
 
 TEST(flood)
 {
-	long total = getenv("PW_SOAK") ? 1000000 : pw_slow_kernel() ? 50000 : 100000;
+	long total = getenv("PW_SOAK") ? 1000000 : pw_scaled(100000, 20000);
 	uint64_t seen = 0, most = 0, aborted = 0, bad;
 	int capacity = pw_slow_kernel() ? 50 : 777;
 	struct flood f = { .build = flood_esp, .seed = 1 };

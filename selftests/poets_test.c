@@ -521,7 +521,7 @@ static void *flood_all(void *f)
 /* eight namespaces at once against devices whose owner is killed in the middle */
 TEST(hostile)
 {
-	long total = getenv("PW_SOAK") ? 1000000 : pw_slow_kernel() ? 50000 : 100000;
+	long total = getenv("PW_SOAK") ? 1000000 : pw_scaled(100000, 20000);
 	struct flood f = { .build = flood_poets, .seed = 7 };
 	uint64_t rx, drops, seen;
 	struct pw_stats s, s0;
