@@ -735,7 +735,7 @@ TEST_F_TIMEOUT(fabric, lossy, 3600)
 	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
 	/* a cell passes three input units: 1 % each in all */
 	ASSERT_EQ(0, pw_gsan_fault(self->ns, 3334, 3334, 99));
-	end = pw_now() + (getenv("PW_SOAK") ? 3600 : pw_slow_kernel() ? 300 : 90);
+	end = pw_now() + (getenv("PW_SOAK") ? 7200 : 1200);	/* a hang */
 	while (t.got + t.bad < n && pw_now() < end) {
 		if (sent < n && sent - t.got < 400) {
 			s = rnd(PORTS);

@@ -40,7 +40,7 @@
 
 /* --- time and counts ------------------------------------------------------ */
 
-#define SOON 30000	/* ms within which something must come: a limit for hangs */
+#define SOON 120000	/* ms within which something must come: a limit for hangs */
 #define NEVER 80	/* ms after which nothing will come: delivery is a softirq away */
 
 static PW_UNUSED double pw_now(void)
