@@ -34,9 +34,10 @@ static void pw_share_work(struct work_struct *work)
 static bool pw_share_over(const struct pw_share *s)
 {
 	const struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
+	unsigned long now = jiffies;
 
-	return s->tick == jiffies && s->used > PW_SHARE_ONE &&
-	       cpu->tick == jiffies && cpu->used > PW_SHARE_ALL;
+	return s->tick == now && s->used > PW_SHARE_ONE &&
+	       cpu->tick == now && cpu->used > PW_SHARE_ALL;
 }
 
 /**
@@ -92,16 +93,17 @@ void pw_share_wake(struct pw_share *s)
 bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
 {
 	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
+	unsigned long now = jiffies;
 
-	if (s->tick != jiffies) {
-		s->tick = jiffies;
+	if (s->tick != now) {
+		s->tick = now;
 		s->used = 0;
 	}
 	s->used += ns;
 	/* a poll by the work item competes as a task: it is not counted */
 	if (!s->on) {
-		if (cpu->tick != jiffies) {
-			cpu->tick = jiffies;
+		if (cpu->tick != now) {
+			cpu->tick = now;
 			cpu->used = 0;
 		}
 		cpu->used += ns;
