@@ -53,7 +53,7 @@ static ssize_t pw_fabric_fault_write(struct file *file, const char __user *buf, 
 	san->fabric.fault.drop = div_u64((u64)drop << 20, 1000000);
 	san->fabric.fault.corrupt = div_u64((u64)corrupt << 20, 1000000);
 	prandom_seed_state(&san->fabric.fault.rnd, seed);
-	pw_san_update(san);
+	pw_engine_update(san);
 	rtnl_unlock();
 	return n;
 }

@@ -15,7 +15,6 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
-#include <net/netns/generic.h>
 
 #include "pw_esp.h"
 #include "pw_priv.h"
@@ -38,7 +37,7 @@ void pw_esp_net_init(struct pw_esp_conf *conf)
 static void pw_esp_conf_get(const struct pw_esp *esp, const struct net *net,
 			    struct pw_esp_conf *conf)
 {
-	const struct pw_net *pn = net_generic(net, pw_net_id);
+	const struct pw_net *pn = pw_net(net);
 
 	conf->capacity = esp->conf.capacity ?: pn->esp.capacity;
 	conf->lifetime = esp->conf.lifetime ?: pn->esp.lifetime;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Generic netlink: ESP stores of nodes, and the defaults of a namespace. */
 #include <linux/rtnetlink.h>
-#include <net/netns/generic.h>
 #include <net/sock.h>
 
 #include "pw_genl.h"
@@ -84,7 +83,7 @@ static int pw_esp_put_who(struct sk_buff *msg, const struct pw_esp_who *who)
 static int pw_esp_put_info(struct sk_buff *msg, const struct net *net,
 			   const struct pw_esp_who *who)
 {
-	const struct pw_net *pn = net_generic(net, pw_net_id);
+	const struct pw_net *pn = pw_net(net);
 	struct pw_esp_info info = {
 		.capacity = pn->esp.capacity,
 		.lifetime = pn->esp.lifetime,
@@ -264,7 +263,7 @@ static void pw_esp_conf_attrs(struct nlattr **tb, struct pw_esp_conf *conf)
 
 static int pw_esp_set_net(struct net *net, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
+	struct pw_net *pn = pw_net(net);
 	struct pw_esp_conf conf = pn->esp;
 
 	pw_esp_conf_attrs(tb, &conf);

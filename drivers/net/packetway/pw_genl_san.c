@@ -50,7 +50,8 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
-	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_san_time(san), PACKETWAY_A_SAN_PAD) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_engine_time(san),
+			      PACKETWAY_A_SAN_PAD) ||
 	    (pw_ptp_index(san->ptp) >= 0 &&
 	     nla_put_u32(msg, PACKETWAY_A_SAN_PHC, pw_ptp_index(san->ptp))) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_STATIONS, stations) ||
@@ -242,7 +243,7 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 			WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
 		if (tb[PACKETWAY_A_SAN_FROZEN])
 			WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
-		pw_san_update(san);
+		pw_engine_update(san);
 	}
 	if (!err)
 		pw_genl_notify(genl_info_net(info),

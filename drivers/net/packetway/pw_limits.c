@@ -6,8 +6,6 @@
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
-#include <linux/wait_bit.h>
-#include <net/netns/generic.h>
 
 #include "pw_limits.h"
 #include "pw_priv.h"
@@ -20,9 +18,7 @@ static bool pw_limits_inherit;
 
 static struct pw_limits *pw_limits(const struct net *net)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
-	return &pn->limits;
+	return &pw_net(net)->limits;
 }
 
 static void pw_limit_refuse(enum pw_limit what, struct netlink_ext_ack *extack)
@@ -77,46 +73,6 @@ int pw_limit_charge(struct net *net, enum pw_limit what, u32 n, struct netlink_e
 void pw_limit_uncharge(struct net *net, enum pw_limit what, u32 n)
 {
 	atomic_sub(n, &pw_limits(net)->used[what]);
-}
-
-/* a command that deletes waits no longer than this */
-#define PW_DYING_WAIT	(5 * HZ)
-
-static atomic_t *pw_dying(struct net *net)
-{
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
-	return &pn->dying;
-}
-
-/* an object of the namespace is on its way to the work item that frees it */
-void pw_dying_add(struct net *net)
-{
-	atomic_inc(pw_dying(net));
-}
-
-/* it is freed; the namespace may be gone after this */
-void pw_dying_del(struct net *net)
-{
-	atomic_t *dying = pw_dying(net);
-
-	if (atomic_dec_and_test(dying))
-		wake_up_var(dying);
-}
-
-/*
- * Wait until no object of the namespace waits to be freed. Others may keep deleting, and
- * generic netlink holds a lock of all families meanwhile, hence not for ever.
- */
-void pw_dying_wait(struct net *net)
-{
-	wait_var_event_timeout(pw_dying(net), !atomic_read(pw_dying(net)), PW_DYING_WAIT);
-}
-
-/* the same for a namespace that goes away */
-void pw_dying_net_exit(struct net *net)
-{
-	wait_var_event(pw_dying(net), !atomic_read(pw_dying(net)));
 }
 
 /*

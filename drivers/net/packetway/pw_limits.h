@@ -74,17 +74,6 @@ int pw_limit_charge(struct net *net, enum pw_limit what, u32 n, struct netlink_e
 void pw_limit_uncharge(struct net *net, enum pw_limit what, u32 n);
 
 /*
- * Objects whose last user has let go and that a work item on pw_wq frees: it needs no
- * RTNL for most of it. They count against their limits until they are freed. A command
- * that deletes one waits for it without a lock (pw_dying_wait), so that deleting and
- * making objects in a loop takes no more memory than the objects have.
- */
-void pw_dying_add(struct net *net);
-void pw_dying_del(struct net *net);
-void pw_dying_wait(struct net *net);
-void pw_dying_net_exit(struct net *net);
-
-/*
  * Between these two, allocations with __GFP_ACCOUNT are charged to @memcg, also in
  * softirqs and work items, where no task could be charged. The caller holds a
  * reference through the object that @memcg was stored in. NULL: charged as if nothing

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* packetway: module init and exit, in the order in which things are needed. */
 #include <linux/module.h>
-#include <net/netns/generic.h>
 #include <net/rtnetlink.h>
 
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_share.h"
 
-unsigned int pw_net_id;
-
-struct workqueue_struct *pw_wq;
-
 static int __net_init pw_net_init(struct net *net)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
 	pw_san_net_init(net);
 	pw_mon_net_init(net);
-	pw_esp_net_init(&pn->esp);
+	pw_esp_net_init(&pw_net(net)->esp);
 	return pw_limits_net_init(net);
 }
 

@@ -2,7 +2,6 @@
 /* Monitor devices: what goes on in a SAN, for tcpdump; see pw_mon.h. */
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
-#include <net/netns/generic.h>
 #include <net/rtnetlink.h>
 
 #include "pw_mon.h"
@@ -19,9 +18,7 @@ struct pw_mon {
 
 static struct list_head *pw_mons(const struct net *net)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
-	return &pn->mons;
+	return &pw_net(net)->mons;
 }
 
 void pw_mon_net_init(struct net *net)
@@ -155,12 +152,6 @@ void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_
 		pw_mon_give(san->net, PACKETWAY_MON_EEP, skb);
 	}
 	rcu_read_unlock();
-}
-
-/* virtual time of a record; the engine's lock must not be held */
-u64 pw_mon_time(struct pw_san *san)
-{
-	return pw_san_time(san);
 }
 
 /* rings of a namespace make bytes if and only if a monitor takes them; RTNL */

@@ -15,9 +15,7 @@
 
 #include <linux/packetway.h>
 
-struct net;
-struct net_device;
-struct pw_san;
+#include "pw_priv.h"
 
 DECLARE_STATIC_KEY_FALSE(pw_mon_key);
 
@@ -35,14 +33,16 @@ bool pw_mon_wants_cells(const struct pw_san *san);
 void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_buff *skb, u64 ns);
 void pw_mon_bytes(const struct pw_san *san, u8 kind, u32 unit, u8 direction, u64 vtime,
 		  const u8 *bytes, u32 len);
-u64 pw_mon_time(struct pw_san *san);
 
-/* a frame enters the SAN at a port: @type is that of the unit there */
+/*
+ * A frame enters the SAN at a port; @type is that of the unit there. The engine's lock is
+ * not held.
+ */
 static inline void pw_mon_out(struct pw_san *san, u32 type, u32 port, const struct sk_buff *skb)
 {
 	if (pw_mon_on())
 		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), PACKETWAY_MON_OUT, skb,
-			       pw_mon_time(san));
+			       pw_engine_time(san));
 }
 
 /* it has arrived, or ends, at a port; @ns: virtual time, 0 without a clock */

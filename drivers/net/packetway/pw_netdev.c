@@ -119,7 +119,7 @@ static int pw_open(struct net_device *dev)
 	pw_rxq_open(st);
 	netif_start_queue(dev);
 	netif_carrier_on(dev);
-	pw_san_port_up(st->san, st->port, true);
+	pw_engine_port_up(st->san, st->port, true);
 	pw_poets_tx_wake(st);
 	pw_aton_station_up(st, true);
 	pw_rrp_register(st);
@@ -131,7 +131,7 @@ static int pw_stop(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 
 	pw_aton_station_up(st, false);
-	pw_san_port_up(st->san, st->port, false);
+	pw_engine_port_up(st->san, st->port, false);
 	pw_rrp_unregister(st);
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);

@@ -57,6 +57,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
+#include <net/netns/generic.h>
 
 #include <linux/packetway.h>
 #include <linux/packetway_eep.h>
@@ -100,8 +101,6 @@ struct netlink_ext_ack;
 #define PW_TX_QUEUE_LEN		1000
 
 /* per-network-namespace state */
-extern struct workqueue_struct *pw_wq;	/* frees what has no user left */
-
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
 	atomic_t dying;		/* objects without users that still have to be freed */
@@ -110,6 +109,26 @@ struct pw_net {
 	struct list_head mons;	/* RTNL, read under RCU: struct pw_mon that is up */
 	struct pw_limits limits;
 };
+
+/* pw_net.c APIs */
+extern unsigned int pw_net_id;
+extern struct workqueue_struct *pw_wq;	/* frees what has no user left */
+
+static inline struct pw_net *pw_net(const struct net *net)
+{
+	return net_generic(net, pw_net_id);
+}
+
+/*
+ * Objects whose last user has let go and that a work item on pw_wq frees: it needs no
+ * RTNL for most of it. They count against their limits until they are freed. A command
+ * that deletes one waits for it without a lock (pw_dying_wait), so that deleting and
+ * making objects in a loop takes no more memory than the objects have.
+ */
+void pw_dying_add(struct net *net);
+void pw_dying_del(struct net *net);
+void pw_dying_wait(struct net *net);
+void pw_dying_net_exit(struct net *net);
 
 /* one attachment point of a SAN; lives as long as the SAN */
 struct pw_port {
@@ -284,6 +303,11 @@ extern const struct pw_engine_ops pw_engine_none;
 extern const struct pw_engine_ops pw_engine_fast;
 extern const struct pw_engine_ops pw_engine_rtl;
 
+/* pw_engine.c APIs: what a SAN asks of its engine */
+void pw_engine_update(struct pw_san *san);
+void pw_engine_port_up(struct pw_san *san, unsigned int port, bool up);
+u64 pw_engine_time(struct pw_san *san);
+
 /* the fabric's share of `ethtool -S`: per stage, of the station's own port, time */
 #define PW_FABRIC_STAGES 4
 #define PW_FABRIC_STAGE_NAMES(n)					\
@@ -321,9 +345,6 @@ void pw_debugfs_exit(void);
 void pw_debugfs_san_add(struct pw_san *san);
 void pw_debugfs_san_remove(struct pw_san *san);
 
-/* pw_main.c APIs */
-extern unsigned int pw_net_id;
-
 /* pw_san.c APIs */
 void pw_san_config_default(struct pw_san_config *conf, u32 id);
 int pw_san_check(struct net *net, const struct pw_san_config *conf,
@@ -336,9 +357,6 @@ void pw_san_free(struct pw_san *san);
 struct pw_san *pw_san_find(struct net *net, u32 id);
 struct pw_san *pw_san_next(struct net *net, unsigned long *id);
 u32 pw_san_engine(const struct pw_san *san);
-void pw_san_update(struct pw_san *san);
-void pw_san_port_up(struct pw_san *san, unsigned int port, bool up);
-u64 pw_san_time(struct pw_san *san);
 int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 void pw_san_put(struct pw_san *san);

@@ -20,7 +20,7 @@ static int pw_ptp_gettime(struct ptp_clock_info *info, struct timespec64 *ts)
 {
 	struct pw_ptp *ptp = container_of(info, struct pw_ptp, info);
 
-	*ts = ns_to_timespec64(pw_san_time(ptp->san));
+	*ts = ns_to_timespec64(pw_engine_time(ptp->san));
 	return 0;
 }
 

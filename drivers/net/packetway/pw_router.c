@@ -3,16 +3,13 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
-#include <net/netns/generic.h>
 
 #include "pw_router.h"
 #include "pw_trunk.h"
 
 struct list_head *pw_routers(struct net *net)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
-	return &pn->routers;
+	return &pw_net(net)->routers;
 }
 
 void pw_router_net_init(struct net *net)
@@ -262,7 +259,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 	}
 	/* a fabric throws away what is sent to a port that is not up */
 	for (i = 0; i < n; i++)
-		pw_san_port_up(conf[i].san, conf[i].port, true);
+		pw_engine_port_up(conf[i].san, conf[i].port, true);
 	for (i = 0; i < n; i++)
 		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
 	list_add_tail(&r->list, pw_routers(net));
@@ -302,7 +299,7 @@ void pw_router_destroy(struct pw_router *r)
 		struct pw_half *h = &r->half[i];
 
 		RCU_INIT_POINTER(h->san->port[h->port].half, NULL);
-		pw_san_port_up(h->san, h->port, false);
+		pw_engine_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
 	}
 	/* the other halves of these SANs have lost ways as well */

@@ -2,7 +2,6 @@
 /* SANs: the networks that stations sit on. */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <net/netns/generic.h>
 
 #include <linux/packetway_netlink.h>
 
@@ -12,9 +11,7 @@
 
 static struct xarray *pw_sans(struct net *net)
 {
-	struct pw_net *pn = net_generic(net, pw_net_id);
-
-	return &pn->sans;
+	return &pw_net(net)->sans;
 }
 
 static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
@@ -64,40 +61,8 @@ int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *ex
 	rcu_assign_pointer(san->engine, new);
 	synchronize_net();
 	old->ops->destroy(old);
-	pw_san_update(san);
+	pw_engine_update(san);
 	return 0;
-}
-
-/* the engine looks at the SAN's fabric settings anew; under RTNL */
-void pw_san_update(struct pw_san *san)
-{
-	struct pw_engine *eng = rtnl_dereference(san->engine);
-
-	if (eng->ops->update)
-		eng->ops->update(eng);
-}
-
-/* a station came up or went down; under RTNL */
-void pw_san_port_up(struct pw_san *san, unsigned int port, bool up)
-{
-	struct pw_engine *eng = rtnl_dereference(san->engine);
-
-	if (eng->ops->port_up)
-		eng->ops->port_up(eng, port, up);
-}
-
-/* virtual time in nanoseconds; 0 if the SAN has none */
-u64 pw_san_time(struct pw_san *san)
-{
-	struct pw_engine *eng;
-	u64 ns = 0;
-
-	rcu_read_lock();
-	eng = rcu_dereference(san->engine);
-	if (eng->ops->time)
-		ns = eng->ops->time(eng);
-	rcu_read_unlock();
-	return ns;
 }
 
 /* default of a new SAN */

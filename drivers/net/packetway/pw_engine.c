@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a SAN asks of the engine that it has at present. */
+#include <linux/rtnetlink.h>
+
+#include "pw_priv.h"
+
+/* the engine looks at the SAN's fabric settings anew; under RTNL */
+void pw_engine_update(struct pw_san *san)
+{
+	struct pw_engine *eng = rtnl_dereference(san->engine);
+
+	if (eng->ops->update)
+		eng->ops->update(eng);
+}
+
+/* a station came up or went down; under RTNL */
+void pw_engine_port_up(struct pw_san *san, unsigned int port, bool up)
+{
+	struct pw_engine *eng = rtnl_dereference(san->engine);
+
+	if (eng->ops->port_up)
+		eng->ops->port_up(eng, port, up);
+}
+
+/* virtual time in nanoseconds; 0 if the SAN has none */
+u64 pw_engine_time(struct pw_san *san)
+{
+	struct pw_engine *eng;
+	u64 ns = 0;
+
+	rcu_read_lock();
+	eng = rcu_dereference(san->engine);
+	if (eng->ops->time)
+		ns = eng->ops->time(eng);
+	rcu_read_unlock();
+	return ns;
+}
