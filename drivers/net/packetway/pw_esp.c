@@ -268,7 +268,7 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 		.router = esp->router,
 	};
 
-	if (pw_rx_make_writable(skb))
+	if (pw_skb_make_writable(skb))
 		return -ENOMEM;
 	*res = (struct pw_esp_result) { .verdict = PW_ESP_V_PASS };
 	spin_lock(&esp->lock);
@@ -367,19 +367,19 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 
 	if (res.verdict != PW_ESP_V_DISCARD && !reflect) {
 		consume_skb(copy);
-		pw_rx_strip(skb, v);
+		pw_skb_strip(skb, v);
 		list_add_tail(&skb->list, up);
 		return PW_OK;
 	}
 	if (copy) {
 		/* programs can tell by this that it was not for them */
 		copy->pkt_type = PACKET_OTHERHOST;
-		pw_rx_strip(copy, v);
+		pw_skb_strip(copy, v);
 		list_add_tail(&copy->list, up);
 	}
 	if (reflect) {
 		pw_esp_crc(skb, v);
-		pw_rx_strip(skb, v);
+		pw_skb_strip(skb, v);
 		pw_esp_send_back(st, skb);
 	} else {
 		consume_skb(skb);

@@ -64,9 +64,9 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
 		    pw_cb(skb)->stamp);
 	trace_pw_half_drop(h, skb, why);
-	if (te && pw_err_wanted(skb, &v)) {
+	if (te && pw_skb_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
-			err = pw_err_build(skb, &v, te, h->addr, pw_half_mtu(h), true);
+			err = pw_skb_err(skb, &v, te, h->addr, pw_half_mtu(h), true);
 			if (err) {
 				pw_half_count(h, PW_HALF_ERR_SENT);
 				pw_half_send_own(h, err);
@@ -196,7 +196,7 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		if (!skb)
 			return;
 		__skb_pull(skb, v.hdr_off);
-		if (pw_echo_turn(skb, &v, h->addr)) {
+		if (pw_skb_echo_turn(skb, &v, h->addr)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 			return;
 		}

@@ -88,10 +88,10 @@ static bool pw_kunit_err_right(struct sk_buff *skb, const u8 *buf, unsigned int 
 	struct sk_buff *err;
 	bool right;
 
-	if (!pw_err_wanted(skb, &v) || v.dt != 3 || v.sa != 2 || v.te != PW_KUNIT_TE ||
+	if (!pw_skb_err_wanted(skb, &v) || v.dt != 3 || v.sa != 2 || v.te != PW_KUNIT_TE ||
 	    v.nl2rh != 2 || v.data_len != PW_KUNIT_DATA)
 		return false;
-	err = pw_err_build(skb, &v, PW_TE_ERR_GENERAL, 9, 0, false);
+	err = pw_skb_err(skb, &v, PW_TE_ERR_GENERAL, 9, 0, false);
 	if (!err)
 		return false;
 	/* it quotes the whole message */
@@ -138,7 +138,7 @@ static void pw_kunit_err_short(struct kunit *test)
 		for (linear = 0; linear <= cut; linear += 5) {
 			struct sk_buff *skb = pw_kunit_skb(test, buf, cut, linear, 7);
 
-			wrong += pw_err_wanted(skb, &v) != (cut >= hdr_end);
+			wrong += pw_skb_err_wanted(skb, &v) != (cut >= hdr_end);
 			kfree_skb(skb);
 		}
 	}

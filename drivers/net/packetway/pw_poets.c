@@ -42,7 +42,7 @@ int pw_poets_send(struct pw_station *st, u32 to, const void *pkt, unsigned int l
 	struct sk_buff *skb;
 	u8 *body;
 
-	skb = pw_msg_alloc(st, &hdr, &body);
+	skb = pw_skb_new(&hdr, &body);
 	if (!skb) {
 		pw_count(st, (enum pw_stat)PW_DROP_TX_NOMEM);
 		return -ENOMEM;
@@ -324,7 +324,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 	if (!v->ei && !po)
 		po = rcu_dereference(st->poets[PW_POETS_R_SWITCH]);
 	if (!po) {
-		pw_rx_strip(skb, v);
+		pw_skb_strip(skb, v);
 		list_add_tail(&skb->list, up);
 		return PW_OK;
 	}
@@ -340,7 +340,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 	if (dev_nit_active(st->dev)) {
 		/* a capture sees it; programs can tell that it was not for them */
 		skb->pkt_type = PACKET_OTHERHOST;
-		pw_rx_strip(skb, v);
+		pw_skb_strip(skb, v);
 		list_add_tail(&skb->list, up);
 	} else {
 		consume_skb(skb);

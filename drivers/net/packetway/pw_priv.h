@@ -392,6 +392,15 @@ extern struct notifier_block pw_netdev_notifier;
 void pw_netdev_setup(struct net_device *dev);
 bool pw_netdev_is(const struct net_device *dev);
 
+/* pw_skb.c APIs: messages as buffers */
+struct sk_buff *pw_skb_new(const struct pw_eep_hdr *hdr, u8 **body);
+int pw_skb_make_writable(struct sk_buff *skb);
+void pw_skb_strip(struct sk_buff *skb, const struct pw_eep_view *v);
+int pw_skb_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr);
+bool pw_skb_err_wanted(struct sk_buff *skb, struct pw_eep_view *v);
+struct sk_buff *pw_skb_err(struct sk_buff *skb, const struct pw_eep_view *v, u16 te, u32 sa,
+			   u32 mtu, bool with_dst);
+
 /* pw_tx.c APIs: socket or kernel -> SAN */
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
 void pw_send(struct pw_station *st, struct sk_buff *skb);
@@ -401,8 +410,7 @@ void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
 void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
 void pw_own_done(struct pw_san *san, struct sk_buff *skb);
 void pw_port_done(struct pw_san *san, struct sk_buff *skb);
-struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body);
-struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body);
+void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
 
 /*
  * pw_rx.c APIs: SAN -> station. A step of the receive side returns PW_OK or an
@@ -413,20 +421,11 @@ void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
 bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
-int pw_rx_make_writable(struct sk_buff *skb);
-void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v);
-int pw_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr);
 void pw_rxq_init(struct pw_rxq *q);
 void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
 struct sk_buff *pw_rxq_pop(struct pw_rxq *q);
 void pw_rxq_open(struct pw_station *st);
 void pw_rxq_close(struct pw_station *st);
-
-/* pw_err.c APIs: back to a source */
-bool pw_err_wanted(struct sk_buff *skb, struct pw_eep_view *v);
-struct sk_buff *pw_err_build(struct sk_buff *skb, const struct pw_eep_view *v, u16 te, u32 sa,
-			     u32 mtu, bool with_dst);
-void pw_err_answer(struct pw_station *st, struct sk_buff *skb, u16 te);
 
 /* pw_pmtu.c APIs: what is known of the way to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);

@@ -179,7 +179,7 @@ static struct sk_buff *pw_rrp_msg(const struct pw_half *h, u16 pt, u16 te, u32 d
 	struct sk_buff *skb;
 	u8 *body;
 
-	skb = pw_msg_new(&hdr, &body);
+	skb = pw_skb_new(&hdr, &body);
 	if (skb && len)
 		memcpy(body, records, len);
 	return skb;
@@ -219,7 +219,7 @@ static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw
 	struct sk_buff *skb;
 	u8 *body;
 
-	skb = pw_msg_new(&hdr, &body);
+	skb = pw_skb_new(&hdr, &body);
 	if (!skb)
 		return NULL;
 	pw_rrp_buf_init(&b, body, hdr.data_len);
@@ -1174,7 +1174,7 @@ void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v)
 	len = pw_rrp_buf_done(&b);
 	if (len > 0) {
 		hdr.data_len = len;
-		skb = pw_msg_new(&hdr, &body);
+		skb = pw_skb_new(&hdr, &body);
 		if (skb) {
 			memcpy(body, rec, len);
 			pw_send_own(st, skb);

@@ -300,12 +300,6 @@ static int pw_rx_accept(struct pw_station *st, struct sk_buff *skb, const struct
 	return PW_OK;
 }
 
-/* a private, linear copy of the message to write to */
-int pw_rx_make_writable(struct sk_buff *skb)
-{
-	return skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ? -ENOMEM : 0;
-}
-
 static int pw_rx_crc(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v)
 {
 	int err;
@@ -318,7 +312,7 @@ static int pw_rx_crc(struct pw_station *st, struct sk_buff *skb, struct pw_eep_v
 
 	/* wrong data is delivered and marked, as a router that saw it would */
 	pw_count(st, err == PW_EEP_E_CRC64 ? PW_STAT_CRC64_BAD : PW_STAT_CRC32_BAD);
-	if (pw_rx_make_writable(skb))
+	if (pw_skb_make_writable(skb))
 		return PW_DROP_RX_NOMEM;
 	v->ei |= 1;
 	put_unaligned_be64(v->ei, skb->data + v->tail_off);
@@ -334,7 +328,7 @@ static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 	if (order == PACKETWAY_ORDER_AS_SENT || v->pt == PW_PT_ESP || v->pt == PW_PT_POETS ||
 	    !pw_eep_needs_swap(v->e, order == PACKETWAY_ORDER_LITTLE))
 		return PW_OK;
-	if (pw_rx_make_writable(skb))
+	if (pw_skb_make_writable(skb))
 		return PW_DROP_RX_NOMEM;
 	pw_eep_swap(skb->data + v->db_off, v->data_len, v->e);
 	v->e ^= PW_E_LITTLE;
@@ -397,35 +391,6 @@ static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_
 	return PW_OK;
 }
 
-/**
- * pw_echo_turn - make the reply of an echo request
- * @skb: the request at its header, not shared
- * @v: its fields as they were parsed, prefixes included
- * @addr: who answers
- *
- * A timestamp that is 0 gets the virtual time that the request has taken, and a
- * hop trace the address of who answers: routers behind it are on the way back.
- *
- * Return: 0, or -ENOMEM; then nothing was written.
- */
-int pw_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr)
-{
-	u8 *hdr;
-
-	if (skb_ensure_writable(skb, v->db_off - v->hdr_off))
-		return -ENOMEM;
-	hdr = skb->data;
-	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
-	put_unaligned_be24(addr, hdr + PW_EEP_OFF_SA);
-	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);
-	hdr -= v->hdr_off;
-	if (v->stamp_off && !get_unaligned_be64(hdr + v->stamp_off))
-		put_unaligned_be64(pw_cb(skb)->delay, hdr + v->stamp_off);
-	if (v->hoptrace_off)
-		pw_eep_hoptrace_append(hdr + v->hoptrace_off, v->hoptrace_len, addr);
-	return 0;
-}
-
 /* echo: the same message back, from us, as a reply */
 static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
 {
@@ -440,7 +405,7 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb, const stru
 		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
 		return;
 	}
-	if (pw_echo_turn(skb, v, st->addr)) {
+	if (pw_skb_echo_turn(skb, v, st->addr)) {
 		pw_drop(st, skb, PW_DROP_RX_NOMEM);
 		return;
 	}
@@ -455,22 +420,12 @@ static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v
 	       skb->pkt_type == PACKET_HOST && pw_addr_kind(v->sa) == PW_ADDR_KIND_PHYS;
 }
 
-/* everything but IP arrives whole, from the EEP header to TAIL */
-void pw_rx_strip(struct sk_buff *skb, const struct pw_eep_view *v)
-{
-	__skb_pull(skb, v->hdr_off);
-	skb->protocol = htons(ETH_P_PACKETWAY);
-	skb_reset_mac_header(skb);
-	skb_reset_network_header(skb);
-	skb_reset_mac_len(skb);
-}
-
 static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
 			  struct list_head *up)
 {
 	struct sk_buff *copy;
 
-	pw_rx_strip(skb, v);
+	pw_skb_strip(skb, v);
 	if (v->pt == PW_PT_ERR) {
 		pw_count(st, PW_STAT_ERR_RECEIVED);
 		if (v->te == PW_TE_ERR_TOOBIG && skb->pkt_type == PACKET_HOST &&
@@ -552,7 +507,7 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 drop:
 	/* many heard a group message; only one may answer a source */
 	if (te && !group)
-		pw_err_answer(st, skb, te);
+		pw_send_err(st, skb, te);
 	pw_drop(st, skb, why);
 }
 
@@ -581,7 +536,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_port_done(st->san, skb);
 		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED)) {
-			pw_err_answer(st, skb, PW_TE_ERR_UNK);
+			pw_send_err(st, skb, PW_TE_ERR_UNK);
 			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
 			continue;
 		}

@@ -8,7 +8,8 @@
  *           -> pw_send     : pw_classify (first word, own L2RH) -> engine->xmit
  *
  * What cannot be sent is counted, answered with ERR to the source it names and
- * freed: pw_refuse().
+ * freed: pw_refuse(). ERRs are rate limited, never sent in answer to an ERR or to a
+ * broadcast, and only to a source that gave its address.
  */
 #include <linux/if_ether.h>
 #include <linux/mm.h>
@@ -174,6 +175,32 @@ static int pw_classify(const struct pw_san *san, struct sk_buff *skb)
 	}
 }
 
+/**
+ * pw_send_err - tell the source of a message what went wrong
+ * @st: station that answers
+ * @skb: the message as it was met, at its first prefix or header; not consumed
+ * @te: which error
+ *
+ * BH off, RCU held.
+ */
+void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te)
+{
+	struct pw_eep_view v;
+	struct sk_buff *err;
+
+	if (!pw_skb_err_wanted(skb, &v))
+		return;
+	if (!__ratelimit(&st->err_limit)) {
+		pw_count(st, PW_STAT_ERR_LIMITED);
+		return;
+	}
+	err = pw_skb_err(skb, &v, te, st->addr, READ_ONCE(st->dev->mtu), false);
+	if (!err)
+		return;
+	if (pw_send_own(st, err))
+		pw_count(st, PW_STAT_ERR_SENT);
+}
+
 /* errors that the source is told of */
 static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 {
@@ -181,13 +208,13 @@ static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop w
 	case PW_DROP_UNKNOWN_DST:
 	case PW_DROP_NO_ROUTE:
 	case PW_DROP_BAD_DST:
-		pw_err_answer(st, skb, PW_TE_ERR_UNK);
+		pw_send_err(st, skb, PW_TE_ERR_UNK);
 		break;
 	case PW_DROP_BAD_L2RH:
-		pw_err_answer(st, skb, PW_TE_ERR_BADL2RH);
+		pw_send_err(st, skb, PW_TE_ERR_BADL2RH);
 		break;
 	case PW_DROP_TX_MALFORMED:
-		pw_err_answer(st, skb, PW_TE_ERR_GENERAL);
+		pw_send_err(st, skb, PW_TE_ERR_GENERAL);
 		break;
 	default:
 		break;
@@ -385,45 +412,4 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
 	pw_send(st, skb);
 	rcu_read_unlock();
 	return NETDEV_TX_OK;
-}
-
-/**
- * pw_msg_alloc - a message made by the kernel
- * @st: the station that will send it
- * @hdr: its header fields
- * @body: where the data block begins
- *
- * Return: an skb with header, zeroed data block and TAIL, or NULL.
- */
-struct sk_buff *pw_msg_alloc(struct pw_station *st, const struct pw_eep_hdr *hdr, u8 **body)
-{
-	struct sk_buff *skb = pw_msg_new(hdr, body);
-
-	if (skb)
-		skb->dev = st->dev;
-	return skb;
-}
-
-/**
- * pw_msg_new - a message made by the kernel, of no device yet
- * @hdr: its header fields
- * @body: where the data block begins
- *
- * Return: an skb with header, zeroed data block and TAIL, or NULL.
- */
-struct sk_buff *pw_msg_new(const struct pw_eep_hdr *hdr, u8 **body)
-{
-	unsigned int len = PW_OVERHEAD + 8 * pw_eep_dl(hdr->data_len);
-	unsigned int room = ALIGN(PW_FRAME_ROOM, 16) + 16;
-	struct sk_buff *skb;
-
-	skb = alloc_skb(room + len, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, room);
-	skb->protocol = htons(ETH_P_PACKETWAY);
-	skb_put_zero(skb, len);
-	pw_eep_build_header(hdr, skb->data, PW_EEP_HDR_LEN);
-	*body = skb->data + PW_EEP_HDR_LEN;
-	return skb;
 }
