@@ -49,8 +49,7 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info);
-struct pw_router;
-void pw_genl_router_destroy(struct net *net, struct pw_router *r);
+void pw_genl_trunks_gone(struct net_device *dev);
 struct pw_fib_entry;
 void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 

@@ -137,7 +137,7 @@ static struct pw_half *pw_esp_half(struct net *net, u32 addr)
 	struct pw_router *r;
 	unsigned int i;
 
-	list_for_each_entry(r, pw_routers(net), list)
+	list_for_each_entry(r, &pw_net(net)->routers, list)
 		for (i = 0; i < r->nhalves; i++)
 			if (r->half[i].addr == addr)
 				return &r->half[i];
@@ -194,7 +194,7 @@ static bool pw_esp_nth(struct net *net, long nth, struct pw_esp_who *who)
 		*who = pw_esp_who_station(dev);
 		return true;
 	}
-	list_for_each_entry(r, pw_routers(net), list)
+	list_for_each_entry(r, &pw_net(net)->routers, list)
 		for (i = 0; i < r->nhalves; i++) {
 			if (nth--)
 				continue;

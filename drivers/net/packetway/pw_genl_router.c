@@ -224,7 +224,7 @@ int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 
 	rtnl_lock();
-	list_for_each_entry(r, pw_routers(sock_net(skb->sk)), list) {
+	list_for_each_entry(r, &pw_net(sock_net(skb->sk))->routers, list) {
 		if (i++ < cb->args[0])
 			continue;
 		err = pw_router_fill(skb, r, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
@@ -405,12 +405,26 @@ wipe:
 }
 
 /* delete a router and say so; under RTNL */
-void pw_genl_router_destroy(struct net *net, struct pw_router *r)
+static void pw_genl_router_destroy(struct net *net, struct pw_router *r)
 {
 	struct sk_buff *msg = pw_router_message(r, 0, 0, PACKETWAY_CMD_ROUTER_DEL);
 
 	pw_router_destroy(r);
 	pw_genl_notify(net, msg);
+}
+
+/**
+ * pw_genl_trunks_gone - a device that may carry trunks goes away, and their routers with it
+ * @dev: the device; under RTNL
+ */
+void pw_genl_trunks_gone(struct net_device *dev)
+{
+	struct net *net = dev_net(dev);
+	struct pw_router *r, *next;
+
+	list_for_each_entry_safe(r, next, &pw_net(net)->routers, list)
+		if (r->half[0].trunk && r->half[0].trunk->dev == dev)
+			pw_genl_router_destroy(net, r);
 }
 
 int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)

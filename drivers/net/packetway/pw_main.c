@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* packetway: module init and exit, in the order in which things are needed. */
 #include <linux/module.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
 #include <net/rtnetlink.h>
 
+#include "pw_genl.h"
 #include "pw_mon.h"
-#include "pw_priv.h"
 #include "pw_share.h"
+#include "pw_trunk.h"
 
 static int __net_init pw_net_init(struct net *net)
 {
-	pw_san_net_init(net);
-	pw_mon_net_init(net);
-	pw_esp_net_init(&pw_net(net)->esp);
+	struct pw_net *pn = pw_net(net);
+
+	xa_init(&pn->sans);
+	INIT_LIST_HEAD(&pn->routers);
+	INIT_LIST_HEAD(&pn->mons);
+	pw_esp_net_init(&pn->esp);
 	return pw_limits_net_init(net);
 }
 
@@ -28,6 +34,7 @@ static void __net_exit pw_net_exit(struct net *net)
  */
 static void __net_exit pw_net_exit_rtnl(struct net *net, struct list_head *kill)
 {
+	pw_router_net_kill(net);
 	pw_san_net_kill(net, kill);
 }
 
@@ -48,6 +55,65 @@ static struct pernet_operations pw_net_ops = {
 /* SANs are deleted together with the devices of the namespace */
 static struct pernet_operations pw_net_dev_ops = {
 	PW_EXIT_RTNL_OP(pw_net_exit_rtnl),
+};
+
+/*
+ * No IPv6 chatter on a link without configuration: stations start without a
+ * link-local address (`ip link set ... addrgenmode eui64` asks for one). The
+ * setting belongs to the namespace's inet6_dev, which is made anew with each move.
+ */
+static void pw_dev_registered(struct net_device *dev)
+{
+	struct inet6_dev *idev = __in6_dev_get(dev);
+
+	if (idev)
+		WRITE_ONCE(idev->cnf.addr_gen_mode, IN6_ADDR_GEN_MODE_NONE);
+}
+
+static void pw_station_event(struct net_device *dev, unsigned long event)
+{
+	switch (event) {
+	case NETDEV_REGISTER:
+		pw_dev_registered(dev);
+		break;
+	case NETDEV_CHANGE:	/* the alias too */
+	case NETDEV_CHANGENAME:
+	case NETDEV_CHANGEMTU:
+		pw_rrp_station_changed(netdev_priv(dev));
+		break;
+	}
+}
+
+/* any other device may carry trunks */
+static void pw_other_event(struct net_device *dev, unsigned long event)
+{
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		pw_genl_trunks_gone(dev);
+		break;
+	case NETDEV_CHANGEMTU:
+		pw_trunk_dev_mtu(dev);
+		break;
+	}
+}
+
+static int pw_dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	if (pw_netdev_is(dev))
+		pw_station_event(dev, event);
+	else if (pw_mon_is(dev) && event == NETDEV_REGISTER)
+		pw_dev_registered(dev);
+	else
+		pw_other_event(dev, event);
+	return NOTIFY_DONE;
+}
+
+/* behind addrconf, which makes the inet6_dev */
+static struct notifier_block pw_dev_notifier = {
+	.notifier_call = pw_dev_event,
+	.priority = -10,
 };
 
 static int __init pw_init(void)
@@ -77,7 +143,7 @@ static int __init pw_init(void)
 	if (err)
 		goto err_pernet;
 
-	err = register_netdevice_notifier(&pw_netdev_notifier);
+	err = register_netdevice_notifier(&pw_dev_notifier);
 	if (err)
 		goto err_pernet_dev;
 
@@ -114,7 +180,7 @@ err_mon:
 err_link:
 	rtnl_link_unregister(&pw_link_ops);
 err_notifier:
-	unregister_netdevice_notifier(&pw_netdev_notifier);
+	unregister_netdevice_notifier(&pw_dev_notifier);
 err_pernet_dev:
 	unregister_pernet_device(&pw_net_dev_ops);
 err_pernet:
@@ -136,7 +202,7 @@ static void __exit pw_exit(void)
 	pw_genl_unregister();
 	rtnl_link_unregister(&pw_mon_link_ops);
 	rtnl_link_unregister(&pw_link_ops);
-	unregister_netdevice_notifier(&pw_netdev_notifier);
+	unregister_netdevice_notifier(&pw_dev_notifier);
 	unregister_pernet_device(&pw_net_dev_ops);
 	unregister_pernet_subsys(&pw_net_ops);
 	/* callbacks of RCU live in this module's text */

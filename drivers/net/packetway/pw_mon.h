@@ -24,11 +24,20 @@ static inline bool pw_mon_on(void)
 	return static_branch_unlikely(&pw_mon_key);
 }
 
-/* pw_mon.c APIs; BH off, RCU held where a record is made */
+/* private part of a monitor device */
+struct pw_mon {
+	struct net_device *dev;
+	struct list_head entry;	/* pw_net.mons while the device is up */
+	bool ring;		/* READ_ONCE; written under RTNL */
+	bool cells;
+};
+
+/* pw_mon_dev.c APIs */
 extern struct rtnl_link_ops pw_mon_link_ops;
-void pw_mon_net_init(struct net *net);
-void pw_mon_san_init(struct pw_san *san);
 bool pw_mon_is(const struct net_device *dev);
+
+/* pw_mon.c APIs; BH off, RCU held where a record is made */
+bool pw_mon_wants_ring(const struct net *net);
 bool pw_mon_wants_cells(const struct pw_san *san);
 void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_buff *skb, u64 ns);
 void pw_mon_bytes(const struct pw_san *san, u8 kind, u32 unit, u8 direction, u64 vtime,

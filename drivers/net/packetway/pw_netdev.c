@@ -9,14 +9,10 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <net/addrconf.h>
-#include <net/if_inet6.h>
 #include <net/pkt_sched.h>
 
-#include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
-#include "pw_trunk.h"
 
 static int pw_dev_init(struct net_device *dev)
 {
@@ -318,41 +314,6 @@ void pw_netdev_setup(struct net_device *dev)
 	netif_keep_dst(dev);
 	netif_carrier_off(dev);
 }
-
-/*
- * No IPv6 chatter on a link without configuration: stations start without a
- * link-local address (`ip link set ... addrgenmode eui64` asks for one). The
- * setting belongs to the namespace's inet6_dev, which is made anew with each move.
- */
-static int pw_netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
-{
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct inet6_dev *idev;
-
-	if (!pw_netdev_is(dev) && !(pw_mon_is(dev) && event == NETDEV_REGISTER)) {
-		pw_trunk_dev_event(dev, event);
-		return NOTIFY_DONE;
-	}
-	switch (event) {
-	case NETDEV_REGISTER:
-		idev = __in6_dev_get(dev);
-		if (idev)
-			WRITE_ONCE(idev->cnf.addr_gen_mode, IN6_ADDR_GEN_MODE_NONE);
-		break;
-	case NETDEV_CHANGE:	/* the alias too */
-	case NETDEV_CHANGENAME:
-	case NETDEV_CHANGEMTU:
-		pw_rrp_station_changed(netdev_priv(dev));
-		break;
-	}
-	return NOTIFY_DONE;
-}
-
-/* behind addrconf, which makes the inet6_dev */
-struct notifier_block pw_netdev_notifier = {
-	.notifier_call = pw_netdev_event,
-	.priority = -10,
-};
 
 /**
  * pw_netdev_is - is this device one of ours?

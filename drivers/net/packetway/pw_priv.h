@@ -363,7 +363,6 @@ void pw_san_put(struct pw_san *san);
 int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
 int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
 			struct pw_skb_cb *cb);
-void pw_san_net_init(struct net *net);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 
@@ -388,7 +387,6 @@ extern struct rtnl_link_ops pw_link_ops;
 struct net_device *pw_link_create_default(struct net *net);
 
 /* pw_netdev.c APIs */
-extern struct notifier_block pw_netdev_notifier;
 void pw_netdev_setup(struct net_device *dev);
 bool pw_netdev_is(const struct net_device *dev);
 

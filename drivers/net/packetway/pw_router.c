@@ -7,23 +7,13 @@
 #include "pw_router.h"
 #include "pw_trunk.h"
 
-struct list_head *pw_routers(struct net *net)
-{
-	return &pw_net(net)->routers;
-}
-
-void pw_router_net_init(struct net *net)
-{
-	INIT_LIST_HEAD(pw_routers(net));
-}
-
 /* router @name of a namespace, or NULL; under RTNL */
 struct pw_router *pw_router_find(struct net *net, const char *name)
 {
 	struct pw_router *r;
 
 	ASSERT_RTNL();
-	list_for_each_entry(r, pw_routers(net), list)
+	list_for_each_entry(r, &pw_net(net)->routers, list)
 		if (!strcmp(r->name, name))
 			return r;
 	return NULL;
@@ -262,7 +252,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 		pw_engine_port_up(conf[i].san, conf[i].port, true);
 	for (i = 0; i < n; i++)
 		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
-	list_add_tail(&r->list, pw_routers(net));
+	list_add_tail(&r->list, &pw_net(net)->routers);
 	for (i = 0; i < n; i++)
 		pw_rrp_half_up(&r->half[i]);
 	if (trunk)
@@ -316,6 +306,6 @@ void pw_router_net_kill(struct net *net)
 {
 	struct pw_router *r, *next;
 
-	list_for_each_entry_safe(r, next, pw_routers(net), list)
+	list_for_each_entry_safe(r, next, &pw_net(net)->routers, list)
 		pw_router_destroy(r);
 }

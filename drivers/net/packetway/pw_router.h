@@ -216,9 +216,7 @@ static inline u32 pw_half_mtu(const struct pw_half *h)
 }
 
 /* pw_router.c APIs: objects */
-void pw_router_net_init(struct net *net);
 void pw_router_net_kill(struct net *net);
-struct list_head *pw_routers(struct net *net);
 struct pw_router *pw_router_find(struct net *net, const char *name);
 struct pw_trunk_config;
 struct pw_router *pw_router_create(struct net *net, const char *name,

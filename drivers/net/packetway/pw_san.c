@@ -228,7 +228,7 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 	}
 	san->ptp = pw_ptp_create(san);
 	pw_debugfs_san_add(san);
-	pw_mon_san_init(san);
+	pw_aton_tap(san->aton, pw_mon_wants_ring(san->net));
 	return 0;
 }
 
@@ -348,12 +348,6 @@ int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int 
 	return 0;
 }
 
-void pw_san_net_init(struct net *net)
-{
-	xa_init(pw_sans(net));
-	pw_router_net_init(net);
-}
-
 void pw_san_net_exit(struct net *net)
 {
 	WARN_ON_ONCE(!xa_empty(pw_sans(net)));
@@ -372,7 +366,6 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 	unsigned long id;
 	u32 i;
 
-	pw_router_net_kill(net);
 	xa_for_each(pw_sans(net), id, san) {
 		/* what is given back below may be the last share but for this one */
 		san->users++;

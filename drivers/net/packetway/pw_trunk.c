@@ -20,7 +20,6 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
-#include "pw_genl.h"
 #include "pw_trunk.h"
 
 #define PW_TRUNK_HELLO_GAP	(HZ / 20)	/* between hellos at least */
@@ -527,7 +526,7 @@ static int pw_trunk_open_dev(struct pw_trunk *t, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "A trunk needs an Ethernet device");
 		return -EOPNOTSUPP;
 	}
-	list_for_each_entry(r, pw_routers(t->net), list) {
+	list_for_each_entry(r, &pw_net(t->net)->routers, list) {
 		const struct pw_trunk *o = r->half[0].trunk;
 
 		if (o && o->dev == dev && o->conf.id == t->conf.id) {
@@ -648,24 +647,17 @@ void pw_trunk_destroy(struct pw_trunk *t)
 }
 
 /**
- * pw_trunk_dev_event - something happened to a device that may carry trunks
- * @dev: the device
- * @event: NETDEV_*; under RTNL
+ * pw_trunk_dev_mtu - a device that may carry trunks has another MTU
+ * @dev: the device; under RTNL
  */
-void pw_trunk_dev_event(struct net_device *dev, unsigned long event)
+void pw_trunk_dev_mtu(struct net_device *dev)
 {
-	struct pw_router *r, *next;
+	struct pw_router *r;
 	struct pw_trunk *t;
 
-	if (event != NETDEV_UNREGISTER && event != NETDEV_CHANGEMTU)
-		return;
-	list_for_each_entry_safe(r, next, pw_routers(dev_net(dev)), list) {
+	list_for_each_entry(r, &pw_net(dev_net(dev))->routers, list) {
 		t = r->half[0].trunk;
-		if (!t || t->dev != dev)
-			continue;
-		if (event == NETDEV_UNREGISTER)
-			pw_genl_router_destroy(dev_net(dev), r);
-		else
+		if (t && t->dev == dev)
 			WRITE_ONCE(t->half->trunk_mtu, pw_trunk_mtu(t));
 	}
 }

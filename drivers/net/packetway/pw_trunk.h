@@ -111,6 +111,6 @@ void pw_trunk_start(struct pw_trunk *t);
 void pw_trunk_stop(struct pw_trunk *t);
 void pw_trunk_destroy(struct pw_trunk *t);
 void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb);
-void pw_trunk_dev_event(struct net_device *dev, unsigned long event);
+void pw_trunk_dev_mtu(struct net_device *dev);
 
 #endif
