@@ -126,8 +126,9 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 			bool changed = pw_aton_standing_changed(&page->standing, cmd);
 
 			pw_aton_publish(&page->standing, cmd, time);
-			if (aif->standing_file)
-				pw_aton_file_standing(aif->standing_file, req, changed);
+			/* not if it was taken back since */
+			if (req->aif)
+				req->ran(req, changed);
 			continue;
 		}
 		pw_aton_publish(&page->command, cmd, time);
@@ -142,8 +143,8 @@ static void pw_aton_finish(struct list_head *ended)
 
 	list_for_each_entry_safe(req, next, ended, ended) {
 		list_del(&req->ended);
-		if (req->pf)
-			pw_aton_file_done(req);
+		if (req->complete)
+			req->complete(req);
 		/* the last touch: the owner may free it now */
 		complete_all(&req->done);
 	}
@@ -334,7 +335,6 @@ static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_if *aif)
 	}
 	aif->standing->aif = NULL;
 	aif->standing = NULL;
-	aif->standing_file = NULL;
 	aton->standing--;
 	pw_limit_uncharge(aton->san->net, PW_LIMIT_STANDING, 1);
 	pw_aton_repace(aton);
@@ -444,13 +444,12 @@ bool pw_aton_cancel(struct pw_aton_req *req, bool force)
 /**
  * pw_aton_stand - install a station's standing command
  * @st: the station; RCU held
- * @pf: file whose it is; stays until pw_aton_unstand()
- * @req: the command
+ * @req: the command; its file stays until pw_aton_unstand()
  * @period: microseconds from one run to the next
  *
  * Return: 0; -EBUSY: it has one already; or as pw_aton_submit().
  */
-int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period)
+int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period)
 {
 	struct pw_aton *aton = st->san->aton;
 	int err = -ENODEV;
@@ -471,7 +470,6 @@ int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req 
 		req->aton = aton;
 		req->aif = &st->aton;
 		st->aton.standing = req;
-		st->aton.standing_file = pf;
 		st->aton.period = period;
 		aton->standing++;
 		pw_aton_repace(aton);

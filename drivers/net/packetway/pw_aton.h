@@ -53,6 +53,9 @@ struct pw_station;
  * @aton: ring that it was given to, held until pw_aton_req_drop(); NULL: none
  * @aif: standing command: interface that it is installed at; aton->lock
  * @pf: file that issued it; NULL: a task waits on @done
+ * @complete: tells @pf that the command has ended; BH off. NULL without @pf
+ * @ran: standing command: tells @pf that it has run, and whether its result has changed;
+ *	aton->lock held
  * @user_data: the program's
  * @out: SORT: result
  * @parts: BITSUM: result
@@ -65,6 +68,8 @@ struct pw_aton_req {
 	struct pw_aton *aton;
 	struct pw_aton_if *aif;
 	struct pw_file *pf;
+	void (*complete)(struct pw_aton_req *req);
+	void (*ran)(struct pw_aton_req *req, bool changed);
 	u64 user_data;
 	u64 *out;
 	u32 *parts;
@@ -75,8 +80,7 @@ struct pw_aton_req {
  * @port: for the ring core
  * @operands: page that programs may map and write
  * @results: page that programs may map and read
- * @standing: standing command, if any; owned by @standing_file
- * @standing_file: whose it is; aton->lock
+ * @standing: standing command, if any; aton->lock
  * @period: of the standing command, microseconds
  * @live: on the ring; aton->lock
  */
@@ -85,7 +89,6 @@ struct pw_aton_if {
 	struct page *operands;
 	struct page *results;
 	struct pw_aton_req *standing;
-	struct pw_file *standing_file;
 	u32 period;
 	bool live;
 };
@@ -160,7 +163,7 @@ void pw_aton_station_remove(struct pw_station *st);
 void pw_aton_station_up(struct pw_station *st, bool up);
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
 bool pw_aton_cancel(struct pw_aton_req *req, bool force);
-int pw_aton_stand(struct pw_station *st, struct pw_file *pf, struct pw_aton_req *req, u32 period);
+int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period);
 void pw_aton_unstand(struct pw_aton_req *req);
 void pw_aton_req_drop(struct pw_aton_req *req);
 int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set *set);
@@ -175,9 +178,5 @@ int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count,
 		     bool write);
 void pw_aton_stats(struct pw_aton *aton, u64 *data);
 void pw_aton_tap(struct pw_aton *aton, bool on);
-
-/* pw_aton_cdev.c APIs: programs; called by the ring when a command has ended */
-void pw_aton_file_done(struct pw_aton_req *req);
-void pw_aton_file_standing(struct pw_file *pf, const struct pw_aton_req *req, bool changed);
 
 #endif

@@ -131,7 +131,7 @@ static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 pe
 	if (IS_ERR(st))
 		err = PTR_ERR(st);
 	else if (period)
-		err = pw_aton_stand(st, pf, req, period);
+		err = pw_aton_stand(st, req, period);
 	else
 		err = pw_aton_submit(st, req);
 	rcu_read_unlock();
@@ -252,6 +252,48 @@ out:
 	return err;
 }
 
+/* a command of a batch has ended; BH off */
+static void pw_aton_file_done(struct pw_aton_req *req)
+{
+	struct pw_file *pf = req->pf;
+
+	spin_lock_bh(&pf->aton_lock);
+	list_move_tail(&req->entry, &pf->aton_done);
+	spin_unlock_bh(&pf->aton_lock);
+	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
+}
+
+static void pw_aton_result(struct packetway_aton_result *r, const struct pw_aton_req *req)
+{
+	*r = (struct packetway_aton_result) {
+		.user_data = req->user_data,
+		.error = req->cmd.err,
+		.wait = req->cmd.wait,
+		.ring_bits = req->cmd.ring_bits,
+	};
+	if (!req->cmd.err) {
+		r->flags = req->cmd.flags;
+		r->counter = req->cmd.counter;
+		r->v1 = req->cmd.v1;
+		r->v2 = req->cmd.v2;
+	}
+}
+
+/* the file's standing command has run; pw_aton.lock held */
+static void pw_aton_file_ran(struct pw_aton_req *req, bool changed)
+{
+	struct pw_file *pf = req->pf;
+
+	spin_lock(&pf->aton_lock);
+	pw_aton_result(&pf->news, req);
+	pf->news.flags |= PACKETWAY_ATON_F_STANDING;
+	if (changed)
+		WRITE_ONCE(pf->standing_news, true);
+	spin_unlock(&pf->aton_lock);
+	if (changed)
+		wake_up_interruptible_poll(&pf->wait, EPOLLIN);
+}
+
 /* one command of a batch */
 static int pw_aton_queue(struct pw_file *pf, const struct packetway_aton_command *c)
 {
@@ -265,6 +307,7 @@ static int pw_aton_queue(struct pw_file *pf, const struct packetway_aton_command
 	if (err)
 		goto err_free;
 	req->pf = pf;
+	req->complete = pw_aton_file_done;
 
 	/* counted and listed first: the ring may be done with it at once */
 	spin_lock_bh(&pf->aton_lock);
@@ -327,54 +370,6 @@ int pw_ioc_aton_submit(struct pw_file *pf, void *arg)
 	}
 	s->out_queued = i;
 	return i ? 0 : err;
-}
-
-/**
- * pw_aton_file_done - a command of a batch has ended
- * @req: the command; BH off
- */
-void pw_aton_file_done(struct pw_aton_req *req)
-{
-	struct pw_file *pf = req->pf;
-
-	spin_lock_bh(&pf->aton_lock);
-	list_move_tail(&req->entry, &pf->aton_done);
-	spin_unlock_bh(&pf->aton_lock);
-	wake_up_interruptible_poll(&pf->wait, EPOLLIN);
-}
-
-static void pw_aton_result(struct packetway_aton_result *r, const struct pw_aton_req *req)
-{
-	*r = (struct packetway_aton_result) {
-		.user_data = req->user_data,
-		.error = req->cmd.err,
-		.wait = req->cmd.wait,
-		.ring_bits = req->cmd.ring_bits,
-	};
-	if (!req->cmd.err) {
-		r->flags = req->cmd.flags;
-		r->counter = req->cmd.counter;
-		r->v1 = req->cmd.v1;
-		r->v2 = req->cmd.v2;
-	}
-}
-
-/**
- * pw_aton_file_standing - a file's standing command has run
- * @pf: the file
- * @req: the command
- * @changed: its result is not what it was; pw_aton.lock held
- */
-void pw_aton_file_standing(struct pw_file *pf, const struct pw_aton_req *req, bool changed)
-{
-	spin_lock(&pf->aton_lock);
-	pw_aton_result(&pf->news, req);
-	pf->news.flags |= PACKETWAY_ATON_F_STANDING;
-	if (changed)
-		WRITE_ONCE(pf->standing_news, true);
-	spin_unlock(&pf->aton_lock);
-	if (changed)
-		wake_up_interruptible_poll(&pf->wait, EPOLLIN);
 }
 
 /* the next result for read(): a command's, else news of the standing one */
@@ -506,6 +501,8 @@ int pw_ioc_aton_stand(struct pw_file *pf, void *arg)
 		err = -ENOMEM;
 		goto out;
 	}
+	req->pf = pf;
+	req->ran = pw_aton_file_ran;
 	err = pw_aton_fill(req, &c, true);
 	if (!err) {
 		pw_aton_drop_standing(pf);

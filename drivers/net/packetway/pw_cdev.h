@@ -11,7 +11,7 @@
  *  waits for user memory or for the end of a command is done under RTNL.
  *
  *  The station does not wait for the file. When the station goes, pw_file.station is
- *  cleared (pw_cdev_station_gone) and the station takes its interface off the ring:
+ *  cleared (pw_file_station_gone) and the station takes its interface off the ring:
  *  queued commands end, the standing command is no longer installed. Its memory stays
  *  the file's.
  *
@@ -101,6 +101,7 @@ struct pw_ioctl_op {
 	bool no_out;
 };
 
+/* pw_file.c APIs */
 int pw_ioctl_nr(unsigned int cmd, unsigned int first, unsigned int n);
 int pw_ioctl_get(unsigned long arg, const struct pw_ioctl_size *size, void *karg, u32 *usize);
 int pw_ioctl_put(unsigned long arg, const struct pw_ioctl_size *size, const void *karg, u32 usize);
@@ -110,6 +111,8 @@ struct pw_station *pw_file_admin(struct pw_file *pf);
 int pw_file_may(struct pw_file *pf);
 int pw_file_lock(struct pw_file *pf);
 bool pw_file_gone(struct pw_file *pf);
+int pw_file_bind(struct pw_file *pf, struct pw_station *st);
+void pw_file_unbind(struct pw_file *pf);
 
 /* pw_aton_cdev.c APIs */
 void pw_aton_file_init(struct pw_file *pf);

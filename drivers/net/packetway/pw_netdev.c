@@ -51,7 +51,7 @@ static void pw_dev_uninit(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 
 	RCU_INIT_POINTER(st->san->port[st->port].station, NULL);
-	pw_cdev_station_gone(st);
+	pw_file_station_gone(st);
 	pw_poets_station_gone(st);
 	/*
 	 * Unregistering waits for a grace period between this and the end of the memory,

@@ -447,6 +447,8 @@ void pw_genl_unregister(void);
 /* pw_cdev.c APIs */
 int pw_cdev_register(void);
 void pw_cdev_unregister(void);
-void pw_cdev_station_gone(struct pw_station *st);
+
+/* pw_file.c APIs */
+void pw_file_station_gone(struct pw_station *st);
 
 #endif /* PW_PRIV_H */
