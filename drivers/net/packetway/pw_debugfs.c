@@ -147,12 +147,6 @@ void pw_debugfs_san_add(struct pw_san *san)
 	debugfs_create_file("ring_fault", 0200, san->debugfs, san, &pw_ring_fault_fops);
 }
 
-/* waits for those who are writing: the SAN stays until then */
-void pw_debugfs_san_remove(struct pw_san *san)
-{
-	debugfs_remove(san->debugfs);
-}
-
 void __init pw_debugfs_init(void)
 {
 	pw_debugfs_root = debugfs_create_dir(PACKETWAY_KIND, NULL);

@@ -3,7 +3,7 @@
 #include <linux/module.h>
 
 #include "pw_genl.h"
-#include "pw_priv.h"
+#include "pw_router.h"
 
 static const struct nla_policy pw_genl_policy[PACKETWAY_A_MAX + 1] = {
 	[PACKETWAY_A_SAN] = NLA_POLICY_NESTED(pw_san_policy),
@@ -121,6 +121,7 @@ void pw_genl_notify(struct net *net, struct sk_buff *msg)
 
 int __init pw_genl_register(void)
 {
+	pw_fib_notify = pw_genl_route_notify;
 	return genl_register_family(&pw_genl_family);
 }
 

@@ -180,7 +180,7 @@ static void pw_set_rx_mode(struct net_device *dev)
 	old = rcu_replace_pointer(st->groups, new, lockdep_is_held(&dev->addr_list_lock));
 	if (old)
 		kfree_rcu(old, rcu);
-	pw_rrp_san_changed(st->san);
+	pw_san_changed(st->san);
 }
 
 /*

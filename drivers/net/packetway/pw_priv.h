@@ -99,6 +99,8 @@ struct netlink_ext_ack;
 #define PW_GROUPS_MAX		1024
 #define PW_PRIO_NUM		64
 #define PW_TX_QUEUE_LEN		1000
+/* changes of a SAN within this time go together */
+#define PW_SAN_SOON		(HZ / 50)
 
 /* per-network-namespace state */
 struct pw_net {
@@ -343,9 +345,19 @@ int pw_ptp_index(const struct pw_ptp *ptp);
 void pw_debugfs_init(void);
 void pw_debugfs_exit(void);
 void pw_debugfs_san_add(struct pw_san *san);
-void pw_debugfs_san_remove(struct pw_san *san);
 
-/* pw_san.c APIs */
+/* pw_san.c APIs: SANs that exist */
+struct pw_san *pw_san_find(struct net *net, u32 id);
+struct pw_san *pw_san_next(struct net *net, unsigned long *id);
+void pw_san_put(struct pw_san *san);
+int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
+int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
+			struct pw_skb_cb *cb);
+u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8]);
+void pw_san_changed(struct pw_san *san);
+void pw_san_routes_changed(struct pw_san *san);
+
+/* pw_san_make.c APIs: SANs made and freed */
 void pw_san_config_default(struct pw_san_config *conf, u32 id);
 int pw_san_check(struct net *net, const struct pw_san_config *conf,
 		 struct netlink_ext_ack *extack);
@@ -354,15 +366,9 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 		  struct netlink_ext_ack *extack);
 void pw_san_free(struct pw_san *san);
-struct pw_san *pw_san_find(struct net *net, u32 id);
-struct pw_san *pw_san_next(struct net *net, unsigned long *id);
+struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 u32 pw_san_engine(const struct pw_san *san);
 int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
-struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
-void pw_san_put(struct pw_san *san);
-int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
-int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
-			struct pw_skb_cb *cb);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 

@@ -295,7 +295,7 @@ void pw_router_destroy(struct pw_router *r)
 	/* the other halves of these SANs have lost ways as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
-		pw_rrp_routes_changed(r->half[i].san);
+		pw_san_routes_changed(r->half[i].san);
 	}
 	pw_dying_add(r->net);
 	queue_rcu_work(pw_wq, &r->gone);

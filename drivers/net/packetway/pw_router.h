@@ -236,7 +236,9 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags);
 bool pw_half_busy(struct pw_half *h);
 void pw_half_drain(struct pw_half *h, bool last);
 
-/* pw_route.c APIs: ways from a SAN */
+/* pw_fib.c APIs: ways from a SAN */
+/* told by pw_fib_tell(); set before the first route can be made */
+extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
 void pw_fib_update(struct pw_san *san);
@@ -245,13 +247,10 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		     struct netlink_ext_ack *extack);
 int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e);
 void pw_fib_tell(struct pw_san *san);
-u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8]);
 
 /* pw_rrp.c APIs: what half-routers and nodes tell each other */
 void pw_rrp_san_init(struct pw_san *san);
 void pw_rrp_san_exit(struct pw_san *san);
-void pw_rrp_san_changed(struct pw_san *san);
-void pw_rrp_routes_changed(struct pw_san *san);
 void pw_rrp_register(struct pw_station *st);
 void pw_rrp_station_changed(struct pw_station *st);
 void pw_rrp_unregister(struct pw_station *st);

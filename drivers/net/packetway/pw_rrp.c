@@ -24,7 +24,6 @@
 #include "pw_genl.h"
 #include "pw_router.h"
 
-#define PW_RRP_SOON		(HZ / 50)	/* changes within this time go together */
 #define PW_RRP_LATER		(HZ / 5)	/* bad news has reached all nodes */
 #define PW_RRP_TURN		64		/* messages that are handled in one turn */
 #define PW_RRP_FEW		16		/* half-routers of a SAN whose routes are cheap */
@@ -108,7 +107,7 @@ void pw_rrp_register(struct pw_station *st)
 	new->len = len;
 	new->told = false;
 	pw_info_replace(st->san, st->port, new, false);
-	pw_rrp_san_changed(st->san);
+	pw_san_changed(st->san);
 }
 
 /* a station can do more, or less, than it said; under RTNL */
@@ -122,7 +121,7 @@ void pw_rrp_station_changed(struct pw_station *st)
 void pw_rrp_unregister(struct pw_station *st)
 {
 	pw_info_replace(st->san, st->port, NULL, true);
-	pw_rrp_san_changed(st->san);
+	pw_san_changed(st->san);
 }
 
 /* description of the node at @port into the ADDR that is open; RCU held */
@@ -204,7 +203,7 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 	}
 	/* what could not be said must be asked for again */
 	h->resync = true;
-	pw_rrp_san_changed(h->san);
+	pw_san_changed(h->san);
 }
 
 /* a table as a message; NULL without memory */
@@ -261,7 +260,7 @@ static void pw_rrp_send_table(struct pw_half *h, u32 k, u32 dt)
 		pw_half_count(h, PW_HALF_RRP_TX);
 		pw_half_send_as(h, skb, far ? PW_CB_FAR : 0);
 	} else if (used) {
-		pw_rrp_san_changed(h->san);
+		pw_san_changed(h->san);
 	}
 	rcu_read_unlock();
 	local_bh_enable();
@@ -525,22 +524,6 @@ void pw_rrp_san_exit(struct pw_san *san)
 		kfree(rcu_dereference_protected(san->port[i].info, true));
 }
 
-/**
- * pw_rrp_san_changed - nodes of a SAN have come, gone or changed
- * @san: the SAN; any context
- */
-void pw_rrp_san_changed(struct pw_san *san)
-{
-	if (READ_ONCE(san->nhalves))
-		queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_RRP_SOON);
-}
-
-/* the ways from a SAN have changed: tell the listeners; also when no router is left */
-void pw_rrp_routes_changed(struct pw_san *san)
-{
-	queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_RRP_SOON);
-}
-
 /* a half-router has come; under RTNL */
 void pw_rrp_half_up(struct pw_half *h)
 {
@@ -556,7 +539,7 @@ void pw_rrp_half_up(struct pw_half *h)
 	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
 	local_bh_enable();
-	pw_rrp_san_changed(h->san);
+	pw_san_changed(h->san);
 }
 
 static struct sk_buff *pw_rrp_down_msg(const struct pw_half *h, u16 te, u32 dt, u32 a, u32 c)
@@ -628,7 +611,7 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	local_bh_enable();
 	if (lost) {
 		pw_fib_update(h->san);
-		pw_rrp_routes_changed(h->san);
+		pw_san_routes_changed(h->san);
 	}
 }
 
@@ -795,7 +778,7 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 	new->told = true;
 	memcpy(new->rec, node.data, node.data_len);
 	pw_info_replace(h->san, in->port, new, true);
-	pw_rrp_san_changed(h->san);
+	pw_san_changed(h->san);
 	return true;
 }
 
@@ -1029,13 +1012,13 @@ static void pw_rrp_turn(struct pw_half *h)
 	spin_unlock_bh(&h->lock);
 	if (told || resync)
 		queue_delayed_work(system_percpu_wq, &h->san->rrp_work,
-				   resync ? PW_RRP_LATER : PW_RRP_SOON);
+				   resync ? PW_RRP_LATER : PW_SAN_SOON);
 	done = pw_rrp_pass(h);
 	if (!done || !skb_queue_empty_lockless(&h->rrpq[0]) ||
 	    !skb_queue_empty_lockless(&h->rrpq[1]))
 		queue_delayed_work(system_dfl_wq, &h->rrp_in,
 				   done && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ? 1 :
-				   PW_RRP_SOON);
+				   PW_SAN_SOON);
 }
 
 static void pw_rrp_in_work(struct work_struct *work)

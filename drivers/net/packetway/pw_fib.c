@@ -12,11 +12,13 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "pw_genl.h"
 #include "pw_router.h"
 
 #define PW_FIB_MAX	256	/* ranges that one SAN has learnt ways to */
 #define PW_ROUTES_MAX	64	/* and that were made by hand */
+
+void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e,
+		      bool gone) __ro_after_init;
 
 /**
  * pw_fib_find - best way from a SAN to an address elsewhere
@@ -228,7 +230,7 @@ void pw_fib_update(struct pw_san *san)
 		mutex_unlock(&san->fib_lock);
 		kvfree(e);
 		kfree(new);
-		pw_rrp_san_changed(san);
+		pw_san_changed(san);
 		return;
 	}
 	n = pw_fib_gather(san, e, max);
@@ -298,7 +300,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 	san->routes = r;
 	mutex_unlock(&san->fib_lock);
 	pw_fib_update(san);
-	pw_rrp_routes_changed(san);
+	pw_san_routes_changed(san);
 	return 0;
 }
 
@@ -323,7 +325,7 @@ int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
 	r->e[i] = r->e[--r->n];
 	mutex_unlock(&san->fib_lock);
 	pw_fib_update(san);
-	pw_rrp_routes_changed(san);
+	pw_san_routes_changed(san);
 	return 0;
 }
 
@@ -366,26 +368,11 @@ void pw_fib_tell(struct pw_san *san)
 	for (i = 0; i < now->n; i++) {
 		e = pw_fib_of_range(was, &now->e[i]);
 		if (!e || !pw_fib_same_way(e, &now->e[i]))
-			pw_genl_route_notify(san, &now->e[i], false);
+			pw_fib_notify(san, &now->e[i], false);
 	}
 	for (i = 0; was && i < was->n; i++)
 		if (!pw_fib_of_range(now, &was->e[i]))
-			pw_genl_route_notify(san, &was->e[i], true);
+			pw_fib_notify(san, &was->e[i], true);
 	san->fib_told = now;
 	kfree(was);
-}
-
-/**
- * pw_san_l2rh - write the L2RH that leads to a port
- * @san: the SAN that consumes it
- * @port: the port
- * @out: one word
- *
- * Return: bytes written.
- */
-u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8])
-{
-	u8 route[3] = { port % san->radix, port / san->radix, port % san->radix };
-
-	return pw_eep_put_l2rh(out, 8, route, sizeof(route));
 }

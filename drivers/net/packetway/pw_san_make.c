@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/* SANs made, with their engine and ring, and freed. See pw_san.c for those that exist. */
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+
+#include <linux/packetway_netlink.h>
+
+#include "pw_mon.h"
+#include "pw_priv.h"
+#include "pw_router.h"
+
+static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
+	[PACKETWAY_ENGINE_NONE] = &pw_engine_none,
+	[PACKETWAY_ENGINE_FAST] = &pw_engine_fast,
+	[PACKETWAY_ENGINE_RTL] = &pw_engine_rtl,
+};
+
+static struct pw_engine *pw_engine_create(struct pw_san *san, u32 engine,
+					  struct netlink_ext_ack *extack)
+{
+	return pw_engines[engine]->create(san, extack);
+}
+
+/* which engine a SAN has, for people; under RTNL */
+u32 pw_san_engine(const struct pw_san *san)
+{
+	const struct pw_engine *eng = rtnl_dereference(san->engine);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pw_engines); i++)
+		if (pw_engines[i] == eng->ops)
+			return i;
+	return PACKETWAY_ENGINE_NONE;
+}
+
+/**
+ * pw_san_set_engine - run a SAN's fabric by another engine from now on
+ * @san: the SAN; under RTNL
+ * @engine: enum packetway_engine
+ * @extack: where a refusal is explained
+ *
+ * Frames under way in the old engine are delivered at once.
+ *
+ * Return: 0 or a negative errno; then nothing has changed.
+ */
+int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
+{
+	struct pw_engine *new, *old;
+
+	if (engine == pw_san_engine(san))
+		return 0;
+	new = pw_engine_create(san, engine, extack);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	old = rtnl_dereference(san->engine);
+	rcu_assign_pointer(san->engine, new);
+	synchronize_net();
+	old->ops->destroy(old);
+	pw_engine_update(san);
+	return 0;
+}
+
+/* default of a new SAN */
+void pw_san_config_default(struct pw_san_config *conf, u32 id)
+{
+	*conf = (struct pw_san_config) {
+		.id = id,
+		.nports = PACKETWAY_PORTS_DEFAULT,
+		/*
+		 * A SAN numbers its nodes 1..n and adds a bias, so that an
+		 * address tells its SAN. 256 apart is room for the largest.
+		 */
+		.bias = id * PACKETWAY_PORTS_MAX,
+		.engine = PACKETWAY_ENGINE_FAST,
+		.ring_engine = PACKETWAY_ENGINE_FAST,
+		.rate = PW_FABRIC_RATE_DEFAULT,
+	};
+}
+
+/* may a SAN like this come to a namespace? Under RTNL */
+int pw_san_check(struct net *net, const struct pw_san_config *conf,
+		 struct netlink_ext_ack *extack)
+{
+	u32 radix = int_sqrt(conf->nports);
+	struct pw_san *other;
+	unsigned long id;
+
+	if (conf->ring_engine == PACKETWAY_ENGINE_NONE) {
+		NL_SET_ERR_MSG(extack, "A ring is run by the fast or the rtl engine");
+		return -EINVAL;
+	}
+	if (radix < 2 || radix * radix != conf->nports) {
+		NL_SET_ERR_MSG(extack, "A SAN has k * k ports, k = 2 to 16");
+		return -EINVAL;
+	}
+	if (conf->bias > PW_ADDR_PHYS_MAX - conf->nports) {
+		NL_SET_ERR_MSG(extack, "The bias leaves no addresses for the last ports");
+		return -ERANGE;
+	}
+	xa_for_each(&pw_net(net)->sans, id, other) {
+		if (other->id == conf->id) {
+			NL_SET_ERR_MSG(extack, "A SAN with this number exists already");
+			return -EEXIST;
+		}
+		if (conf->bias < other->bias + other->nports &&
+		    other->bias < conf->bias + conf->nports) {
+			NL_SET_ERR_MSG(extack, "Another SAN has some of these addresses");
+			return -EADDRINUSE;
+		}
+	}
+	return 0;
+}
+
+/**
+ * pw_san_free - free a SAN that has no place in its namespace
+ * @san: the SAN; no lock held
+ */
+void pw_san_free(struct pw_san *san)
+{
+	struct pw_engine *eng = rcu_dereference_protected(san->engine, true);
+
+	eng->ops->destroy(eng);
+	pw_aton_destroy(san->aton);
+	mem_cgroup_put(san->memcg);
+	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
+	kfree(san);
+}
+
+/* no reader has found the SAN for a grace period */
+static void pw_san_gone(struct work_struct *work)
+{
+	struct pw_san *san = container_of(to_rcu_work(work), struct pw_san, gone);
+	struct net *net = san->net;
+
+	pw_rrp_san_exit(san);
+	pw_san_free(san);
+	pw_dying_del(net);
+}
+
+/**
+ * pw_san_make - make a SAN that is nowhere yet
+ * @net: home namespace
+ * @conf: what it is like
+ * @extack: where a refusal is explained
+ *
+ * A large SAN has tens of megabytes to clear, which needs no lock.
+ *
+ * Return: the SAN, for pw_san_insert() or pw_san_free(), or an ERR_PTR.
+ */
+struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
+			   struct netlink_ext_ack *extack)
+{
+	struct pw_engine *eng;
+	struct pw_san *san;
+	int err;
+
+	err = pw_limit_charge(net, PW_LIMIT_SANS, 1, extack);
+	if (err)
+		return ERR_PTR(err);
+	san = kzalloc(struct_size(san, port, conf->nports), PW_GFP);
+	if (!san) {
+		err = -ENOMEM;
+		goto err_limit;
+	}
+	san->id = conf->id;
+	san->net = net;
+	san->memcg = get_mem_cgroup_from_mm(current->mm);
+	san->nports = conf->nports;
+	san->radix = int_sqrt(conf->nports);
+	san->bias = conf->bias;
+	san->users = 1;
+	san->fabric.rate = conf->rate;
+	san->fabric.real = conf->real;
+	INIT_RCU_WORK(&san->gone, pw_san_gone);
+	pw_rrp_san_init(san);
+
+	eng = pw_engine_create(san, conf->engine, extack);
+	if (IS_ERR(eng)) {
+		err = PTR_ERR(eng);
+		goto err_free;
+	}
+	rcu_assign_pointer(san->engine, eng);
+
+	san->aton = pw_aton_create(san, conf->ring_engine, extack);
+	if (IS_ERR(san->aton)) {
+		err = PTR_ERR(san->aton);
+		goto err_engine;
+	}
+	return san;
+
+err_engine:
+	eng->ops->destroy(eng);
+err_free:
+	mem_cgroup_put(san->memcg);
+	kfree(san);
+err_limit:
+	pw_limit_uncharge(net, PW_LIMIT_SANS, 1);
+	return ERR_PTR(err);
+}
+
+/**
+ * pw_san_insert - give a SAN its place among the others of its namespace
+ * @san: the SAN; under RTNL
+ * @conf: what it was made from
+ * @extack: where a refusal is explained
+ *
+ * The caller has a share of it, which pw_san_put() gives back.
+ *
+ * Return: 0, or a negative errno; then the SAN is still the caller's alone.
+ */
+int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
+		  struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = pw_san_check(san->net, conf, extack);
+	if (err)
+		return err;
+	err = xa_insert(&pw_net(san->net)->sans, san->id, san, PW_GFP);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
+		return err;
+	}
+	san->ptp = pw_ptp_create(san);
+	pw_debugfs_san_add(san);
+	pw_aton_tap(san->aton, pw_mon_wants_ring(san->net));
+	return 0;
+}
+
+/**
+ * pw_san_get - find SAN @id of a namespace, or make it, and take a share of it
+ * @net: home namespace
+ * @id: SAN number, already checked against PACKETWAY_SAN_MAX
+ * @extack: where a refusal is explained
+ *
+ * Return: the SAN, or an ERR_PTR. Under RTNL; pw_san_put() gives the share back.
+ */
+struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack)
+{
+	struct pw_san *san = pw_san_find(net, id);
+	struct pw_san_config conf;
+	int err;
+
+	if (san) {
+		san->users++;
+		return san;
+	}
+	pw_san_config_default(&conf, id);
+	err = pw_san_check(net, &conf, extack);
+	if (err)
+		return ERR_PTR(err);
+	san = pw_san_make(net, &conf, extack);
+	if (IS_ERR(san))
+		return san;
+	err = pw_san_insert(san, &conf, extack);
+	if (err) {
+		pw_san_free(san);
+		return ERR_PTR(err);
+	}
+	return san;
+}
+
+bool pw_port_takes(const struct pw_san *san, unsigned int port)
+{
+	const struct pw_station *st = rcu_dereference(san->port[port].station);
+
+	return st ? netif_running(st->dev) : !!rcu_access_pointer(san->port[port].half);
+}
+
+void pw_san_net_exit(struct net *net)
+{
+	WARN_ON_ONCE(!xa_empty(&pw_net(net)->sans));
+	xa_destroy(&pw_net(net)->sans);
+}
+
+/**
+ * pw_san_net_kill - queue every station of a namespace's SANs for deletion
+ * @net: namespace that is going away
+ * @kill: list for unregister_netdevice_many(); under RTNL
+ */
+void pw_san_net_kill(struct net *net, struct list_head *kill)
+{
+	struct pw_station *st;
+	struct pw_san *san;
+	unsigned long id;
+	u32 i;
+
+	xa_for_each(&pw_net(net)->sans, id, san) {
+		/* what is given back below may be the last share but for this one */
+		san->users++;
+		for (i = 0; i < san->nports; i++) {
+			st = rtnl_dereference(san->port[i].station);
+			if (st)
+				unregister_netdevice_queue(st->dev, kill);
+		}
+		/* the stations on @kill keep the SAN until they are gone */
+		pw_aton_blocks_kill(san);
+		if (san->pinned) {
+			san->pinned = false;
+			pw_san_put(san);
+		}
+		pw_san_put(san);
+	}
+}
