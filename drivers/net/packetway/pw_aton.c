@@ -318,12 +318,13 @@ static void pw_aton_repace(struct pw_aton *aton)
 	u32 port;
 
 	aton->period = U32_MAX;
+	rcu_read_lock();
 	for_each_set_bit(port, aton->attached, aton->san->nports) {
-		st = rcu_dereference_check(aton->san->port[port].station,
-					   lockdep_is_held(&aton->lock));
+		st = pw_port_station(&aton->san->port[port]);
 		if (st && st->aton.standing)
 			aton->period = min(aton->period, st->aton.period);
 	}
+	rcu_read_unlock();
 }
 
 /* the interface gives its standing command back; aton->lock held */

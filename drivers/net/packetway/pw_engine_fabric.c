@@ -4,7 +4,7 @@
  *
  *   xmit -> pending (by arrival cycle) -> AAL segmentation -> cells -> network
  *        -> reassembly -> pw_fab_deliver -> arrived -> pw_fab_hand_over
- *        -> pw_deliver_port -> receiver's NAPI
+ *        -> pw_port_deliver -> receiver's NAPI
  *
  * One frame is one message of the fabric. Its EEP header and TAIL take the place
  * of the message header of the published machine, so a frame with N bytes between
@@ -33,7 +33,7 @@
 
 #include "fabric.h"
 #include "pw_mon.h"
-#include "pw_router.h"
+#include "pw_priv.h"
 #include "pw_share.h"
 #include "pw_trace.h"
 
@@ -169,7 +169,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 
 	m->delivered = true;
 	rcu_read_lock();
-	st = rcu_dereference(san->port[dst].station);
+	st = pw_port_station(&san->port[dst]);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
 	/* its bytes are not needed again, unless cells that are repeated are to be seen */
 	if (m->dst != PW_PORT_GROUP && !fab->rtl && !pw_fabric_tapped(fab->f)) {
@@ -202,7 +202,7 @@ static bool pw_fab_hand_over(struct pw_fab *fab)
 
 	rcu_read_lock();
 	while (n++ < PW_FAB_OFFER && (skb = __skb_dequeue(&fab->arrived)))
-		pw_deliver_port(fab->eng.san, pw_cb(skb)->at, skb);
+		pw_port_deliver(fab->eng.san, pw_cb(skb)->at, skb);
 	rcu_read_unlock();
 	return skb_queue_empty(&fab->arrived);
 }
@@ -218,7 +218,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 		rcu_read_lock();
 		/* the port was empty when it arrived: its sender has it back */
 		if (m->delivered || m->dst == PW_PORT_GROUP ||
-		    !pw_return(fab->eng.san, src, m->skb)) {
+		    !pw_port_return(fab->eng.san, src, m->skb)) {
 			pw_port_done(fab->eng.san, m->skb);
 			consume_skb(m->skb);
 		}
@@ -287,15 +287,11 @@ static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 /* a frame that the fabric does not take; counted by who sent it. RCU held */
 static void pw_fab_refuse(struct pw_san *san, u16 src, struct sk_buff *skb, enum pw_drop why)
 {
-	struct pw_station *st = rcu_dereference(san->port[src].station);
-	struct pw_half *h = rcu_dereference(san->port[src].half);
+	struct pw_end *e = pw_port_end(&san->port[src]);
 
 	pw_port_done(san, skb);
-	if (st)
-		pw_drop(st, skb, why);
-	else if (h)
-		pw_half_drop(h, skb, why == PW_DROP_TX_NOMEM ? PW_HALF_DROP_NOMEM :
-							       PW_HALF_DROP_TOOBIG, 0);
+	if (e)
+		e->ops->drop(e, skb, why);
 	else
 		kfree_skb(skb);
 }
@@ -649,9 +645,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 		.k = san->radix,
 		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
 	};
-	struct pw_station *st;
 	struct pw_fab *fab;
-	bool taken;
 	u32 i;
 
 	if (pw_fabric_check(&params)) {
@@ -694,16 +688,10 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	pw_share_setup(&fab->share, &fab->napi);
 	napi_enable(&fab->napi);
 
-	for (i = 0; i < san->nports; i++) {
-		taken = false;
-		/* a new SAN has empty ports; an engine is replaced under RTNL */
-		if (rcu_access_pointer(san->engine)) {
-			st = rtnl_dereference(san->port[i].station);
-			taken = (st && netif_running(st->dev)) ||
-				rtnl_dereference(san->port[i].half);
-		}
-		pw_fabric_attach(fab->f, i, taken);
-	}
+	/* a new SAN has empty ports; an engine is replaced under RTNL */
+	for (i = 0; i < san->nports; i++)
+		pw_fabric_attach(fab->f, i,
+				 rcu_access_pointer(san->engine) && pw_port_takes(san, i));
 	return &fab->eng;
 }
 

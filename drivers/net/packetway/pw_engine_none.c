@@ -23,7 +23,7 @@ static void pw_none_destroy(struct pw_engine *eng)
 /* one of many receivers goes without */
 static void pw_none_nomem(struct pw_san *san, unsigned int port)
 {
-	struct pw_station *st = rcu_dereference(san->port[port].station);
+	struct pw_station *st = pw_port_station(&san->port[port]);
 
 	if (st)
 		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
@@ -37,13 +37,12 @@ static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	u32 i;
 
 	if (cb->dst_port != PW_PORT_GROUP) {
-		pw_deliver_port(san, cb->dst_port, skb);
+		pw_port_deliver(san, cb->dst_port, skb);
 		return;
 	}
 
 	for (i = 0; i < san->nports; i++) {
-		if (i == cb->src_port || !(rcu_access_pointer(san->port[i].station) ||
-					   rcu_access_pointer(san->port[i].half)))
+		if (i == cb->src_port || !rcu_access_pointer(san->port[i].end))
 			continue;
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (!copy) {
@@ -51,7 +50,7 @@ static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 			continue;
 		}
 		pw_port_charge_copy(san, copy);
-		pw_deliver_port(san, i, copy);
+		pw_port_deliver(san, i, copy);
 	}
 	pw_port_done(san, skb);
 	consume_skb(skb);

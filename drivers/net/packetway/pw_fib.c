@@ -135,7 +135,7 @@ static u32 pw_fib_gather(const struct pw_san *san, struct pw_fib_entry *e, u32 m
 
 	for (i = 0; i < san->nports; i++) {
 		rcu_read_lock();
-		h = rcu_dereference(san->port[i].half);
+		h = pw_port_half(&san->port[i]);
 		if (h)
 			n = pw_fib_gather_half(san, h, e, n, max);
 		rcu_read_unlock();
@@ -241,9 +241,11 @@ void pw_fib_update(struct pw_san *san)
 	for (i = 0; i < n; i++)
 		pw_fib_insert(new, san, &e[i]);
 	new->learnt = new->n;
+	rcu_read_lock();
 	for (i = 0; san->routes && i < san->routes->n; i++)
-		if (rcu_access_pointer(san->port[san->routes->e[i].port].half))
+		if (pw_port_half(&san->port[san->routes->e[i].port]))
 			pw_fib_add_fixed(new, &san->routes->e[i]);
+	rcu_read_unlock();
 	sort(new->e + new->learnt, new->n - new->learnt, sizeof(*e), pw_fib_cmp_width, NULL);
 	old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
 	mutex_unlock(&san->fib_lock);

@@ -102,7 +102,7 @@ int pw_file_bind(struct pw_file *pf, struct pw_station *st)
 	 * Uninit withdraws the station from its port first and takes this lock
 	 * second: a station still seen there will find the file on its list.
 	 */
-	if (rcu_access_pointer(st->san->port[st->port].station) != st)
+	if (rcu_access_pointer(st->san->port[st->port].end) != &st->end)
 		err = -ENODEV;
 	else if (rcu_access_pointer(pf->station))
 		err = -EISCONN;

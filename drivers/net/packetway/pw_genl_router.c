@@ -473,7 +473,7 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 		if (first)
 			err = first(msg, cb, san);
 		while (!err && cb->args[1] < san->nports) {
-			h = rtnl_dereference(san->port[cb->args[1]].half);
+			h = pw_port_half(&san->port[cb->args[1]]);
 			while (h && !err && cb->args[2] < h->db.ntables) {
 				const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
 
@@ -698,7 +698,7 @@ static int pw_route_change(struct genl_info *info, pw_route_fn change)
 static int pw_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 			struct netlink_ext_ack *extack)
 {
-	if (!rtnl_dereference(san->port[e->port].half)) {
+	if (!pw_port_half(&san->port[e->port])) {
 		NL_SET_ERR_MSG(extack, "There is no half-router at this address");
 		return -ENOENT;
 	}
@@ -792,7 +792,7 @@ static bool pw_node_table(const struct pw_half *h, const struct pw_rrp_table *t)
 	u32 i;
 
 	for (i = 0; i < h->port; i++)
-		if (rtnl_dereference(h->san->port[i].half))
+		if (pw_port_half(&h->san->port[i]))
 			return false;
 	return pw_rrp_db_shows(&h->db, t);
 }
@@ -956,7 +956,7 @@ static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const c
 	if (!hdr)
 		return -EMSGSIZE;
 	for (i = 0; i < san->nports && !err; i++) {
-		h = rtnl_dereference(san->port[i].half);
+		h = pw_port_half(&san->port[i]);
 		if (!h || (found && local))
 			continue;
 		if (!found) {

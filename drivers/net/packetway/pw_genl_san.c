@@ -34,7 +34,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	u32 i;
 
 	for (i = 0; i < san->nports; i++)
-		if (rtnl_dereference(san->port[i].station))
+		if (pw_port_station(&san->port[i]))
 			stations++;
 
 	hdr = genlmsg_put(msg, portid, seq, &pw_genl_family, flags, cmd);

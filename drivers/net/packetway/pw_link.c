@@ -3,7 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <net/rtnetlink.h>
 
-#include "pw_priv.h"
+#include "pw_router.h"
 
 static const struct nla_policy pw_link_policy[IFLA_PACKETWAY_MAX + 1] = {
 	[IFLA_PACKETWAY_SAN] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
@@ -42,11 +42,11 @@ static int pw_pick_port(struct pw_san *san, struct nlattr *attr,
 		NL_SET_ERR_MSG_ATTR(extack, attr, "The SAN has no such port");
 		return -ERANGE;
 	}
-	if (rtnl_dereference(san->port[port].station)) {
+	if (pw_port_station(&san->port[port])) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "The port has a station already");
 		return -EBUSY;
 	}
-	if (rtnl_dereference(san->port[port].half)) {
+	if (pw_port_half(&san->port[port])) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "The port has a router already");
 		return -EBUSY;
 	}

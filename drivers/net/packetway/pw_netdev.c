@@ -14,6 +14,16 @@
 #include "pw_priv.h"
 #include "pw_router.h"
 
+static void pw_dev_drop(struct pw_end *e, struct sk_buff *skb, enum pw_drop why)
+{
+	pw_drop(container_of(e, struct pw_station, end), skb, why);
+}
+
+static const struct pw_end_ops pw_dev_end_ops = {
+	.drop = pw_dev_drop,
+	.room = pw_tx_room,
+};
+
 static int pw_dev_init(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
@@ -37,12 +47,12 @@ static int pw_dev_init(struct net_device *dev)
 	ratelimit_set_flags(&st->pmtu_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
 	pw_esp_node_init(&st->esp, st->addr, false);
-	pw_rxq_init(&st->rxq);
-	netif_napi_add(dev, &st->napi, pw_poll);
+	pw_end_init(&st->end, &pw_dev_end_ops, dev);
+	netif_napi_add(dev, &st->end.napi, pw_poll);
 	netdev_lockdep_set_classes(dev);
 
 	st->attached = true;
-	rcu_assign_pointer(st->san->port[st->port].station, st);
+	rcu_assign_pointer(st->san->port[st->port].end, &st->end);
 	return 0;
 }
 
@@ -50,7 +60,7 @@ static void pw_dev_uninit(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
 
-	RCU_INIT_POINTER(st->san->port[st->port].station, NULL);
+	RCU_INIT_POINTER(st->san->port[st->port].end, NULL);
 	pw_file_station_gone(st);
 	pw_poets_station_gone(st);
 	/*
@@ -111,12 +121,12 @@ static int pw_open(struct net_device *dev)
 	err = pw_esp_node_up(&st->esp, dev_net(dev));
 	if (err)
 		return err;
-	napi_enable(&st->napi);
-	pw_rxq_open(st);
+	napi_enable(&st->end.napi);
+	pw_end_open(&st->end);
 	netif_start_queue(dev);
 	netif_carrier_on(dev);
 	pw_engine_port_up(st->san, st->port, true);
-	pw_poets_tx_wake(st);
+	pw_tx_wake(st);
 	pw_aton_station_up(st, true);
 	pw_rrp_register(st);
 	return 0;
@@ -131,9 +141,9 @@ static int pw_stop(struct net_device *dev)
 	pw_rrp_unregister(st);
 	netif_carrier_off(dev);
 	netif_stop_queue(dev);
-	pw_poets_tx_wake(st);
-	pw_rxq_close(st);
-	napi_disable(&st->napi);
+	pw_tx_wake(st);
+	pw_end_close(&st->end, st->san);
+	napi_disable(&st->end.napi);
 	pw_esp_node_down(&st->esp);
 	return 0;
 }

@@ -393,22 +393,6 @@ enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
 }
 
 /**
- * pw_poets_tx_wake - the station can send again, or never again
- * @st: the station; RCU held or RTNL
- */
-void pw_poets_tx_wake(struct pw_station *st)
-{
-	struct pw_poets *po;
-	int i;
-
-	for (i = 0; i < PW_POETS_ROLES; i++) {
-		po = rcu_dereference_rtnl(st->poets[i]);
-		if (po)
-			wake_up_interruptible_poll(&po->wait, EPOLLOUT | EPOLLWRNORM);
-	}
-}
-
-/**
  * pw_poets_station_gone - a station goes away; the files learn of it
  * @st: the station; under RTNL, a grace period follows
  */

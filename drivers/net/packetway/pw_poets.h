@@ -121,7 +121,6 @@ void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop);
 u8 pw_poets_event_type(enum pw_softswitch_handler handler);
 void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info);
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer);
-void pw_poets_tx_wake(struct pw_station *st);
 void pw_poets_station_gone(struct pw_station *st);
 
 static inline u64 pw_poets_cycle(u64 now)

@@ -8,13 +8,13 @@
  *  struct pw_san is made by its first user (a station, a router, or an explicit
  *  request). When the last one lets go, a work item frees it after an RCU grace
  *  period, without RTNL (pw_net.dying counts these). It sits in the xarray of its
- *  home namespace. pw_san.users, the xarray and pw_port.station are changed under
+ *  home namespace. pw_san.users, the xarray and pw_port.end are changed under
  *  RTNL only; the data path reads them under RCU. A station holds its SAN from
  *  ndo_init to ndo_uninit. Those who found the station before that are done with
  *  both after a grace period: in the data path st->san is valid.
  *
  *  struct pw_station is the private part of a netdevice. It is published in
- *  pw_port.station by ndo_init and withdrawn by ndo_uninit; unregistering waits
+ *  pw_port.end by ndo_init and withdrawn by ndo_uninit; unregistering waits
  *  a grace period before the memory goes.
  *
  *  Frames inside the SAN name their sender by port number, never by pointer.
@@ -134,8 +134,7 @@ void pw_dying_net_exit(struct net *net);
 
 /* one attachment point of a SAN; lives as long as the SAN */
 struct pw_port {
-	struct pw_station __rcu *station;
-	struct pw_half __rcu *half;	/* RTNL; never both */
+	struct pw_end __rcu *end;	/* RTNL: the station or half-router here */
 	struct pw_info __rcu *info;	/* pw_san.info_lock: how the node describes itself */
 	atomic_t inflight;
 	atomic_t own;		/* bytes of kernel-made messages among them */
@@ -188,7 +187,7 @@ struct pw_san {
 };
 
 /*
- * Receive side of a station: one list per priority, bitmap of the non-empty
+ * Receive side of a port's occupant: one list per priority, bitmap of the non-empty
  * ones, so that the highest priority leaves first in O(1).
  */
 struct pw_rxq {
@@ -196,6 +195,30 @@ struct pw_rxq {
 	bool open;
 	u64 nonempty;
 	struct sk_buff_head list[PW_PRIO_NUM];
+};
+
+struct pw_end;
+
+/**
+ * struct pw_end_ops - what the occupant of a port does with frames
+ * @arrive: take a frame at once, if it need not wait; true: it was taken. May be NULL.
+ * @drop: count why a frame ends here, and free it
+ * @room: the port may send again, and the queue of its device is stopped; with a device
+ *
+ * BH off, RCU held.
+ */
+struct pw_end_ops {
+	bool (*arrive)(struct pw_end *e, struct sk_buff *skb);
+	void (*drop)(struct pw_end *e, struct sk_buff *skb, enum pw_drop why);
+	void (*room)(struct pw_end *e);
+};
+
+/* the occupant of a port: part of a station or half-router */
+struct pw_end {
+	const struct pw_end_ops *ops;
+	struct net_device *dev;	/* of a station; NULL: a half-router */
+	struct napi_struct napi;
+	struct pw_rxq rxq;
 };
 
 /* the logical addresses a station listens to, sorted; replaced as a whole */
@@ -224,9 +247,22 @@ struct pw_station {
 	struct pw_esp esp;
 	struct pw_poets __rcu *poets[PW_POETS_ROLES];	/* RTNL */
 
-	struct napi_struct napi ____cacheline_aligned_in_smp;
-	struct pw_rxq rxq;
+	struct pw_end end ____cacheline_aligned_in_smp;
 };
+
+/* who is at a port, if there is one; RCU held or RTNL */
+static inline struct pw_end *pw_port_end(const struct pw_port *p)
+{
+	return rcu_dereference_rtnl(p->end);
+}
+
+/* the same if it is a station */
+static inline struct pw_station *pw_port_station(const struct pw_port *p)
+{
+	struct pw_end *e = pw_port_end(p);
+
+	return e && e->dev ? container_of(e, struct pw_station, end) : NULL;
+}
 
 /*
  * Per-frame facts, filled once when the frame enters the SAN, read by the
@@ -282,7 +318,7 @@ struct pw_engine {
  * struct pw_engine_ops - how frames get from port to port of a SAN
  * @create: make one for a SAN; under RTNL
  * @destroy: free it; no sender is left (an RCU grace period has passed), what
- *	is still inside is handed to pw_deliver(); under RTNL
+ *	is still inside is handed to pw_port_deliver(); under RTNL
  * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
  * @port_up: a station came up or went down; RTNL; may be NULL, as the following
  * @update: the SAN's fabric settings have changed; RTNL
@@ -385,9 +421,6 @@ static inline int pw_san_port_of(const struct pw_san *san, u32 addr)
 	return port < san->nports ? (int)port : -1;
 }
 
-/* Does this port have a station or half-router that takes frames? RCU held */
-bool pw_port_takes(const struct pw_san *san, unsigned int port);
-
 /* pw_link.c APIs */
 extern struct rtnl_link_ops pw_link_ops;
 struct net_device *pw_link_create_default(struct net *net);
@@ -395,6 +428,29 @@ struct net_device *pw_link_create_default(struct net *net);
 /* pw_netdev.c APIs */
 void pw_netdev_setup(struct net_device *dev);
 bool pw_netdev_is(const struct net_device *dev);
+
+/* pw_port.c APIs: frames at ports, and the occupants' queues */
+void pw_rxq_init(struct pw_rxq *q);
+void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
+struct sk_buff *pw_rxq_pop(struct pw_rxq *q);
+void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev);
+void pw_end_open(struct pw_end *e);
+void pw_end_close(struct pw_end *e, struct pw_san *san);
+bool pw_end_queue(struct pw_end *e, struct sk_buff *skb);
+int pw_end_take(struct pw_end *e, struct sk_buff_head *batch, int budget);
+bool pw_port_takes(const struct pw_san *san, unsigned int port);
+void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
+void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
+void pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
+void pw_port_done(struct pw_san *san, struct sk_buff *skb);
+bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
+void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb);
+
+/* what a kernel-made message counts; its length is the same at both ports */
+static inline int pw_port_own_cost(unsigned int len)
+{
+	return len + PW_OWN_OVERHEAD;
+}
 
 /* pw_skb.c APIs: messages as buffers */
 struct sk_buff *pw_skb_new(const struct pw_eep_hdr *hdr, u8 **body);
@@ -410,10 +466,8 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
 void pw_send(struct pw_station *st, struct sk_buff *skb);
 bool pw_own_full(const struct pw_station *st, unsigned int len);
 bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
-void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
-void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
-void pw_own_done(struct pw_san *san, struct sk_buff *skb);
-void pw_port_done(struct pw_san *san, struct sk_buff *skb);
+void pw_tx_wake(struct pw_station *st);
+void pw_tx_room(struct pw_end *e);
 void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
 
 /*
@@ -421,15 +475,7 @@ void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
  * enum pw_drop.
  */
 #define PW_OK (-1)
-void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb);
-bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
-void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 int pw_poll(struct napi_struct *napi, int budget);
-void pw_rxq_init(struct pw_rxq *q);
-void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
-struct sk_buff *pw_rxq_pop(struct pw_rxq *q);
-void pw_rxq_open(struct pw_station *st);
-void pw_rxq_close(struct pw_station *st);
 
 /* pw_pmtu.c APIs: what is known of the way to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);

@@ -19,31 +19,6 @@ struct pw_router *pw_router_find(struct net *net, const char *name)
 	return NULL;
 }
 
-/**
- * pw_half_stats_fold - sum a half-router's counters over all CPUs
- * @h: the half-router
- * @sum: PW_HALF_STAT_NUM values
- */
-void pw_half_stats_fold(const struct pw_half *h, u64 *sum)
-{
-	u64 v[PW_HALF_STAT_NUM];
-	unsigned int start;
-	int cpu, i;
-
-	memset(sum, 0, PW_HALF_STAT_NUM * sizeof(*sum));
-	for_each_possible_cpu(cpu) {
-		const struct pw_half_pcpu *s = per_cpu_ptr(h->stats, cpu);
-
-		do {
-			start = u64_stats_fetch_begin(&s->syncp);
-			for (i = 0; i < PW_HALF_STAT_NUM; i++)
-				v[i] = u64_stats_read(&s->v[i]);
-		} while (u64_stats_fetch_retry(&s->syncp, start));
-		for (i = 0; i < PW_HALF_STAT_NUM; i++)
-			sum[i] += v[i];
-	}
-}
-
 static void pw_half_limit(struct ratelimit_state *rs, int burst)
 {
 	ratelimit_state_init(rs, HZ, burst);
@@ -76,8 +51,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
 	spin_lock_init(&h->lock);
 	pw_esp_node_init(&h->esp, h->addr, true);
-	pw_rxq_init(&h->rxq);
-	h->rxq.open = true;
+	pw_end_init(&h->end, &pw_half_end_ops, NULL);
+	pw_end_open(&h->end);
 	pw_half_limit(&h->err_limit, 1000);
 	pw_half_limit(&h->rrp_limit, 2000);
 	/* each looks at every node that is known */
@@ -106,7 +81,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->twin_mtu = PACKETWAY_MTU_MAX;
 	h->trunk_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
-	netif_napi_add(h->dummy, &h->napi, pw_half_poll);
+	netif_napi_add(h->dummy, &h->end.napi, pw_half_poll);
 	return pw_esp_node_up(&h->esp, h->san->net);
 }
 
@@ -128,8 +103,7 @@ static int pw_router_check(struct net *net, const char *name, const struct pw_ha
 			NL_SET_ERR_MSG(extack, "The SAN has no such port");
 			return -ERANGE;
 		}
-		if (rtnl_dereference(conf[i].san->port[conf[i].port].station) ||
-		    rtnl_dereference(conf[i].san->port[conf[i].port].half)) {
+		if (rcu_access_pointer(conf[i].san->port[conf[i].port].end)) {
 			NL_SET_ERR_MSG(extack, "The port has a station or a router already");
 			return -EBUSY;
 		}
@@ -166,7 +140,7 @@ static void pw_router_gone(struct work_struct *work)
 	int i, n = r->nhalves;
 
 	for (i = 0; i < n; i++)
-		napi_disable(&r->half[i].napi);
+		napi_disable(&r->half[i].end.napi);
 	for (i = 0; i < n; i++)
 		pw_rrp_half_stop(&r->half[i]);
 	/* what waits may cross to the other half, or the trunk that is still open */
@@ -177,7 +151,7 @@ static void pw_router_gone(struct work_struct *work)
 	for (i = 0; i < n; i++)
 		pw_half_drain(&r->half[i], true);
 	for (i = 0; i < n; i++)
-		netif_napi_del(&r->half[i].napi);
+		netif_napi_del(&r->half[i].end.napi);
 	rtnl_lock();
 	for (i = 0; i < n; i++)
 		pw_san_put(r->half[i].san);
@@ -244,14 +218,14 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 	for (i = 0; i < n; i++) {
 		struct pw_half *h = &r->half[i];
 
-		napi_enable(&h->napi);
+		napi_enable(&h->end.napi);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
 	}
 	/* a fabric throws away what is sent to a port that is not up */
 	for (i = 0; i < n; i++)
 		pw_engine_port_up(conf[i].san, conf[i].port, true);
 	for (i = 0; i < n; i++)
-		rcu_assign_pointer(conf[i].san->port[conf[i].port].half, &r->half[i]);
+		rcu_assign_pointer(conf[i].san->port[conf[i].port].end, &r->half[i].end);
 	list_add_tail(&r->list, &pw_net(net)->routers);
 	for (i = 0; i < n; i++)
 		pw_rrp_half_up(&r->half[i]);
@@ -261,8 +235,8 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 
 err_free:
 	for (i = 0; i < 2; i++) {
-		if (r->half[i].napi.poll)
-			netif_napi_del(&r->half[i].napi);
+		if (r->half[i].end.napi.poll)
+			netif_napi_del(&r->half[i].end.napi);
 		pw_half_free(&r->half[i]);
 	}
 	kfree(r);
@@ -288,7 +262,7 @@ void pw_router_destroy(struct pw_router *r)
 	for (i = 0; i < n; i++) {
 		struct pw_half *h = &r->half[i];
 
-		RCU_INIT_POINTER(h->san->port[h->port].half, NULL);
+		RCU_INIT_POINTER(h->san->port[h->port].end, NULL);
 		pw_engine_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
 	}

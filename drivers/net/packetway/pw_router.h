@@ -3,7 +3,7 @@
 /*
  * Routers: two half-routers, each on a port of a SAN.
  *
- *   SAN A -> engine -> pw_half_deliver -> queue of half A -> pw_half_poll
+ *   SAN A -> engine -> pw_port_deliver -> queue of half A -> pw_half_poll
  *	-> pw_half_in   for me: pw_rrp_receive; group; by L2RH; by address
  *	-> pw_half_cross  MTU, hop limit, EI, hop trace; now it is on the other side
  *	-> pw_half_out  half B consumes the leading L2RH or looks the address up
@@ -19,7 +19,7 @@
  * again, so that no traffic keeps them out.
  *
  * Lifetime: a router is made and deleted under RTNL. Its halves are published in
- * pw_port.half; deleting withdraws them, waits for a grace period and for NAPI,
+ * pw_port.end; deleting withdraws them, waits for a grace period and for NAPI,
  * forwards what still waits, then frees both. Inside the data path a half and its
  * twin are valid together. Frames on their way to a port whose half-router has gone
  * are returned to who sent them, and their source gets an ERR.
@@ -176,9 +176,16 @@ struct pw_half {
 	void *mem;		/* tables, nodes and scratch */
 	struct net_device *dummy;	/* carries the NAPI */
 	atomic_t from_twin;	/* frames from the twin in the queue */
-	struct napi_struct napi ____cacheline_aligned_in_smp;
-	struct pw_rxq rxq;
+	struct pw_end end ____cacheline_aligned_in_smp;
 };
+
+/* the half-router at a port, if there is one; RCU held or RTNL */
+static inline struct pw_half *pw_port_half(const struct pw_port *p)
+{
+	struct pw_end *e = pw_port_end(p);
+
+	return e && !e->dev ? container_of(e, struct pw_half, end) : NULL;
+}
 
 struct pw_router {
 	struct list_head list;	/* RTNL */
@@ -224,17 +231,20 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 				   const struct pw_trunk_config *trunk,
 				   struct netlink_ext_ack *extack);
 void pw_router_destroy(struct pw_router *r);
+
+/* pw_half.c APIs: frames through a half-router */
+extern const struct pw_end_ops pw_half_end_ops;
+int pw_half_poll(struct napi_struct *napi, int budget);
+void pw_half_drain(struct pw_half *h, bool last);
 void pw_half_stats_fold(const struct pw_half *h, u64 *sum);
 
-/* pw_forward.c APIs: frames */
-void pw_half_deliver(struct pw_half *h, struct sk_buff *skb);
-int pw_half_poll(struct napi_struct *napi, int budget);
-void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
+/* pw_half_send.c APIs: what a half-router sends */
 void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te);
+void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
 void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags);
+void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
 bool pw_half_busy(struct pw_half *h);
-void pw_half_drain(struct pw_half *h, bool last);
 
 /* pw_fib.c APIs: ways from a SAN */
 /* told by pw_fib_tell(); set before the first route can be made */

@@ -127,7 +127,7 @@ void pw_rrp_unregister(struct pw_station *st)
 /* description of the node at @port into the ADDR that is open; RCU held */
 static void pw_rrp_put_info(struct pw_rrp_buf *b, const struct pw_san *san, u32 port)
 {
-	const struct pw_station *st = rcu_dereference(san->port[port].station);
+	const struct pw_station *st = pw_port_station(&san->port[port]);
 	const struct pw_info *info = rcu_dereference(san->port[port].info);
 	struct pw_rrp_entry e[PW_RRP_GROUPS_MAX];
 	const struct pw_groups *g;
@@ -232,7 +232,7 @@ static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw
 /* the address of the @i-th port if another half-router is there, else 0; RCU held */
 static u32 pw_rrp_buddy(const struct pw_half *h, u32 i)
 {
-	const struct pw_half *b = rcu_dereference(h->san->port[i].half);
+	const struct pw_half *b = pw_port_half(&h->san->port[i]);
 
 	return b && b != h ? b->addr : 0;
 }
@@ -419,8 +419,8 @@ static int pw_rrp_build_own(struct pw_half *h, bool detail)
 
 	pw_rrp_buf_init(&b, h->scratch, PW_HALF_NODES_CAP);
 	for (i = 0; i < san->nports; i++) {
-		st = rcu_dereference(san->port[i].station);
-		o = rcu_dereference(san->port[i].half);
+		st = pw_port_station(&san->port[i]);
+		o = pw_port_half(&san->port[i]);
 		if (!o && !(st && netif_running(st->dev)))
 			continue;
 		pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, pw_san_addr(san, i), 0);
@@ -443,7 +443,7 @@ static u32 pw_rrp_san_mtu(const struct pw_san *san)
 	u32 i, mtu = PACKETWAY_MTU_MAX;
 
 	for (i = 0; i < san->nports; i++) {
-		st = rcu_dereference(san->port[i].station);
+		st = pw_port_station(&san->port[i]);
 		if (st && netif_running(st->dev))
 			mtu = min(mtu, READ_ONCE(st->dev->mtu));
 	}
@@ -494,7 +494,7 @@ static void pw_rrp_work(struct work_struct *work)
 	for (i = 0; i < san->nports; i++) {
 		local_bh_disable();
 		rcu_read_lock();
-		h = rcu_dereference(san->port[i].half);
+		h = pw_port_half(&san->port[i]);
 		if (h)
 			pw_rrp_own_update(h);
 		rcu_read_unlock();

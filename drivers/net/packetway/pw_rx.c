@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Out of the SAN: an engine puts a frame into the receiving station's queue,
- * highest priority first, and the station's NAPI takes it from there.
+ * Out of the SAN: an engine has put a frame into the receiving station's queue
+ * (pw_port_deliver), and the station's NAPI takes it from there.
  *
- *   engine -> pw_deliver -> pw_rxq -> pw_poll
  *     pw_poll -> pw_rx_one : pw_rx_parse    prefixes, header, options, lengths
  *                          -> pw_rx_accept  is it for us?
  *                          -> pw_rx_check   mandatory options, CRCs, byte order
@@ -19,173 +18,6 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
-
-void pw_rxq_init(struct pw_rxq *q)
-{
-	int i;
-
-	spin_lock_init(&q->lock);
-	for (i = 0; i < PW_PRIO_NUM; i++)
-		__skb_queue_head_init(&q->list[i]);
-}
-
-void pw_rxq_open(struct pw_station *st)
-{
-	spin_lock_bh(&st->rxq.lock);
-	st->rxq.open = true;
-	spin_unlock_bh(&st->rxq.lock);
-}
-
-void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
-{
-	u8 prio = pw_cb(skb)->prio;
-
-	__skb_queue_tail(&q->list[prio], skb);
-	q->nonempty |= BIT_ULL(prio);
-}
-
-struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
-{
-	struct sk_buff *skb;
-	int prio;
-
-	if (!q->nonempty)
-		return NULL;
-	prio = fls64(q->nonempty) - 1;
-	skb = __skb_dequeue(&q->list[prio]);
-	if (skb_queue_empty(&q->list[prio]))
-		q->nonempty &= ~BIT_ULL(prio);
-	return skb;
-}
-
-/* the station goes down: what waits is dropped, nothing comes in */
-void pw_rxq_close(struct pw_station *st)
-{
-	struct sk_buff_head doomed;
-	struct sk_buff *skb;
-
-	__skb_queue_head_init(&doomed);
-	spin_lock_bh(&st->rxq.lock);
-	st->rxq.open = false;
-	while ((skb = pw_rxq_pop(&st->rxq)))
-		__skb_queue_tail(&doomed, skb);
-	spin_unlock_bh(&st->rxq.lock);
-
-	local_bh_disable();
-	rcu_read_lock();
-	while ((skb = __skb_dequeue(&doomed))) {
-		pw_port_done(st->san, skb);
-		pw_drop(st, skb, PW_DROP_RX_DOWN);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
-}
-
-/**
- * pw_return - the port that a frame was for is empty
- * @san: the SAN
- * @src: port of its sender
- * @skb: the frame, charged to it
- *
- * The sender tells the node that made it: not here, where an engine may hold its lock, but
- * when the sender is polled. BH off, RCU held.
- *
- * Return: false if the sender has gone as well; then the frame is still the caller's.
- */
-bool pw_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
-{
-	struct pw_station *st = rcu_dereference(san->port[src].station);
-	struct pw_half *h = rcu_dereference(san->port[src].half);
-	struct pw_rxq *q;
-	bool open;
-
-	if (pw_cb(skb)->dst_port == PW_PORT_GROUP || (!st && !h))
-		return false;
-	pw_cb(skb)->flags |= PW_CB_RETURNED;
-	if (h) {
-		pw_own_done(san, skb);
-		pw_half_deliver(h, skb);
-		return true;
-	}
-	q = &st->rxq;
-	spin_lock(&q->lock);
-	open = q->open;
-	if (open)
-		pw_rxq_push(q, skb);
-	spin_unlock(&q->lock);
-	if (open)
-		napi_schedule(&st->napi);
-	return open;
-}
-
-/**
- * pw_deliver - a frame has reached the port of its destination
- * @san: the SAN
- * @st: the station there, NULL if it has gone
- * @skb: the frame, charged to its sender; consumed
- *
- * BH off, RCU held. Queues need no bound of their own: a frame is charged to its
- * sender until it is taken.
- */
-void pw_deliver(struct pw_san *san, struct pw_station *st, struct sk_buff *skb)
-{
-	unsigned int src = pw_cb(skb)->src_port;
-	struct pw_rxq *q;
-	bool open;
-
-	if (unlikely(!st)) {
-		unsigned int port = pw_cb(skb)->dst_port;
-		struct pw_half *h = NULL;
-
-		if (port != PW_PORT_GROUP)
-			h = rcu_dereference(san->port[port].half);
-		if (h) {
-			pw_own_done(san, skb);
-			pw_half_deliver(h, skb);
-			return;
-		}
-		if (!pw_return(san, src, skb)) {
-			pw_port_done(san, skb);
-			kfree_skb(skb);
-		}
-		return;
-	}
-
-	q = &st->rxq;
-	spin_lock(&q->lock);
-	open = q->open;
-	if (likely(open))
-		pw_rxq_push(q, skb);
-	spin_unlock(&q->lock);
-
-	if (likely(open)) {
-		napi_schedule(&st->napi);
-		return;
-	}
-	pw_port_done(san, skb);
-	pw_drop(st, skb, PW_DROP_RX_DOWN);
-}
-
-/**
- * pw_deliver_port - a frame has reached a port, of a station or half-router
- * @san: the SAN
- * @port: the port
- * @skb: the frame, charged to its sender; consumed
- *
- * BH off, RCU held.
- */
-void pw_deliver_port(struct pw_san *san, unsigned int port, struct sk_buff *skb)
-{
-	struct pw_half *h = rcu_dereference(san->port[port].half);
-
-	if (h) {
-		/* a half-router has limits of its own */
-		pw_own_done(san, skb);
-		pw_half_deliver(h, skb);
-		return;
-	}
-	pw_deliver(san, rcu_dereference(san->port[port].station), skb);
-}
 
 /* what the parser refuses, as drop reasons */
 static enum pw_drop pw_rx_parse_drop(int err)
@@ -513,11 +345,11 @@ drop:
 
 int pw_poll(struct napi_struct *napi, int budget)
 {
-	struct pw_station *st = container_of(napi, struct pw_station, napi);
+	struct pw_station *st = container_of(napi, struct pw_station, end.napi);
 	struct sk_buff_head batch;
 	struct sk_buff *skb;
 	LIST_HEAD(up);
-	int work = 0;
+	int work;
 
 	pw_kcov_section();
 
@@ -525,13 +357,7 @@ int pw_poll(struct napi_struct *napi, int budget)
 	if (unlikely(!budget))
 		return 0;
 	__skb_queue_head_init(&batch);
-	spin_lock(&st->rxq.lock);
-	while (work < budget && (skb = pw_rxq_pop(&st->rxq))) {
-		__skb_queue_tail(&batch, skb);
-		work++;
-	}
-	spin_unlock(&st->rxq.lock);
-
+	work = pw_end_take(&st->end, &batch, budget);
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch))) {
 		pw_port_done(st->san, skb);

@@ -54,8 +54,7 @@ int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack)
 	u32 i;
 
 	for (i = 0; i < san->nports; i++)
-		if (!rtnl_dereference(san->port[i].station) &&
-		    !rtnl_dereference(san->port[i].half))
+		if (!rcu_access_pointer(san->port[i].end))
 			return i;
 	NL_SET_ERR_MSG(extack,
 		       "Every port of this SAN has a station or router; choose another SAN");

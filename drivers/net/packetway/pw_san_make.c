@@ -260,13 +260,6 @@ struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extac
 	return san;
 }
 
-bool pw_port_takes(const struct pw_san *san, unsigned int port)
-{
-	const struct pw_station *st = rcu_dereference(san->port[port].station);
-
-	return st ? netif_running(st->dev) : !!rcu_access_pointer(san->port[port].half);
-}
-
 void pw_san_net_exit(struct net *net)
 {
 	WARN_ON_ONCE(!xa_empty(&pw_net(net)->sans));
@@ -289,7 +282,7 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 		/* what is given back below may be the last share but for this one */
 		san->users++;
 		for (i = 0; i < san->nports; i++) {
-			st = rtnl_dereference(san->port[i].station);
+			st = pw_port_station(&san->port[i]);
 			if (st)
 				unregister_netdevice_queue(st->dev, kill);
 		}

@@ -185,14 +185,8 @@ static void pw_trunk_xmit(struct pw_trunk *t, struct sk_buff *skb)
 	}
 }
 
-/**
- * pw_trunk_send - a frame goes to the half on the other host
- * @t: the trunk
- * @skb: the frame; consumed
- *
- * BH off, RCU held.
- */
-void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
+/* a frame goes to the half on the other host; BH off, RCU held */
+static void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
 {
 	struct sk_buff *out = NULL;
 
@@ -602,6 +596,7 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	t->half = h;
+	t->send = pw_trunk_send;
 	t->net = net;
 	t->conf = *conf;
 	spin_lock_init(&t->lock);

@@ -85,6 +85,7 @@ enum pw_trunk_stat {
 
 struct pw_trunk {
 	struct pw_half *half;
+	void (*send)(struct pw_trunk *t, struct sk_buff *skb);	/* pw_trunk_send() */
 	struct pw_trunk_config conf;
 	struct net *net;
 	struct socket *sock;		/* UDP */
@@ -110,7 +111,6 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 void pw_trunk_start(struct pw_trunk *t);
 void pw_trunk_stop(struct pw_trunk *t);
 void pw_trunk_destroy(struct pw_trunk *t);
-void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb);
 void pw_trunk_dev_mtu(struct net_device *dev);
 
 #endif

@@ -13,6 +13,7 @@
  */
 #include <linux/if_ether.h>
 #include <linux/mm.h>
+#include <linux/poll.h>
 #include <net/dst.h>
 
 #include "pw_mon.h"
@@ -222,8 +223,34 @@ static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop w
 	pw_drop(st, skb, why);
 }
 
+/**
+ * pw_tx_wake - the station can send again, or never again: wake POETS files that wait
+ * @st: the station; RCU held or RTNL
+ */
+void pw_tx_wake(struct pw_station *st)
+{
+	struct pw_poets *po;
+	int i;
+
+	for (i = 0; i < PW_POETS_ROLES; i++) {
+		po = rcu_dereference_rtnl(st->poets[i]);
+		if (po)
+			wake_up_interruptible_poll(&po->wait, EPOLLOUT | EPOLLWRNORM);
+	}
+}
+
+/**
+ * pw_tx_room - receivers have taken enough: the station's queue goes on
+ * @e: the station; RCU held
+ */
+void pw_tx_room(struct pw_end *e)
+{
+	netif_wake_queue(e->dev);
+	pw_tx_wake(container_of(e, struct pw_station, end));
+}
+
 /* a port may fill its queue and no more; it goes on when receivers have taken half */
-static void pw_port_charge(struct pw_station *st)
+static void pw_tx_charge(struct pw_station *st)
 {
 	struct pw_port *port = &st->san->port[st->port];
 
@@ -235,77 +262,8 @@ static void pw_port_charge(struct pw_station *st)
 	pw_count(st, PW_STAT_TX_STOPPED);
 	/* pairs with the barrier in pw_port_release() */
 	smp_mb__after_atomic();
-	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE) {
-		netif_wake_queue(st->dev);
-		pw_poets_tx_wake(st);
-	}
-}
-
-/**
- * pw_port_release - frames of a port have left the SAN
- * @san: the SAN
- * @port: sender
- * @frames: how many; BH off, RCU held
- */
-void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
-{
-	struct pw_port *p = &san->port[port];
-	struct pw_station *st;
-
-	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
-		return;
-	/* the sub_return orders the count before the look at the queue */
-	st = rcu_dereference(p->station);
-	if (st && netif_queue_stopped(st->dev) && netif_running(st->dev)) {
-		netif_wake_queue(st->dev);
-		pw_poets_tx_wake(st);
-	}
-}
-
-/* the length of a frame does not change between its port and the receiver's */
-static int pw_own_cost(unsigned int len)
-{
-	return len + PW_OWN_OVERHEAD;
-}
-
-/**
- * pw_port_charge_copy - a copy of a frame is under way, too
- * @san: the SAN
- * @skb: the copy
- */
-void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb)
-{
-	struct pw_port *p = &san->port[pw_cb(skb)->src_port];
-
-	atomic_inc(&p->inflight);
-	if (unlikely(pw_cb(skb)->flags & PW_CB_OWN))
-		atomic_add(pw_own_cost(skb->len), &p->own);
-}
-
-/**
- * pw_own_done - a frame no longer counts among the kernel-made ones of its port
- * @san: the SAN
- * @skb: the frame; its length is still what it was when it was sent
- */
-void pw_own_done(struct pw_san *san, struct sk_buff *skb)
-{
-	struct pw_skb_cb *cb = pw_cb(skb);
-
-	if (likely(!(cb->flags & PW_CB_OWN)))
-		return;
-	atomic_sub(pw_own_cost(skb->len), &san->port[cb->src_port].own);
-	cb->flags &= ~PW_CB_OWN;
-}
-
-/**
- * pw_port_done - a frame has left the SAN: its sender is charged no longer
- * @san: the SAN
- * @skb: the frame; BH off, RCU held
- */
-void pw_port_done(struct pw_san *san, struct sk_buff *skb)
-{
-	pw_own_done(san, skb);
-	pw_port_release(san, pw_cb(skb)->src_port, 1);
+	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE)
+		pw_tx_room(&st->end);
 }
 
 static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
@@ -333,9 +291,9 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	}
 	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
 	pw_count(st, cb->dst_port == PW_PORT_GROUP ? PW_STAT_TX_GROUP : PW_STAT_TX_UNICAST);
-	pw_port_charge(st);
+	pw_tx_charge(st);
 	if (flags & PW_CB_OWN)
-		atomic_add(pw_own_cost(skb->len), &san->port[st->port].own);
+		atomic_add(pw_port_own_cost(skb->len), &san->port[st->port].own);
 	eng = rcu_dereference(san->engine);
 	eng->ops->xmit(eng, skb);
 }
@@ -362,7 +320,7 @@ bool pw_own_full(const struct pw_station *st, unsigned int len)
 	const struct pw_port *p = &st->san->port[st->port];
 
 	return atomic_read(&p->inflight) >= PW_INFLIGHT_OWN ||
-	       atomic_read(&p->own) > PW_OWN_BYTES - pw_own_cost(len);
+	       atomic_read(&p->own) > PW_OWN_BYTES - pw_port_own_cost(len);
 }
 
 /**

@@ -48,59 +48,6 @@ struct pw_hops {
 
 static DEFINE_PER_CPU(struct pw_hops, pw_hops);	/* BH off */
 
-/**
- * pw_half_drop - count why a frame ends at a half-router, tell its source, free it
- * @h: the half-router
- * @skb: the frame, consumed
- * @why: counter
- * @te: error for the source, 0: none
- */
-void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te)
-{
-	struct pw_eep_view v;
-	struct sk_buff *err;
-
-	pw_half_count(h, why);
-	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
-		    pw_cb(skb)->stamp);
-	trace_pw_half_drop(h, skb, why);
-	if (te && pw_skb_err_wanted(skb, &v)) {
-		if (__ratelimit(&h->err_limit)) {
-			err = pw_skb_err(skb, &v, te, h->addr, pw_half_mtu(h), true);
-			if (err) {
-				pw_half_count(h, PW_HALF_ERR_SENT);
-				pw_half_send_own(h, err);
-			}
-		} else {
-			pw_half_count(h, PW_HALF_ERR_LIMITED);
-		}
-	}
-	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
-}
-
-/* into the half-router's SAN, from its port */
-static void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
-{
-	struct pw_port *p = &h->san->port[h->port];
-	struct pw_skb_cb *cb = pw_cb(skb);
-	int max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
-	struct pw_engine *eng;
-
-	if (atomic_inc_return(&p->inflight) > max) {
-		atomic_dec(&p->inflight);
-		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
-		return;
-	}
-	cb->src_port = h->port;
-	cb->dst_port = port;
-	cb->flags &= ~PW_CB_TWIN;
-	pw_half_count(h, PW_HALF_SENT);
-	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
-	trace_pw_forward(h, skb, port);
-	eng = rcu_dereference(h->san->engine);
-	eng->ops->xmit(eng, skb);
-}
-
 static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
 {
 	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
@@ -394,7 +341,7 @@ static void pw_half_to_twin(struct pw_half *h, struct sk_buff *skb, const struct
 	if (h->twin)
 		pw_half_out(h->twin, skb, l);
 	else
-		pw_trunk_send(h->trunk, skb);
+		h->trunk->send(h->trunk, skb);
 }
 
 /* by address, from this half's own SAN */
@@ -515,107 +462,6 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 	}
 }
 
-/**
- * pw_half_busy - are there many frames under way from a half-router?
- * @h: the half-router
- *
- * Return: whether messages that can wait should.
- */
-bool pw_half_busy(struct pw_half *h)
-{
-	return atomic_read(&h->san->port[h->port].inflight) > PW_HALF_INFLIGHT_MAX ||
-	       (h->twin && atomic_read(&h->twin->from_twin) > PW_HALF_QUEUE_MAX / 2);
-}
-
-/**
- * pw_half_send_own - send a message that a half-router made
- * @h: the half-router
- * @skb: the message, at its header; consumed
- *
- * BH off, RCU held. May be called from the twin's poll.
- */
-void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
-{
-	pw_half_send_as(h, skb, 0);
-}
-
-/**
- * pw_half_send_as - likewise, and say more about it
- * @h: the half-router
- * @skb: the message, at its header; consumed
- * @flags: PW_CB_FAR or 0
- */
-void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
-{
-	struct pw_skb_cb *cb = pw_cb(skb);
-	struct pw_half *twin = h->twin;
-	int port;
-	u32 dt;
-
-	dt = get_unaligned_be24(skb->data + PW_EEP_OFF_DT);
-	*cb = (struct pw_skb_cb) {
-		.route = -1,
-		.dt = dt,
-		.prio = skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
-		.flags = PW_CB_HALF | flags,
-	};
-	skb->dev = NULL;
-	skb->protocol = htons(ETH_P_PACKETWAY);
-	if (dt == PW_ADDR_BROADCAST) {
-		pw_half_emit(h, skb, PW_PORT_GROUP);
-		return;
-	}
-	if (dt == READ_ONCE(h->twin_addr)) {
-		if (twin)
-			pw_half_queue_twin(twin, skb);
-		else
-			pw_trunk_send(h->trunk, skb);
-		return;
-	}
-	port = pw_san_port_of(h->san, dt);
-	if (port < 0)
-		port = pw_fib_lookup(h->san, dt);
-	if (port >= 0 && port != (int)h->port && pw_port_takes(h->san, port)) {
-		pw_half_emit(h, skb, port);
-		return;
-	}
-	/* trusted on the SAN of its maker only */
-	cb->flags = 0;
-	if (!twin && port == (int)h->port) {
-		pw_trunk_send(h->trunk, skb);
-		return;
-	}
-	if (!twin)
-		goto unknown;
-	/* one's own port, or no route on this side: the other half's SAN */
-	port = pw_san_port_of(twin->san, dt);
-	if (port < 0)
-		port = pw_fib_lookup(twin->san, dt);
-	if (port >= 0 && port != (int)twin->port && pw_port_takes(twin->san, port)) {
-		pw_half_emit(twin, skb, port);
-		return;
-	}
-unknown:
-	pw_half_count(h, PW_HALF_DROP_UNKNOWN);
-	kfree_skb(skb);
-}
-
-/* the frame waits its turn at @h; a charge to the sender goes on */
-static bool pw_half_enqueue(struct pw_half *h, struct sk_buff *skb)
-{
-	struct pw_rxq *q = &h->rxq;
-	bool open;
-
-	spin_lock(&q->lock);
-	open = q->open;
-	if (likely(open))
-		pw_rxq_push(q, skb);
-	spin_unlock(&q->lock);
-	if (likely(open))
-		napi_schedule(&h->napi);
-	return open;
-}
-
 /*
  * May a frame be the next one that this CPU takes, though it has just come? Not if
  * others wait at @h, or its poll has them in hand: they were first.
@@ -625,48 +471,46 @@ static bool pw_half_ahead(struct pw_half *h, struct sk_buff *skb)
 	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
 
 	if (!hops->running || hops->n == PW_HOPS_AHEAD ||
-	    test_bit(NAPI_STATE_SCHED, &h->napi.state) || READ_ONCE(h->rxq.nonempty))
+	    test_bit(NAPI_STATE_SCHED, &h->end.napi.state) || READ_ONCE(h->end.rxq.nonempty))
 		return false;
 	hops->next[hops->n].half = h;
 	hops->next[hops->n++].skb = skb;
 	return true;
 }
 
-/**
- * pw_half_deliver - a frame has reached the port of a half-router
- * @h: the half-router
- * @skb: the frame, charged to its sender; consumed
- *
- * BH off, RCU held.
- */
-void pw_half_deliver(struct pw_half *h, struct sk_buff *skb)
+/* a frame has reached the half-router's port, charged to its sender */
+static bool pw_half_arrive(struct pw_end *e, struct sk_buff *skb)
 {
-	if (pw_half_ahead(h, skb) || likely(pw_half_enqueue(h, skb)))
-		return;
-	pw_port_release(h->san, pw_cb(skb)->src_port, 1);
-	pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
+	struct pw_half *h = container_of(e, struct pw_half, end);
+
+	/* a half-router has limits of its own */
+	pw_port_own_done(h->san, skb);
+	return pw_half_ahead(h, skb);
 }
 
-/**
- * pw_half_queue_twin - a frame from the other half waits its turn
- * @h: the half-router that gets it
- * @skb: the frame, not charged; consumed
- */
-void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
+/* a frame that its port or an engine does not take */
+static void pw_half_end_drop(struct pw_end *e, struct sk_buff *skb, enum pw_drop why)
 {
-	int max = pw_cb(skb)->flags & PW_CB_HALF ? 2 * PW_HALF_QUEUE_MAX : PW_HALF_QUEUE_MAX;
+	enum pw_half_stat stat;
 
-	if (atomic_inc_return(&h->from_twin) > max) {
-		atomic_dec(&h->from_twin);
-		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
-		return;
+	switch (why) {
+	case PW_DROP_RX_DOWN:
+		stat = PW_HALF_DROP_DOWN;
+		break;
+	case PW_DROP_TX_NOMEM:
+		stat = PW_HALF_DROP_NOMEM;
+		break;
+	default:
+		stat = PW_HALF_DROP_TOOBIG;
+		break;
 	}
-	pw_cb(skb)->flags |= PW_CB_TWIN;
-	if (!pw_half_enqueue(h, skb)) {
-		atomic_dec(&h->from_twin);
-		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
-	}
+	pw_half_drop(container_of(e, struct pw_half, end), skb, stat, 0);
 }
+
+const struct pw_end_ops pw_half_end_ops = {
+	.arrive = pw_half_arrive,
+	.drop = pw_half_end_drop,
+};
 
 /* its last carrier is no longer charged for it */
 static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
@@ -719,20 +563,15 @@ static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
 
 int pw_half_poll(struct napi_struct *napi, int budget)
 {
-	struct pw_half *h = container_of(napi, struct pw_half, napi);
+	struct pw_half *h = container_of(napi, struct pw_half, end.napi);
 	struct sk_buff_head batch;
 	struct sk_buff *skb;
-	int work = 0;
+	int work;
 
 	pw_kcov_section();
 
 	__skb_queue_head_init(&batch);
-	spin_lock(&h->rxq.lock);
-	while (work < budget && (skb = pw_rxq_pop(&h->rxq))) {
-		__skb_queue_tail(&batch, skb);
-		work++;
-	}
-	spin_unlock(&h->rxq.lock);
+	work = pw_end_take(&h->end, &batch, budget);
 
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(&batch)))
@@ -756,14 +595,39 @@ void pw_half_drain(struct pw_half *h, bool last)
 	local_bh_disable();
 	rcu_read_lock();
 	do {
-		spin_lock(&h->rxq.lock);
-		skb = pw_rxq_pop(&h->rxq);
+		spin_lock(&h->end.rxq.lock);
+		skb = pw_rxq_pop(&h->end.rxq);
 		if (!skb && last)
-			h->rxq.open = false;
-		spin_unlock(&h->rxq.lock);
+			h->end.rxq.open = false;
+		spin_unlock(&h->end.rxq.lock);
 		if (skb)
 			pw_half_run(h, skb);
 	} while (skb);
 	rcu_read_unlock();
 	local_bh_enable();
+}
+
+/**
+ * pw_half_stats_fold - sum a half-router's counters over all CPUs
+ * @h: the half-router
+ * @sum: PW_HALF_STAT_NUM values
+ */
+void pw_half_stats_fold(const struct pw_half *h, u64 *sum)
+{
+	u64 v[PW_HALF_STAT_NUM];
+	unsigned int start;
+	int cpu, i;
+
+	memset(sum, 0, PW_HALF_STAT_NUM * sizeof(*sum));
+	for_each_possible_cpu(cpu) {
+		const struct pw_half_pcpu *s = per_cpu_ptr(h->stats, cpu);
+
+		do {
+			start = u64_stats_fetch_begin(&s->syncp);
+			for (i = 0; i < PW_HALF_STAT_NUM; i++)
+				v[i] = u64_stats_read(&s->v[i]);
+		} while (u64_stats_fetch_retry(&s->syncp, start));
+		for (i = 0; i < PW_HALF_STAT_NUM; i++)
+			sum[i] += v[i];
+	}
 }

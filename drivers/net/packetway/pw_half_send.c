@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a half-router sends: frames into its SAN, its own messages, ERRs, and frames to
+ * its peer half, here or behind a trunk. pw_half.c decides what is sent where.
+ */
+#include "pw_mon.h"
+#include "pw_router.h"
+#include "pw_trace.h"
+#include "pw_trunk.h"
+
+/**
+ * pw_half_drop - count why a frame ends at a half-router, tell its source, free it
+ * @h: the half-router
+ * @skb: the frame, consumed
+ * @why: counter
+ * @te: error for the source, 0: none
+ */
+void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why, u16 te)
+{
+	struct pw_eep_view v;
+	struct sk_buff *err;
+
+	pw_half_count(h, why);
+	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
+		    pw_cb(skb)->stamp);
+	trace_pw_half_drop(h, skb, why);
+	if (te && pw_skb_err_wanted(skb, &v)) {
+		if (__ratelimit(&h->err_limit)) {
+			err = pw_skb_err(skb, &v, te, h->addr, pw_half_mtu(h), true);
+			if (err) {
+				pw_half_count(h, PW_HALF_ERR_SENT);
+				pw_half_send_own(h, err);
+			}
+		} else {
+			pw_half_count(h, PW_HALF_ERR_LIMITED);
+		}
+	}
+	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+}
+
+/**
+ * pw_half_emit - send a frame into a half-router's SAN, from its port
+ * @h: the half-router
+ * @skb: the frame; consumed
+ * @port: where to, or PW_PORT_GROUP
+ *
+ * BH off, RCU held.
+ */
+void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
+{
+	struct pw_port *p = &h->san->port[h->port];
+	struct pw_skb_cb *cb = pw_cb(skb);
+	int max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
+	struct pw_engine *eng;
+
+	if (atomic_inc_return(&p->inflight) > max) {
+		atomic_dec(&p->inflight);
+		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
+		return;
+	}
+	cb->src_port = h->port;
+	cb->dst_port = port;
+	cb->flags &= ~PW_CB_TWIN;
+	pw_half_count(h, PW_HALF_SENT);
+	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
+	trace_pw_forward(h, skb, port);
+	eng = rcu_dereference(h->san->engine);
+	eng->ops->xmit(eng, skb);
+}
+
+/**
+ * pw_half_busy - are there many frames under way from a half-router?
+ * @h: the half-router
+ *
+ * Return: whether messages that can wait should.
+ */
+bool pw_half_busy(struct pw_half *h)
+{
+	return atomic_read(&h->san->port[h->port].inflight) > PW_HALF_INFLIGHT_MAX ||
+	       (h->twin && atomic_read(&h->twin->from_twin) > PW_HALF_QUEUE_MAX / 2);
+}
+
+/**
+ * pw_half_send_own - send a message that a half-router made
+ * @h: the half-router
+ * @skb: the message, at its header; consumed
+ *
+ * BH off, RCU held. May be called from the twin's poll.
+ */
+void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
+{
+	pw_half_send_as(h, skb, 0);
+}
+
+/**
+ * pw_half_send_as - likewise, and say more about it
+ * @h: the half-router
+ * @skb: the message, at its header; consumed
+ * @flags: PW_CB_FAR or 0
+ */
+void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+	struct pw_half *twin = h->twin;
+	int port;
+	u32 dt;
+
+	dt = get_unaligned_be24(skb->data + PW_EEP_OFF_DT);
+	*cb = (struct pw_skb_cb) {
+		.route = -1,
+		.dt = dt,
+		.prio = skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
+		.flags = PW_CB_HALF | flags,
+	};
+	skb->dev = NULL;
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	if (dt == PW_ADDR_BROADCAST) {
+		pw_half_emit(h, skb, PW_PORT_GROUP);
+		return;
+	}
+	if (dt == READ_ONCE(h->twin_addr)) {
+		if (twin)
+			pw_half_queue_twin(twin, skb);
+		else
+			h->trunk->send(h->trunk, skb);
+		return;
+	}
+	port = pw_san_port_of(h->san, dt);
+	if (port < 0)
+		port = pw_fib_lookup(h->san, dt);
+	if (port >= 0 && port != (int)h->port && pw_port_takes(h->san, port)) {
+		pw_half_emit(h, skb, port);
+		return;
+	}
+	/* trusted on the SAN of its maker only */
+	cb->flags = 0;
+	if (!twin && port == (int)h->port) {
+		h->trunk->send(h->trunk, skb);
+		return;
+	}
+	if (!twin)
+		goto unknown;
+	/* one's own port, or no route on this side: the other half's SAN */
+	port = pw_san_port_of(twin->san, dt);
+	if (port < 0)
+		port = pw_fib_lookup(twin->san, dt);
+	if (port >= 0 && port != (int)twin->port && pw_port_takes(twin->san, port)) {
+		pw_half_emit(twin, skb, port);
+		return;
+	}
+unknown:
+	pw_half_count(h, PW_HALF_DROP_UNKNOWN);
+	kfree_skb(skb);
+}
+
+/**
+ * pw_half_queue_twin - a frame from the other half waits its turn
+ * @h: the half-router that gets it
+ * @skb: the frame, not charged; consumed
+ */
+void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
+{
+	int max = pw_cb(skb)->flags & PW_CB_HALF ? 2 * PW_HALF_QUEUE_MAX : PW_HALF_QUEUE_MAX;
+
+	if (atomic_inc_return(&h->from_twin) > max) {
+		atomic_dec(&h->from_twin);
+		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
+		return;
+	}
+	pw_cb(skb)->flags |= PW_CB_TWIN;
+	if (!pw_end_queue(&h->end, skb)) {
+		atomic_dec(&h->from_twin);
+		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
+	}
+}

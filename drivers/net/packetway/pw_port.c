@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports of a SAN: where a frame is charged, waits for the occupant and is given back.
+ *
+ *   engine -> pw_port_deliver -> pw_end_ops.arrive, or pw_end_queue -> occupant's NAPI
+ *   poll or engine -> pw_port_done : the sender is charged no longer
+ *
+ * A port knows its occupant (struct pw_end) only by its operations: a station and a
+ * half-router are the same here.
+ */
+#include "pw_priv.h"
+
+void pw_rxq_init(struct pw_rxq *q)
+{
+	int i;
+
+	spin_lock_init(&q->lock);
+	for (i = 0; i < PW_PRIO_NUM; i++)
+		__skb_queue_head_init(&q->list[i]);
+}
+
+void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
+{
+	u8 prio = pw_cb(skb)->prio;
+
+	__skb_queue_tail(&q->list[prio], skb);
+	q->nonempty |= BIT_ULL(prio);
+}
+
+struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
+{
+	struct sk_buff *skb;
+	int prio;
+
+	if (!q->nonempty)
+		return NULL;
+	prio = fls64(q->nonempty) - 1;
+	skb = __skb_dequeue(&q->list[prio]);
+	if (skb_queue_empty(&q->list[prio]))
+		q->nonempty &= ~BIT_ULL(prio);
+	return skb;
+}
+
+/**
+ * pw_end_init - an occupant whose queue is closed
+ * @e: the occupant
+ * @ops: what it does with frames
+ * @dev: device of a station, NULL for a half-router
+ */
+void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev)
+{
+	e->ops = ops;
+	e->dev = dev;
+	pw_rxq_init(&e->rxq);
+}
+
+void pw_end_open(struct pw_end *e)
+{
+	spin_lock_bh(&e->rxq.lock);
+	e->rxq.open = true;
+	spin_unlock_bh(&e->rxq.lock);
+}
+
+/* the occupant goes down: what waits is dropped, nothing comes in */
+void pw_end_close(struct pw_end *e, struct pw_san *san)
+{
+	struct sk_buff_head doomed;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&doomed);
+	spin_lock_bh(&e->rxq.lock);
+	e->rxq.open = false;
+	while ((skb = pw_rxq_pop(&e->rxq)))
+		__skb_queue_tail(&doomed, skb);
+	spin_unlock_bh(&e->rxq.lock);
+
+	local_bh_disable();
+	rcu_read_lock();
+	while ((skb = __skb_dequeue(&doomed))) {
+		pw_port_done(san, skb);
+		e->ops->drop(e, skb, PW_DROP_RX_DOWN);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/**
+ * pw_end_queue - a frame waits for the occupant's poll
+ * @e: the occupant
+ * @skb: the frame; a charge to its sender goes on
+ *
+ * BH off.
+ *
+ * Return: false if the queue is closed; then the frame is still the caller's.
+ */
+bool pw_end_queue(struct pw_end *e, struct sk_buff *skb)
+{
+	struct pw_rxq *q = &e->rxq;
+	bool open;
+
+	spin_lock(&q->lock);
+	open = q->open;
+	if (likely(open))
+		pw_rxq_push(q, skb);
+	spin_unlock(&q->lock);
+	if (likely(open))
+		napi_schedule(&e->napi);
+	return open;
+}
+
+/**
+ * pw_end_take - what the occupant's poll handles now, highest priority first
+ * @e: the occupant
+ * @batch: gets the frames; empty before
+ * @budget: so many at most
+ *
+ * Return: their number. BH off.
+ */
+int pw_end_take(struct pw_end *e, struct sk_buff_head *batch, int budget)
+{
+	struct sk_buff *skb;
+	int n = 0;
+
+	spin_lock(&e->rxq.lock);
+	while (n < budget && (skb = pw_rxq_pop(&e->rxq))) {
+		__skb_queue_tail(batch, skb);
+		n++;
+	}
+	spin_unlock(&e->rxq.lock);
+	return n;
+}
+
+static bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)
+{
+	return (e->ops->arrive && e->ops->arrive(e, skb)) || likely(pw_end_queue(e, skb));
+}
+
+/* Does this port have a station or half-router that takes frames? RCU held or RTNL */
+bool pw_port_takes(const struct pw_san *san, unsigned int port)
+{
+	const struct pw_end *e = pw_port_end(&san->port[port]);
+
+	return e && (!e->dev || netif_running(e->dev));
+}
+
+/**
+ * pw_port_release - frames of a port have left the SAN
+ * @san: the SAN
+ * @port: sender
+ * @frames: how many; BH off, RCU held
+ */
+void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
+{
+	struct pw_port *p = &san->port[port];
+	struct pw_end *e;
+
+	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
+		return;
+	/* the sub_return orders the count before the look at the queue */
+	e = pw_port_end(p);
+	if (e && e->dev && netif_queue_stopped(e->dev) && netif_running(e->dev))
+		e->ops->room(e);
+}
+
+/**
+ * pw_port_charge_copy - a copy of a frame is under way, too
+ * @san: the SAN
+ * @skb: the copy
+ */
+void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb)
+{
+	struct pw_port *p = &san->port[pw_cb(skb)->src_port];
+
+	atomic_inc(&p->inflight);
+	if (unlikely(pw_cb(skb)->flags & PW_CB_OWN))
+		atomic_add(pw_port_own_cost(skb->len), &p->own);
+}
+
+/**
+ * pw_port_own_done - a frame no longer counts among the kernel-made ones of its port
+ * @san: the SAN
+ * @skb: the frame; its length is still what it was when it was sent
+ */
+void pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	if (likely(!(cb->flags & PW_CB_OWN)))
+		return;
+	atomic_sub(pw_port_own_cost(skb->len), &san->port[cb->src_port].own);
+	cb->flags &= ~PW_CB_OWN;
+}
+
+/**
+ * pw_port_done - a frame has left the SAN: its sender is charged no longer
+ * @san: the SAN
+ * @skb: the frame; BH off, RCU held
+ */
+void pw_port_done(struct pw_san *san, struct sk_buff *skb)
+{
+	pw_port_own_done(san, skb);
+	pw_port_release(san, pw_cb(skb)->src_port, 1);
+}
+
+/**
+ * pw_port_return - the port that a frame was for is empty
+ * @san: the SAN
+ * @src: port of its sender
+ * @skb: the frame, charged to it
+ *
+ * The sender tells the node that made it: not here, where an engine may hold its lock, but
+ * when the sender is polled. BH off, RCU held.
+ *
+ * Return: false if the sender has gone as well; then the frame is still the caller's.
+ */
+bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
+{
+	struct pw_end *e = pw_port_end(&san->port[src]);
+
+	if (pw_cb(skb)->dst_port == PW_PORT_GROUP || !e)
+		return false;
+	pw_cb(skb)->flags |= PW_CB_RETURNED;
+	return pw_end_arrive(e, skb);
+}
+
+/**
+ * pw_port_deliver - a frame has reached a port
+ * @san: the SAN
+ * @port: the port
+ * @skb: the frame, charged to its sender; consumed
+ *
+ * BH off, RCU held. Queues need no bound of their own: a frame is charged to its
+ * sender until it is taken.
+ */
+void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb)
+{
+	struct pw_end *e = pw_port_end(&san->port[port]);
+
+	if (unlikely(!e)) {
+		if (!pw_port_return(san, pw_cb(skb)->src_port, skb)) {
+			pw_port_done(san, skb);
+			kfree_skb(skb);
+		}
+		return;
+	}
+	if (likely(pw_end_arrive(e, skb)))
+		return;
+	pw_port_done(san, skb);
+	e->ops->drop(e, skb, PW_DROP_RX_DOWN);
+}
