@@ -185,13 +185,13 @@ struct pw_ring_block {
 	u32 first;
 };
 
-enum pw_ring_engine { PW_RING_RTL, PW_RING_FAST };
+enum pw_ring_engine_id { PW_RING_RTL, PW_RING_FAST };
 
 struct pw_ring;
 
 /**
  * struct pw_ring_params - a ring to be
- * @engine: enum pw_ring_engine
+ * @engine: enum pw_ring_engine_id
  * @capacity: most interfaces it will hold, those of blocks aside
  * @extra: most interfaces that its blocks will have
  * @nregs: operand registers of each interface, 1..PW_ATON_REGS

@@ -492,7 +492,7 @@ static void begin_scan(struct pw_ring *ring)
 	if (ring->pkt_flip && !ring->pkt_flip_hop)
 		flip_packet(ring);
 	if (unlikely(ring->tap.mem) && !f->damaged)
-		pw_fast_tap(ring, pkt->t);
+		pw_ring_fast_tap(ring, pkt->t);
 }
 
 /* what it costs to visit an interface */
@@ -553,7 +553,7 @@ static u32 visit_next(struct pw_ring *ring, u32 budget)
 	if (ring->pkt_flip && end == ring->pkt_flip_hop + 1)
 		flip_packet(ring);
 	if (unlikely(ring->tap.mem) && !f->damaged) {
-		pw_fast_tap(ring, from);
+		pw_ring_fast_tap(ring, from);
 		cost += COST_TAP;
 	}
 	return cost;
@@ -662,13 +662,7 @@ static void finish(struct pw_ring *ring)
 	pw_ring_end(ring, err, pkt->start + pkt->bits + 64ULL * f->extra + ring->turn);
 }
 
-/**
- * pw_fast_run - pw_ring_run() for the fast engine
- * @ring: the ring
- * @until: last bit time at which a packet may start
- * @budget: most work, in visits with a simple operation
- */
-enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget)
+static enum pw_ring_progress fast_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_fast *f = &ring->fast;
 	u32 used;
@@ -701,3 +695,28 @@ enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget)
 	}
 	return PW_RING_MORE;
 }
+
+static void fast_wipe(struct pw_ring *ring)
+{
+	memset(&ring->fast, 0, sizeof(ring->fast));
+}
+
+/* a second token, where there is room for two, only circulates */
+static void fast_token(struct pw_ring *ring)
+{
+	if (ring->dup)
+		ring->stats.tokens_dup += ring->turn >= 2 * PW_ATON_TOKEN;
+	ring->dup = false;
+}
+
+static void fast_tap_reset(struct pw_ring *ring)
+{
+	ring->tap.sorted = 0;
+}
+
+const struct pw_ring_engine pw_ring_fast = {
+	.run = fast_run,
+	.wipe = fast_wipe,
+	.token = fast_token,
+	.tap_reset = fast_tap_reset,
+};

@@ -7,89 +7,6 @@
  */
 #include "aton_ring.h"
 
-static size_t map_words(u32 n)
-{
-	return DIV_ROUND_UP(n, 64);
-}
-
-static size_t align8(size_t n)
-{
-	return (n + 7) & ~(size_t)7;
-}
-
-/**
- * pw_ring_bytes_per_iface - state of one interface
- * @params: the ring
- *
- * Without the four bits in the maps, which come to half a byte.
- */
-size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
-{
-	size_t bytes = params->nregs * sizeof(u64) + 2 * sizeof(u32) +
-		       sizeof(struct pw_ring_port *);
-
-	if (params->engine == PW_RING_RTL && params->capacity)
-		bytes += pw_rtl_size(params) / (params->capacity + params->extra);
-	return bytes;
-}
-
-/**
- * pw_ring_size - memory that pw_ring_init() needs
- * @params: the ring to be
- *
- * Return: bytes, or 0 if @params make no sense.
- */
-size_t pw_ring_size(const struct pw_ring_params *params)
-{
-	size_t n = params->capacity;
-
-	if (!n || n > PW_ATON_MAX_IFACES || params->extra > PW_ATON_MAX_IFACES - n ||
-	    !params->nregs || params->nregs > PW_ATON_REGS ||
-	    params->engine > PW_RING_FAST || params->propagation > 1u << 16 ||
-	    params->max_bytes > 1u << 20)
-		return 0;
-	return align8(sizeof(struct pw_ring)) + n * params->nregs * sizeof(u64) +
-	       2 * align8(n * sizeof(u32)) + align8(n * sizeof(void *)) +
-	       4 * map_words(n) * sizeof(u64) +
-	       (params->engine == PW_RING_RTL ? pw_rtl_size(params) : 0);
-}
-
-static void *carve(u8 **mem, size_t bytes)
-{
-	void *p = *mem;
-
-	*mem += align8(bytes);
-	return p;
-}
-
-/**
- * pw_ring_init - make an empty ring
- * @mem: pw_ring_size() bytes, aligned for a u64
- * @params: the ring
- */
-struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
-{
-	struct pw_ring *ring = mem;
-	size_t n = params->capacity;
-	u8 *at = mem;
-
-	memset(mem, 0, pw_ring_size(params));
-	carve(&at, sizeof(*ring));
-	ring->p = *params;
-	ring->nregs = params->nregs;
-	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
-	ring->addr = carve(&at, n * sizeof(u32));
-	ring->group = carve(&at, n * sizeof(u32));
-	ring->port = carve(&at, n * sizeof(void *));
-	ring->up = carve(&at, map_words(n) * sizeof(u64));
-	ring->want = carve(&at, map_words(n) * sizeof(u64));
-	ring->mapped = carve(&at, map_words(n) * sizeof(u64));
-	ring->ready = carve(&at, map_words(n) * sizeof(u64));
-	if (params->engine == PW_RING_RTL)
-		pw_rtl_init(ring, at);
-	return ring;
-}
-
 /**
  * pw_ring_dist - bit times from one interface's output to another's
  * @ring: the ring
@@ -121,7 +38,7 @@ u32 pw_ring_next_up(const struct pw_ring *ring, u32 from)
 	if (from >= ring->own)
 		return min(from, ring->n);
 	for (bits = ring->up[w] & (~0ULL << from % 64); !bits; bits = ring->up[w])
-		if (++w >= map_words(ring->own))
+		if (++w >= pw_ring_words(ring->own))
 			return ring->own;
 	return w * 64 + __ffs64(bits);
 }
@@ -251,23 +168,13 @@ static void flush_queue(struct pw_ring *ring, u32 iface)
 	}
 }
 
-/* what is on the wire is gone */
-static void wipe(struct pw_ring *ring)
-{
-	if (ring->p.engine == PW_RING_RTL)
-		pw_rtl_wipe(ring);
-}
-
 static void issue_token(struct pw_ring *ring, u32 from, u64 at)
 {
 	ring->state = PW_RING_TOKEN;
 	ring->tok_from = from;
 	ring->tok_at = at;
-	/* rtl sends the second one, where there is room for two; here it just goes by */
-	if (ring->p.engine == PW_RING_FAST && ring->dup) {
-		ring->dup = false;
-		ring->stats.tokens_dup += ring->turn >= 2 * PW_ATON_TOKEN;
-	}
+	if (ring->engine->token)
+		ring->engine->token(ring);
 }
 
 /* the last interface went down, or the first one came up? */
@@ -276,7 +183,7 @@ static void elect_monitor(struct pw_ring *ring)
 	ring->monitor = pw_ring_next_up(ring, 0);
 	if (ring->monitor >= ring->n) {
 		if (ring->state != PW_RING_DARK)
-			wipe(ring);
+			ring->engine->wipe(ring);
 		ring->state = PW_RING_DARK;
 	} else if (ring->state == PW_RING_DARK) {
 		issue_token(ring, ring->monitor, ring->now + ring->turn);
@@ -291,7 +198,7 @@ static void apply_changes(struct pw_ring *ring)
 	if (!ring->changed)
 		return;
 	ring->changed = false;
-	for (w = 0; w < map_words(ring->own); w++) {
+	for (w = 0; w < pw_ring_words(ring->own); w++) {
 		bits = ring->up[w] & ~ring->want[w];
 		ring->up[w] = ring->want[w];
 		for (; bits; bits &= bits - 1)
@@ -326,7 +233,7 @@ static void rebuild(struct pw_ring *ring)
 	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0, PW_ATON_HEIGHTS));
 	longest = max(longest, pw_aton_packet_bits(PW_ATON_PASSIVE, ring->p.max_bytes, 0));
 	ring->timeout = 3 * ring->turn + longest;
-	wipe(ring);
+	ring->engine->wipe(ring);
 	ring->state = PW_RING_DARK;
 	ring->stats.purges++;
 	elect_monitor(ring);
@@ -462,8 +369,7 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
  */
 int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block)
 {
-	u32 room = ring->p.engine == PW_RING_RTL ? ring->p.capacity + ring->p.extra :
-						   PW_ATON_MAX_IFACES;
+	u32 room = ring->engine->per_iface ? ring->p.capacity + ring->p.extra : PW_ATON_MAX_IFACES;
 
 	if (!block->count || !block->nregs || block->nregs > PW_ATON_REGS ||
 	    block->addr > PW_ATON_ADDR_MASK || block->count - 1 > PW_ATON_ADDR_MASK - block->addr)
@@ -534,11 +440,10 @@ void pw_ring_break(struct pw_ring *ring)
 			file_head(ring, port);
 		}
 	}
-	memset(&ring->fast, 0, sizeof(ring->fast));
 	ring->leaving = false;
 	ring->pkt_flip = false;
 	ring->pkt_stuck = false;
-	wipe(ring);
+	ring->engine->wipe(ring);
 	ring->state = PW_RING_DARK;
 	elect_monitor(ring);
 	apply_changes(ring);
@@ -558,7 +463,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 	u32 i, r;
 
 	if (to->p.capacity < from->own || to->p.nregs < from->p.nregs ||
-	    (to->p.engine == PW_RING_RTL && to->p.extra < blocks))
+	    (to->engine->per_iface && to->p.extra < blocks))
 		return -ENOSPC;
 	pw_ring_break(from);
 	for (r = 0; r < from->p.nregs; r++)
@@ -567,7 +472,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 	memcpy(to->addr, from->addr, from->own * sizeof(*to->addr));
 	memcpy(to->group, from->group, from->own * sizeof(*to->group));
 	memcpy(to->port, from->port, from->own * sizeof(*to->port));
-	for (i = 0; i < map_words(from->own); i++) {
+	for (i = 0; i < pw_ring_words(from->own); i++) {
 		to->up[i] = from->up[i];
 		to->want[i] = from->want[i];
 		to->mapped[i] = from->mapped[i];
@@ -597,8 +502,8 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 	to->lose_at = from->lose_at;
 	to->dup = from->dup;
 	to->now = from->now;
-	if (to->p.engine == PW_RING_RTL)
-		pw_rtl_start(to, to->now);
+	if (to->engine->start)
+		to->engine->start(to, to->now);
 	rebuild(to);
 	return 0;
 }
@@ -1128,7 +1033,7 @@ void pw_ring_lose(struct pw_ring *ring)
 	ring->lost_at = ring->lose_at;
 	ring->stats.tokens_lost++;
 	ring->state = PW_RING_LOST;
-	wipe(ring);
+	ring->engine->wipe(ring);
 }
 
 /**
@@ -1141,7 +1046,7 @@ void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
 {
 	end_cmd(ring, err, when);
 	if (err == PW_ATON_E_LOST)
-		wipe(ring);
+		ring->engine->wipe(ring);
 	release(ring, ring->pkt.t, when);
 }
 
@@ -1178,6 +1083,21 @@ void pw_ring_reissue(struct pw_ring *ring, u64 when)
 }
 
 /**
+ * pw_ring_tap - packets are told to params->tap from now on, or not
+ * @ring: the ring
+ * @mem: memory to work with, aligned for a u64; NULL: stop
+ * @size: of @mem; packets that do not fit into it are not told. rtl needs it for
+ *	each interface.
+ */
+void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size)
+{
+	ring->tap.mem = ring->p.tap ? mem : NULL;
+	ring->tap.size = size;
+	if (ring->tap.mem)
+		ring->engine->tap_reset(ring);
+}
+
+/**
  * pw_ring_run - let the ring work
  * @ring: the ring
  * @until: last bit time at which a packet may start; one started is finished
@@ -1188,8 +1108,7 @@ void pw_ring_reissue(struct pw_ring *ring, u64 when)
  */
 enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget)
 {
-	return ring->p.engine == PW_RING_RTL ? pw_rtl_run(ring, until, budget) :
-					       pw_fast_run(ring, until, budget);
+	return ring->engine->run(ring, until, budget);
 }
 
 /**

@@ -70,8 +70,34 @@ struct pw_ring_tap {
 	u32 sorted;		/* fast: operands of a SORT there, in order */
 };
 
+/**
+ * struct pw_ring_engine - how packets pass the interfaces
+ * @per_iface: has state of its own for each interface: the ring holds no more of them
+ *	than its parameters say
+ * @size: memory that it needs beyond the ring; NULL: none
+ * @init: prepare that memory, which is zeroed; NULL: nothing to prepare
+ * @start: a ring that took the place of another continues at bit time @now; may be NULL
+ * @run: pw_ring_run()
+ * @wipe: nothing is on the ring from now on
+ * @token: a token is issued; may be NULL
+ * @tap_reset: the interfaces have changed, or what is on the ring: start to listen anew
+ *
+ * The shared part calls an engine through this table only, so that it depends on none.
+ */
+struct pw_ring_engine {
+	bool per_iface;
+	size_t (*size)(const struct pw_ring_params *params);
+	void (*init)(struct pw_ring *ring, void *mem);
+	void (*start)(struct pw_ring *ring, u64 now);
+	enum pw_ring_progress (*run)(struct pw_ring *ring, u64 until, u32 budget);
+	void (*wipe)(struct pw_ring *ring);
+	void (*token)(struct pw_ring *ring);
+	void (*tap_reset)(struct pw_ring *ring);
+};
+
 struct pw_ring {
 	struct pw_ring_params p;
+	const struct pw_ring_engine *engine;
 	u32 n;			/* interfaces */
 	u32 own;		/* those that are in no block: the first ones */
 	u32 nregs;		/* operand registers that every interface has */
@@ -135,6 +161,12 @@ struct pw_ring {
 #define PW_RING_NEVER	(~0ULL)
 /* symbols of the token that have come in when an interface decides to take it */
 #define PW_ATON_DECIDE	5
+
+/* words of a bitmap of @n interfaces */
+static inline size_t pw_ring_words(u32 n)
+{
+	return DIV_ROUND_UP(n, 64);
+}
 
 static inline bool pw_ring_bit(const u64 *map, u32 i)
 {
@@ -226,16 +258,9 @@ void pw_ring_lose(struct pw_ring *ring);
 bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when);
 u64 pw_ring_give_up(const struct pw_ring *ring);
 
-size_t pw_rtl_size(const struct pw_ring_params *params);
-void pw_rtl_init(struct pw_ring *ring, void *mem);
-void pw_rtl_wipe(struct pw_ring *ring);
-void pw_rtl_start(struct pw_ring *ring, u64 now);
-enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget);
-enum pw_ring_progress pw_fast_run(struct pw_ring *ring, u64 until, u32 budget);
+void pw_ring_fast_tap(struct pw_ring *ring, u32 iface);
 
-void pw_ring_tap_reset(struct pw_ring *ring);
-u8 pw_rtl_symbol(const struct pw_ring *ring, u32 iface);
-void pw_rtl_tap(struct pw_ring *ring);
-void pw_fast_tap(struct pw_ring *ring, u32 iface);
+extern const struct pw_ring_engine pw_ring_rtl;
+extern const struct pw_ring_engine pw_ring_fast;
 
 #endif /* PW_ATON_RING_H */

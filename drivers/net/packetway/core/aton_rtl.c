@@ -60,22 +60,13 @@ struct pw_rtl_if {
 	u64 sr0, sr1, sr_crc;	/* shift register: 64 symbols, 64 "part of the CRC" marks */
 };
 
-/**
- * pw_rtl_size - what the rtl engine needs beyond the ring
- * @params: the ring
- */
-size_t pw_rtl_size(const struct pw_ring_params *params)
+static size_t rtl_size(const struct pw_ring_params *params)
 {
 	return ((size_t)params->capacity + params->extra) *
 	       (sizeof(struct pw_rtl_if) + params->propagation);
 }
 
-/**
- * pw_rtl_init - prepare it
- * @ring: the ring
- * @mem: pw_rtl_size() bytes, zeroed
- */
-void pw_rtl_init(struct pw_ring *ring, void *mem)
+static void rtl_init(struct pw_ring *ring, void *mem)
 {
 	ring->rtl.ifs = mem;
 	ring->rtl.wire = (u8 *)mem +
@@ -86,11 +77,40 @@ void pw_rtl_init(struct pw_ring *ring, void *mem)
 	ring->rtl.strip_at = PW_RING_NEVER;
 }
 
-/**
- * pw_rtl_wipe - the ring falls silent, which all interfaces notice
- * @ring: the ring
+/*
+ * A listener sees packets at every interface that sends or relays one: bits in the order in
+ * which they are on the ring, eight to a byte, the first one most significant, without the
+ * delimiters.
  */
-void pw_rtl_wipe(struct pw_ring *ring)
+
+/* what one interface sends */
+struct rtl_tap {
+	u64 start;
+	u32 bits;
+	u16 window;
+	bool packet;
+	u8 byte[];
+};
+
+static struct rtl_tap *rtl_tap(const struct pw_ring *ring, u32 i)
+{
+	return (struct rtl_tap *)((u8 *)ring->tap.mem + (size_t)i * ring->tap.stride);
+}
+
+static void rtl_tap_reset(struct pw_ring *ring)
+{
+	struct pw_ring_tap *t = &ring->tap;
+	u32 i;
+
+	t->stride = ring->n ? (t->size / ring->n) & ~(size_t)7 : 0;
+	if (t->stride <= sizeof(struct rtl_tap))
+		return;
+	for (i = 0; i < ring->n; i++)
+		memset(rtl_tap(ring, i), 0, sizeof(struct rtl_tap));
+}
+
+/* the ring falls silent, which all interfaces notice */
+static void rtl_wipe(struct pw_ring *ring)
 {
 	struct pw_rtl *rtl = &ring->rtl;
 
@@ -105,27 +125,12 @@ void pw_rtl_wipe(struct pw_ring *ring)
 	rtl->back_at = PW_RING_NEVER;
 	rtl->strip_at = PW_RING_NEVER;
 	if (ring->tap.mem)
-		pw_ring_tap_reset(ring);
+		rtl_tap_reset(ring);
 }
 
-/**
- * pw_rtl_start - a ring that has taken another's place goes on at its bit time
- * @ring: the ring, silent so far
- * @now: bit time
- */
-void pw_rtl_start(struct pw_ring *ring, u64 now)
+static void rtl_start(struct pw_ring *ring, u64 now)
 {
 	ring->rtl.cycle = now;
-}
-
-/**
- * pw_rtl_symbol - what an interface sends in this bit time
- * @ring: the ring
- * @iface: the interface
- */
-u8 pw_rtl_symbol(const struct pw_ring *ring, u32 iface)
-{
-	return ring->rtl.ifs[iface].out;
 }
 
 /* modem */
@@ -756,6 +761,45 @@ static u8 wire(struct pw_ring *ring, u32 i, u8 sym)
 	return sym;
 }
 
+/* one symbol of every interface; rtl->cycle is the bit time in which they are sent */
+static void tap_symbols(struct pw_ring *ring)
+{
+	size_t room = (size_t)ring->tap.stride - sizeof(struct rtl_tap);
+	struct rtl_tap *t;
+	u8 sym;
+	u32 i;
+
+	if (ring->tap.stride <= sizeof(struct rtl_tap))
+		return;
+	for (i = 0; i < ring->n; i++) {
+		t = rtl_tap(ring, i);
+		sym = ring->rtl.ifs[i].out;
+		if (!sym && !t->packet && !t->window)
+			continue;
+		t->window = t->window << 2 | sym;
+		if (t->window == PW_ATON_SD) {
+			t->packet = true;
+			t->bits = 0;
+			t->start = ring->rtl.cycle - (PW_ATON_DELIM - 1);
+			continue;
+		}
+		if (!t->packet)
+			continue;
+		if (sym >= PW_SYM_J) {
+			t->packet = false;
+			if (t->bits && !(t->bits % 8) && t->bits / 8 <= room)
+				ring->p.tap(ring->p.ctx, i, t->start, t->byte, t->bits / 8);
+			continue;
+		}
+		if (t->bits / 8 < room) {
+			if (!(t->bits % 8))
+				t->byte[t->bits / 8] = 0;
+			t->byte[t->bits / 8] |= sym << (7 - t->bits % 8);
+		}
+		t->bits++;
+	}
+}
+
 /* one bit time */
 static void bit_time(struct pw_ring *ring, u64 until)
 {
@@ -775,7 +819,7 @@ static void bit_time(struct pw_ring *ring, u64 until)
 	if (rtl->cycle == rtl->flip_at)
 		rtl->ifs[rtl->flip_if].out ^= 1;
 	if (unlikely(ring->tap.mem))
-		pw_rtl_tap(ring);
+		tap_symbols(ring);
 	if (ring->monitor < ring->n) {
 		m = &rtl->ifs[ring->monitor];
 		rtl->quiet = m->mode == REPEAT ? rtl->quiet + 1 : 0;
@@ -901,14 +945,8 @@ static bool taking(struct pw_rtl *rtl)
 	return rtl->taking_at != PW_RING_NEVER;
 }
 
-/**
- * pw_rtl_run - pw_ring_run() for the rtl engine
- * @ring: the ring
- * @until: last bit time at which a packet may start
- * @budget: most interfaces times bit times; at least interfaces plus standing commands,
- *	or no bit time fits
- */
-enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
+/* a budget of less than interfaces plus standing commands is not enough for a bit time */
+static enum pw_ring_progress rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_rtl *rtl = &ring->rtl;
 	/* next_due() looks at every standing command */
@@ -936,3 +974,13 @@ enum pw_ring_progress pw_rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 			bit_time(ring, until);
 	}
 }
+
+const struct pw_ring_engine pw_ring_rtl = {
+	.per_iface = true,
+	.size = rtl_size,
+	.init = rtl_init,
+	.start = rtl_start,
+	.run = rtl_run,
+	.wipe = rtl_wipe,
+	.tap_reset = rtl_tap_reset,
+};

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ATON: memory of a ring and the engine that works on it. Only this file knows both. */
+#include "aton_ring.h"
+
+static const struct pw_ring_engine *const engines[] = {
+	[PW_RING_RTL] = &pw_ring_rtl,
+	[PW_RING_FAST] = &pw_ring_fast,
+};
+
+static size_t align8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+static size_t engine_size(const struct pw_ring_params *params)
+{
+	const struct pw_ring_engine *engine = engines[params->engine];
+
+	return engine->size ? engine->size(params) : 0;
+}
+
+/**
+ * pw_ring_bytes_per_iface - state of one interface
+ * @params: the ring
+ *
+ * Without the four bits in the maps, which come to half a byte.
+ */
+size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
+{
+	size_t bytes = params->nregs * sizeof(u64) + 2 * sizeof(u32) +
+		       sizeof(struct pw_ring_port *);
+
+	if (params->capacity)
+		bytes += engine_size(params) / (params->capacity + params->extra);
+	return bytes;
+}
+
+/**
+ * pw_ring_size - memory that pw_ring_init() needs
+ * @params: the ring to be
+ *
+ * Return: bytes, or 0 if @params make no sense.
+ */
+size_t pw_ring_size(const struct pw_ring_params *params)
+{
+	size_t n = params->capacity;
+
+	if (!n || n > PW_ATON_MAX_IFACES || params->extra > PW_ATON_MAX_IFACES - n ||
+	    !params->nregs || params->nregs > PW_ATON_REGS ||
+	    params->engine >= ARRAY_SIZE(engines) || params->propagation > 1u << 16 ||
+	    params->max_bytes > 1u << 20)
+		return 0;
+	return align8(sizeof(struct pw_ring)) + n * params->nregs * sizeof(u64) +
+	       2 * align8(n * sizeof(u32)) + align8(n * sizeof(void *)) +
+	       4 * pw_ring_words(n) * sizeof(u64) + engine_size(params);
+}
+
+static void *carve(u8 **mem, size_t bytes)
+{
+	void *p = *mem;
+
+	*mem += align8(bytes);
+	return p;
+}
+
+/**
+ * pw_ring_init - make an empty ring
+ * @mem: pw_ring_size() bytes, aligned for a u64
+ * @params: the ring
+ */
+struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
+{
+	struct pw_ring *ring = mem;
+	size_t n = params->capacity;
+	u8 *at = mem;
+
+	memset(mem, 0, pw_ring_size(params));
+	carve(&at, sizeof(*ring));
+	ring->p = *params;
+	ring->engine = engines[params->engine];
+	ring->nregs = params->nregs;
+	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
+	ring->addr = carve(&at, n * sizeof(u32));
+	ring->group = carve(&at, n * sizeof(u32));
+	ring->port = carve(&at, n * sizeof(void *));
+	ring->up = carve(&at, pw_ring_words(n) * sizeof(u64));
+	ring->want = carve(&at, pw_ring_words(n) * sizeof(u64));
+	ring->mapped = carve(&at, pw_ring_words(n) * sizeof(u64));
+	ring->ready = carve(&at, pw_ring_words(n) * sizeof(u64));
+	if (ring->engine->init)
+		ring->engine->init(ring, at);
+	return ring;
+}
