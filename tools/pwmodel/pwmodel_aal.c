@@ -539,7 +539,7 @@ static void show_all(void)
 static void build(void)
 {
 	struct pw_bmx_cfg cfg = {};
-	struct pw_aal_cfg acfg = {};
+	struct pw_aal_cfg acfg = { .engine = &pw_aal_rtl };
 
 	R.net = pw_bmx_net_init(calloc(1, pw_bmx_net_size(&cfg)), &cfg);
 	for (unsigned int p = 0; p < R.net->ports; p++) {

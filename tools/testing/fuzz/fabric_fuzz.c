@@ -84,7 +84,7 @@ static void wire(const u8 *p, size_t n)
 {
 	static const struct pw_aal_ops none;
 	struct pw_aal_cfg cfg = { .ports = 16, .port = 3, .og_blocks = 8, .ic_blocks = 8,
-				  .keep = 200, .descs = 2 };
+				  .keep = 200, .descs = 2, .engine = &pw_aal_rtl };
 	struct pw_aal *u = pw_aal_init(malloc(pw_aal_size(&cfg)), &cfg, &none, NULL);
 	u8 cell[PW_BMX_CELL];
 

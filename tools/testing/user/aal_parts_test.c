@@ -24,7 +24,9 @@ static const struct pw_aal_ops ops = {
 
 static struct pw_aal *unit(u32 og, u32 ic)
 {
-	struct pw_aal_cfg cfg = { .port = 3, .og_blocks = og, .ic_blocks = ic, .descs = 2 };
+	struct pw_aal_cfg cfg = {
+		.port = 3, .og_blocks = og, .ic_blocks = ic, .descs = 2, .engine = &pw_aal_rtl,
+	};
 	void *mem = malloc(pw_aal_size(&cfg));
 
 	if (!mem)

@@ -22,6 +22,7 @@
 #define PW_CORE_AAL_H
 
 #include "pw_os.h"
+#include "bmx_arena.h"
 #include "bmx_cell.h"
 
 #define PW_AAL_CTLS		11
@@ -88,7 +89,7 @@ enum pw_aal_cmd {
  *	numbers: otherwise receive buffers could fill up with cells that are ahead of
  *	one held back, and these would be repeated without end. 0: no limit
  * @flags: PW_AAL_F_*
- * @fast: event-driven engine; blocks hold no bytes
+ * @engine: &pw_aal_rtl or &pw_aal_fast
  */
 struct pw_aal_cfg {
 	u16 port;
@@ -102,7 +103,7 @@ struct pw_aal_cfg {
 	u32 descs;
 	u32 window;
 	u32 flags;
-	bool fast;
+	const struct pw_aal_engine *engine;
 };
 
 /* the record that a unit shares with its host */
@@ -375,11 +376,28 @@ struct pw_aal {
 	bool rxbad;		/* its CRC is wrong */
 };
 
+/**
+ * struct pw_aal_engine - how the controllers of a unit are carried out
+ * @layout: memory of the engine; with an arena that only counts, @u has cfg only
+ * @init: initialize that memory, which is zeroed; may be NULL
+ * @read_header: message header from the first cell, in receive block @b
+ *
+ * The shared part calls an engine through this table only, so that it depends on none.
+ * Each engine has functions of its own to run it: pw_aal_step(), pw_aal_fast_*().
+ */
+struct pw_aal_engine {
+	void (*layout)(struct pw_arena *a, struct pw_aal *u);
+	void (*init)(struct pw_aal *u);
+	void (*read_header)(const struct pw_aal *u, u16 b, u32 *hdr);
+};
+
+extern const struct pw_aal_engine pw_aal_rtl;	/* register by register */
+extern const struct pw_aal_engine pw_aal_fast;	/* by events; blocks hold no bytes */
+
 size_t pw_aal_size(const struct pw_aal_cfg *cfg);
 int pw_aal_cfg_check(const struct pw_aal_cfg *cfg);
 struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct pw_aal_ops *ops,
 			   void *ctx);
-void pw_aal_step(struct pw_aal *u);
 void pw_aal_read_done(struct pw_aal *u);
 void pw_aal_discard(struct pw_aal *u, u16 desc);
 
@@ -406,8 +424,10 @@ void pw_aal_ctl8(struct pw_aal *u);
 u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left);
 void pw_aal_ctl10(struct pw_aal *u);
 
+/* register engine */
+void pw_aal_step(struct pw_aal *u);
+
 /* event-driven engine */
-void pw_aal_fast_init(struct pw_aal *u);
 void pw_aal_fast_run(struct pw_aal *u, u64 now);
 void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s);
 void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap);

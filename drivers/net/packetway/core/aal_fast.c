@@ -1651,11 +1651,25 @@ u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
 	return u->now;
 }
 
-/**
- * pw_aal_fast_init() - initialize the fast engine: no event is due
- * @u: unit after reset
- */
-void pw_aal_fast_init(struct pw_aal *u)
+/* twice as many seats as blocks: seats are renumbered at most once in @blocks allocations */
+static void seats_layout(struct pw_arena *a, struct pw_aal_seats *s, u32 blocks)
+{
+	s->size = max_t(u32, 64, 1U << fls(2 * blocks - 1));
+	s->busy = pw_arena_take(a, s->size / 8);
+	s->hot = pw_arena_take(a, s->size / 8);
+	s->blk = pw_arena_take(a, sizeof(u16) * s->size);
+}
+
+static void fast_layout(struct pw_arena *a, struct pw_aal *u)
+{
+	seats_layout(a, &u->ogs, u->cfg.og_blocks);
+	seats_layout(a, &u->ics, u->cfg.ic_blocks);
+	u->hashes = max_t(u32, 64, u->ogs.size / 8);
+	u->hash = pw_arena_take(a, sizeof(u16) * u->hashes);
+}
+
+/* no event is due */
+static void fast_init(struct pw_aal *u)
 {
 	u32 i;
 
@@ -1673,6 +1687,19 @@ void pw_aal_fast_init(struct pw_aal *u)
 	for (i = 0; i < u->hashes; i++)
 		u->hash[i] = PW_AAL_NONE;
 }
+
+/* cells carry the identifier only */
+static void fast_read_header(const struct pw_aal *u, u16 b, u32 *hdr)
+{
+	memset(hdr, 0, sizeof(*hdr) * (PW_AAL_HDR_WORDS - 1));
+	hdr[PW_AAL_HDR_WORDS - 1] = u->ic[b].id;
+}
+
+const struct pw_aal_engine pw_aal_fast = {
+	.layout = fast_layout,
+	.init = fast_init,
+	.read_header = fast_read_header,
+};
 
 /**
  * pw_aal_fast_run() - run the events of one cycle
