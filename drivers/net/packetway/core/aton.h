@@ -263,7 +263,6 @@ enum pw_ring_progress {
 };
 
 size_t pw_ring_size(const struct pw_ring_params *params);
-size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params);
 struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params);
 
 int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group);
@@ -274,14 +273,7 @@ void pw_ring_break(struct pw_ring *ring);
 int pw_ring_move(struct pw_ring *to, struct pw_ring *from);
 int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port);
 int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up);
-bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
 u32 pw_ring_ifaces(const struct pw_ring *ring);
-u32 pw_ring_monitor(const struct pw_ring *ring);
-u32 pw_ring_addr(const struct pw_ring *ring, u32 iface);
-bool pw_ring_busy(const struct pw_ring *ring);
-
-u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
-int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
 
 int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
 int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
@@ -295,5 +287,14 @@ bool pw_ring_ended(const struct pw_ring *ring);
 u64 pw_ring_now(const struct pw_ring *ring);
 u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
+
+/* aton_tools.c: not in the module */
+size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params);
+bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
+u32 pw_ring_monitor(const struct pw_ring *ring);
+u32 pw_ring_addr(const struct pw_ring *ring, u32 iface);
+bool pw_ring_busy(const struct pw_ring *ring);
+u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
+int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
 
 #endif /* PW_ATON_H */

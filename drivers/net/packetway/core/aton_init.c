@@ -20,22 +20,6 @@ static size_t engine_size(const struct pw_ring_params *params)
 }
 
 /**
- * pw_ring_bytes_per_iface - state of one interface
- * @params: the ring
- *
- * Without the four bits in the maps, which come to half a byte.
- */
-size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
-{
-	size_t bytes = params->nregs * sizeof(u64) + 2 * sizeof(u32) +
-		       sizeof(struct pw_ring_port *);
-
-	if (params->capacity)
-		bytes += engine_size(params) / (params->capacity + params->extra);
-	return bytes;
-}
-
-/**
  * pw_ring_size - memory that pw_ring_init() needs
  * @params: the ring to be
  *

@@ -564,79 +564,12 @@ int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
 }
 
 /**
- * pw_ring_is_up - is the interface up?
- * @ring: the ring
- * @iface: the interface
- */
-bool pw_ring_is_up(const struct pw_ring *ring, u32 iface)
-{
-	return iface < ring->n && pw_ring_up(ring, iface);
-}
-
-/**
  * pw_ring_ifaces - number of interfaces
  * @ring: the ring
  */
 u32 pw_ring_ifaces(const struct pw_ring *ring)
 {
 	return ring->n;
-}
-
-/**
- * pw_ring_monitor - the monitor: the first interface that is up
- * @ring: the ring
- *
- * Return: its number, or pw_ring_ifaces() if there is none.
- */
-u32 pw_ring_monitor(const struct pw_ring *ring)
-{
-	return ring->monitor;
-}
-
-/**
- * pw_ring_addr - the station id register
- * @ring: the ring
- * @iface: the interface
- */
-u32 pw_ring_addr(const struct pw_ring *ring, u32 iface)
-{
-	return iface < ring->n ? pw_ring_id(ring, iface) : 0;
-}
-
-/**
- * pw_ring_busy - is a packet on the ring?
- * @ring: the ring
- */
-bool pw_ring_busy(const struct pw_ring *ring)
-{
-	return on_ring(ring);
-}
-
-/**
- * pw_ring_operands - one operand register of all interfaces that are in no block
- * @ring: the ring
- * @reg: which
- *
- * Return: an array in ring order, or NULL if @reg is out of range.
- */
-u64 *pw_ring_operands(struct pw_ring *ring, u32 reg)
-{
-	return reg < ring->p.nregs ? ring->operand + (size_t)reg * ring->p.capacity : NULL;
-}
-
-/**
- * pw_ring_set_operand - write an operand register in the ring's memory
- * @ring: the ring
- * @iface: the interface
- * @reg: which register
- * @value: its new value
- */
-int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
-{
-	if (iface >= ring->own || reg >= ring->p.nregs)
-		return -EINVAL;
-	WRITE_ONCE(ring->operand[(size_t)reg * ring->p.capacity + iface], value);
-	return 0;
 }
 
 static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring_cmd *cmd)

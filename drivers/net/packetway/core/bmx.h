@@ -180,12 +180,14 @@ void pw_bmx_xpm_init(struct pw_bmx_xpm *x, u8 *mem, u32 depth);
 void pw_bmx_tab_init(struct pw_bmx_tab *tab, u16 *row, u32 entries, u32 stride, u32 shift);
 int pw_bmx_tab_set(struct pw_bmx_tab *tab, u32 vpi, const struct pw_bmx_entry *e);
 void pw_bmx_tab_get(const struct pw_bmx_tab *tab, u32 vpi, u32 k, struct pw_bmx_entry *e);
-void pw_bmx_entry_unpack(u64 raw, struct pw_bmx_entry *e);
-u64 pw_bmx_entry_pack(const struct pw_bmx_entry *e);
 void pw_bmx_ppd_init(struct pw_bmx_ppd *p, u32 k, u32 depth);
 void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_xpm *xq);
 bool pw_bmx_ppd_full(const struct pw_bmx_ppd *p, const struct pw_bmx_xpm *xq);
 void pw_bmx_spd_init(struct pw_bmx_spd *s, u32 k);
 void pw_bmx_spd_step(struct pw_bmx_spd *s, bool suspend, struct pw_bmx_xpm *xq, u32 stride);
+
+/* bmx_tools.c: not in the module */
+void pw_bmx_entry_unpack(u64 raw, struct pw_bmx_entry *e);
+u64 pw_bmx_entry_pack(const struct pw_bmx_entry *e);
 
 #endif /* PW_CORE_BMX_H */

@@ -62,14 +62,3 @@ void pw_cell_parse(const u8 *cell, u32 shift, struct pw_cell_hdr *h)
 	h->src = get_unaligned_be16(cell + PW_CELL_SRC);
 	h->dst = get_unaligned_be16(cell + PW_CELL_DST);
 }
-
-/**
- * pw_cell_crc_ok() - check the CRC of a cell
- * @cell: 53 bytes
- *
- * Return: true if bytes 51 and 52 hold the CRC of bytes 5..50.
- */
-bool pw_cell_crc_ok(const u8 *cell)
-{
-	return get_unaligned_be16(cell + PW_CELL_CRC) == pw_cell_crc(cell);
-}

@@ -61,6 +61,8 @@ u16 pw_cell_crc(const u8 *cell);
 void pw_cell_build(u8 *cell, const struct pw_cell_hdr *h, u32 shift, const u8 *data, u32 len);
 void pw_cell_parse(const u8 *cell, u32 shift, struct pw_cell_hdr *h);
 void pw_cell_set_vpi(u8 *cell, u32 vpi, u32 shift);
+
+/* bmx_tools.c: not in the module */
 bool pw_cell_crc_ok(const u8 *cell);
 
 #endif /* PW_CORE_BMX_CELL_H */

@@ -509,28 +509,6 @@ u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle)
 }
 
 /**
- * pw_bmx_fast_run() - run up to a cycle, with a bounded amount of work
- * @f: network
- * @cycle: last cycle to run
- * @budget: stop after the cycle in which this many attempts are reached
- *
- * Return: attempts carried out. @f->now is the cycle reached.
- */
-u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget)
-{
-	u64 at = pw_bmx_fast_next(f);
-	u32 n = 0;
-
-	while (at <= cycle && n < budget) {
-		n += run_cycle(f, at);
-		at = pw_bmx_fast_next(f);
-	}
-	if (at > cycle && f->now < cycle)
-		f->now = cycle;
-	return n;
-}
-
-/**
  * pw_bmx_fast_run_until() - run up to a cycle
  * @f: network
  * @cycle: last cycle to run

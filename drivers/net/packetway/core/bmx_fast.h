@@ -142,9 +142,11 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle);
 u64 pw_bmx_fast_next(const struct pw_bmx_fast *f);
 u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle);
-u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget);
 void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q);
 void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused);
+
+/* bmx_tools.c: not in the module */
+u32 pw_bmx_fast_run(struct pw_bmx_fast *f, u64 cycle, u32 budget);
 
 #endif /* PW_CORE_BMX_FAST_H */

@@ -43,15 +43,17 @@ static u32 cfg_entries(const struct pw_bmx_cfg *cfg)
 		     pw_bmx_entries_needed(pw_bmx_cfg_k(cfg)));
 }
 
-/* n PPDs and SPDs of k queues each */
-struct units {
-	struct pw_bmx_ppd *ppd;
-	struct pw_bmx_spd *spd;
-	struct pw_bmx_xpm *xpm;
-};
-
-static void take_units(struct pw_arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
-		       u32 stride, struct units *u)
+/**
+ * pw_bmx_units_layout() - memory of input and output units with their queues, initialized
+ * @a: arena
+ * @cfg: sizes, checked
+ * @n: how many of each
+ * @entries: table entries of an input unit
+ * @stride: words per entry
+ * @u: result
+ */
+void pw_bmx_units_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
+			 u32 stride, struct pw_bmx_units *u)
 {
 	u32 k = pw_bmx_cfg_k(cfg), depth = pw_bmx_cfg_depth(cfg), i;
 	u16 *row;
@@ -78,7 +80,7 @@ static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg
 {
 	u32 k = pw_bmx_cfg_k(cfg), ports = k * k;
 	struct pw_bmx_net head = {}, *net;
-	struct units u;
+	struct pw_bmx_units u;
 
 	net = pw_arena_take(a, sizeof(*net));
 	head.k = k;
@@ -93,7 +95,7 @@ static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg
 	head.out_suspend = pw_arena_take(a, ports);
 	head.peer = pw_arena_take(a, sizeof(*head.peer) * 2 * ports);
 	/* all outputs of an entry have the same VPI: two words per entry */
-	take_units(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), 2, &u);
+	pw_bmx_units_layout(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), 2, &u);
 	head.ppd = u.ppd;
 	head.spd = u.spd;
 	head.xpm = u.xpm;
@@ -193,12 +195,6 @@ struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
 	return net;
 }
 
-/* queue 0 of SPD @r: the queues of one SPD lie k apart in its switch */
-static struct pw_bmx_xpm *spd_queue(struct pw_bmx_xpm *xpm, u32 k, u32 r)
-{
-	return &xpm[(size_t)(r - r % k) * k + r % k];
-}
-
 /**
  * pw_bmx_net_step_spd() - first part of a cycle: all output units
  * @net: network
@@ -211,7 +207,7 @@ void pw_bmx_net_step_spd(struct pw_bmx_net *net)
 	net->cycle++;
 	for (r = 0; r < PW_BMX_STAGES * n; r++) {
 		suspend = r < 2 * n ? net->ppd[net->peer[r]].suspend : net->out_suspend[r - 2 * n];
-		pw_bmx_spd_step(&net->spd[r], suspend, spd_queue(net->xpm, k, r), k);
+		pw_bmx_spd_step(&net->spd[r], suspend, pw_bmx_spd_queue(net->xpm, k, r), k);
 	}
 	for (r = 0; r < n; r++) {
 		net->out_byte[r] = net->spd[2 * n + r].byte;
@@ -259,134 +255,4 @@ void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
 	for (r = 0; r < 2 * n; r++)
 		pw_bmx_ppd_step(&net->ppd[net->peer[r]], net->spd[r].byte, net->spd[r].byteind,
 				&net->xpm[(size_t)net->peer[r] * k]);
-}
-
-/**
- * pw_bmx_path() - units on a route, in the order a cell passes them
- * @k: ports of a switch
- * @s: source port
- * @d: destination port
- * @r: route 0..k-1, the middle switch
- * @path: result
- *
- * Return: 0, or -ERANGE for a port or route that does not exist.
- */
-int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path)
-{
-	u32 n = k * k;
-
-	if (s >= n || d >= n || r >= k)
-		return -ERANGE;
-	path->ppd[0] = s;
-	path->spd[0] = k * (s / k) + r;
-	path->ppd[1] = n + k * r + s / k;
-	path->spd[1] = n + k * r + d / k;
-	path->ppd[2] = 2 * n + k * (d / k) + r;
-	path->spd[2] = 2 * n + d;
-	return 0;
-}
-
-/**
- * pw_bmx_outputs() - source route as the list of switch outputs
- * @k: ports of a switch
- * @d: destination port
- * @r: route
- * @out: output of the first, middle and last switch
- *
- * Return: 0, or -ERANGE for a port or route that does not exist.
- */
-int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES])
-{
-	if (d >= k * k || r >= k)
-		return -ERANGE;
-	out[0] = r;
-	out[1] = d / k;
-	out[2] = d % k;
-	return 0;
-}
-
-/**
- * pw_bmx_outputs_parse() - destination and route from a list of switch outputs
- * @k: ports of a switch
- * @out: list
- * @len: its length
- * @d: result: destination port
- * @r: result: route
- *
- * Return: 0, -EINVAL if the list has not one output per stage, -ERANGE if it
- * names an output that a switch does not have.
- */
-int pw_bmx_outputs_parse(u32 k, const u8 *out, u32 len, u32 *d, u32 *r)
-{
-	if (len != PW_BMX_STAGES)
-		return -EINVAL;
-	if (out[0] >= k || out[1] >= k || out[2] >= k)
-		return -ERANGE;
-	*r = out[0];
-	*d = k * out[1] + out[2];
-	return 0;
-}
-
-static struct pw_bmx_switch *switch_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
-{
-	struct pw_bmx_switch *sw = pw_arena_take(a, sizeof(*sw));
-	u32 k = pw_bmx_cfg_k(cfg);
-	struct units u;
-
-	take_units(a, cfg, k, cfg->entries ? cfg->entries : PW_BMX_ENTRIES, 1 + k, &u);
-	if (sw) {
-		sw->k = k;
-		sw->cycle = 0;
-		sw->ppd = u.ppd;
-		sw->spd = u.spd;
-		sw->xpm = u.xpm;
-	}
-	return sw;
-}
-
-/**
- * pw_bmx_switch_size() - memory that a lone switch needs
- * @cfg: sizes, checked
- *
- * Return: bytes to hand to pw_bmx_switch_init().
- */
-size_t pw_bmx_switch_size(const struct pw_bmx_cfg *cfg)
-{
-	struct pw_arena a = {};
-
-	switch_layout(&a, cfg);
-	return a.used;
-}
-
-/**
- * pw_bmx_switch_init() - reset switch with empty tables
- * @mem: pw_bmx_switch_size() bytes, aligned to 8
- * @cfg: sizes, checked
- *
- * Return: the switch (at @mem).
- */
-struct pw_bmx_switch *pw_bmx_switch_init(void *mem, const struct pw_bmx_cfg *cfg)
-{
-	struct pw_arena a = { .base = mem };
-
-	return switch_layout(&a, cfg);
-}
-
-/**
- * pw_bmx_switch_step() - one cycle of a lone switch
- * @sw: switch
- * @byte: k input links
- * @byteind: their valid bits
- * @suspend: k suspends into the output units
- */
-void pw_bmx_switch_step(struct pw_bmx_switch *sw, const u8 *byte, const u8 *byteind,
-			const u8 *suspend)
-{
-	u32 i;
-
-	sw->cycle++;
-	for (i = 0; i < sw->k; i++)
-		pw_bmx_spd_step(&sw->spd[i], suspend[i], spd_queue(sw->xpm, sw->k, i), sw->k);
-	for (i = 0; i < sw->k; i++)
-		pw_bmx_ppd_step(&sw->ppd[i], byte[i], byteind[i], &sw->xpm[i * sw->k]);
 }

@@ -16,6 +16,7 @@
 
 #include "pw_os.h"
 #include "bmx.h"
+#include "bmx_arena.h"
 
 #define PW_BMX_STAGES	3
 /* cycles from byte 0 on the input link to byte 0 on the output link, idle network */
@@ -88,12 +89,6 @@ struct pw_bmx_net {
 	u64 dropped[PW_BMX_STAGES], corrupted[PW_BMX_STAGES];
 };
 
-/* ranks of the units on a route, in the order a cell meets them */
-struct pw_bmx_path {
-	u16 ppd[PW_BMX_STAGES];
-	u16 spd[PW_BMX_STAGES];
-};
-
 static inline u32 pw_bmx_cfg_k(const struct pw_bmx_cfg *cfg)
 {
 	return cfg->k ? cfg->k : PW_BMX_K;
@@ -127,12 +122,35 @@ static inline u32 pw_bmx_wire(u32 k, u32 i)
 	return k * (i % k) + i / k;
 }
 
+/* queue 0 of SPD @r: the queues of one SPD lie k apart in its switch */
+static inline struct pw_bmx_xpm *pw_bmx_spd_queue(struct pw_bmx_xpm *xpm, u32 k, u32 r)
+{
+	return &xpm[(size_t)(r - r % k) * k + r % k];
+}
+
+/* n PPDs and SPDs of k queues each */
+struct pw_bmx_units {
+	struct pw_bmx_ppd *ppd;
+	struct pw_bmx_spd *spd;
+	struct pw_bmx_xpm *xpm;
+};
+
+void pw_bmx_units_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg, u32 n, u32 entries,
+			 u32 stride, struct pw_bmx_units *u);
 u32 pw_bmx_entries_needed(u32 k);
 int pw_bmx_cfg_check(const struct pw_bmx_cfg *cfg);
 size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg);
 struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg);
 void pw_bmx_net_step_spd(struct pw_bmx_net *net);
 void pw_bmx_net_step_ppd(struct pw_bmx_net *net);
+
+/* bmx_tools.c: not in the module */
+
+/* ranks of the units on a route, in the order a cell meets them */
+struct pw_bmx_path {
+	u16 ppd[PW_BMX_STAGES];
+	u16 spd[PW_BMX_STAGES];
+};
 
 int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path);
 int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES]);

@@ -2,10 +2,6 @@
 /* BMX units, register by register: XPM, translation table, PPD, SPD. */
 #include "bmx.h"
 
-/* published form of a table entry: a select bit and a 12-bit VPI for each output */
-#define RAW_VPI(i)	(PW_BMX_K + 12 * (i))
-#define RAW_MASK	0xfff
-
 /**
  * pw_bmx_xpm_init() - empty queue
  * @x: queue
@@ -105,37 +101,6 @@ void pw_bmx_tab_get(const struct pw_bmx_tab *tab, u32 vpi, u32 k, struct pw_bmx_
 	e->sel = row[0];
 	for (i = 0; i < k; i++)
 		e->vpi[i] = tab->stride != 2 ? row[1 + i] : e->sel & BIT(i) ? row[1] : 0;
-}
-
-/**
- * pw_bmx_entry_unpack() - entry from its 56-bit form
- * @raw: four 12-bit VPIs (output 3 first) above four select bits
- * @e: result
- */
-void pw_bmx_entry_unpack(u64 raw, struct pw_bmx_entry *e)
-{
-	u32 i;
-
-	memset(e, 0, sizeof(*e));
-	e->sel = raw & (BIT(PW_BMX_K) - 1);
-	for (i = 0; i < PW_BMX_K; i++)
-		e->vpi[i] = raw >> RAW_VPI(i) & RAW_MASK;
-}
-
-/**
- * pw_bmx_entry_pack() - 56-bit form of an entry of a 4x4 switch
- * @e: entry; outputs beyond 3 and VPI bits beyond 12 are left out
- *
- * Return: the 56-bit number.
- */
-u64 pw_bmx_entry_pack(const struct pw_bmx_entry *e)
-{
-	u64 raw = e->sel & (BIT(PW_BMX_K) - 1);
-	u32 i;
-
-	for (i = 0; i < PW_BMX_K; i++)
-		raw |= (u64)(e->vpi[i] & RAW_MASK) << RAW_VPI(i);
-	return raw;
 }
 
 /**

@@ -8,74 +8,6 @@
  */
 #include "eep.h"
 
-static const struct {
-	const char *name;
-	const char *field;
-	const char *str;
-} pw_eep_errs[PW_EEP_E_NUM] = {
-	[PW_EEP_OK] = { "ok", "", "well formed" },
-	[PW_EEP_E_FRAME] = { "frame", "frame", "no bytes, or more than can be counted" },
-	[PW_EEP_E_PREFIX_TRUNC] = { "prefix_trunc", "prefix",
-		"frame ends where an L2RH, symbol or header must begin" },
-	[PW_EEP_E_PREFIX_LIMIT] = { "prefix_limit", "prefix", "too many bytes of L2RHs, symbols" },
-	[PW_EEP_E_L2RH_LEN] = { "l2rh_len", "prefix.l2rh", "length 0" },
-	[PW_EEP_E_L2RH_OVERRUN] = { "l2rh_overrun", "prefix.l2rh", "runs past the frame" },
-	[PW_EEP_E_SYM_OVERRUN] = { "symbol_overrun", "prefix.symbol", "runs past the frame" },
-	[PW_EEP_E_VERSION] = { "version", "v", "version is not 0" },
-	[PW_EEP_E_HDR_TRUNC] = { "header_trunc", "header", "frame ends inside the header" },
-	[PW_EEP_E_DT_RESERVED] = { "dt_reserved", "dt", "reserved destination" },
-	[PW_EEP_E_DT_UNDEF] = { "dt_undefined", "dt", "destination is 0" },
-	[PW_EEP_E_ESIZE] = { "e_size", "e", "element size 5..7" },
-	[PW_EEP_E_SA] = { "sa_msbit", "sa", "first bit is set" },
-	[PW_EEP_E_PL] = { "pl", "pl", "padding without a data block" },
-	[PW_EEP_E_DL] = { "dl", "dl", "data block runs past the frame" },
-	[PW_EEP_E_OH_OVERRUN] = { "oh_overrun", "oh", "runs past the frame" },
-	[PW_EEP_E_OH_LAST] = { "oh_last", "oh", "frame ends before the last one" },
-	[PW_EEP_E_OH_LIMIT] = { "oh_limit", "oh", "too many" },
-	[PW_EEP_E_OT_OVERRUN] = { "ot_overrun", "ot", "runs past the place of TAIL" },
-	[PW_EEP_E_OT_LAST] = { "ot_last", "ot", "TAIL comes before the last one" },
-	[PW_EEP_E_OT_LIMIT] = { "ot_limit", "ot", "too many" },
-	[PW_EEP_E_OT_MISSING] = { "ot_missing", "ot", "announced by an OH and not there" },
-	[PW_EEP_E_TAIL] = { "tail", "tail", "frame ends before TAIL does" },
-	[PW_EEP_E_TRAILING] = { "trailing", "tail", "bytes after TAIL" },
-	[PW_EEP_E_NO_L2RH] = { "no_l2rh", "prefix", "no L2RH" },
-	[PW_EEP_E_CRC32] = { "crc32", "ot.crc32", "does not match the data block" },
-	[PW_EEP_E_CRC64] = { "crc64", "ot.crc64", "does not match the data block" },
-};
-
-/**
- * pw_eep_err_field - the field that an error is about
- * @err: enum pw_eep_err
- *
- * Return: its name, as in the JSON form of a message.
- */
-const char *pw_eep_err_field(int err)
-{
-	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].field : "?";
-}
-
-/**
- * pw_eep_err_str - what is wrong with that field
- * @err: enum pw_eep_err
- *
- * Return: a few words.
- */
-const char *pw_eep_err_str(int err)
-{
-	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].str : "unknown error";
-}
-
-/**
- * pw_eep_err_name - short unique name of an error, for counters
- * @err: enum pw_eep_err
- *
- * Return: lower-case letters, digits and underscores.
- */
-const char *pw_eep_err_name(int err)
-{
-	return err >= 0 && err < PW_EEP_E_NUM ? pw_eep_errs[err].name : "unknown";
-}
-
 /**
  * pw_eep_err_te - how an error is reported to the source
  * @err: enum pw_eep_err
@@ -107,64 +39,6 @@ bool pw_eep_may_answer(const struct pw_eep_view *v)
 {
 	return v->hdr_seen && pw_addr_kind(v->sa) == PW_ADDR_KIND_PHYS &&
 	       v->pt != PW_PT_ERR && v->dt != PW_ADDR_BROADCAST;
-}
-
-/**
- * pw_eep_pt_name - name of a packet type
- * @pt: packet type
- *
- * Return: the name, or NULL.
- */
-const char *pw_eep_pt_name(u16 pt)
-{
-	switch (pt) {
-	case PW_PT_RRP:		return "RRP";
-	case PW_PT_EMBEDDED:	return "EMBEDDED";
-	case PW_PT_MEM_READ:	return "MEM_READ";
-	case PW_PT_MEM_WRITE:	return "MEM_WRITE";
-	case PW_PT_IP:		return "IP";
-	case PW_PT_SNMP:	return "SNMP";
-	case PW_PT_ATM:		return "ATM";
-	case PW_PT_ETHERNET:	return "ETHERNET";
-	case PW_PT_VME:		return "VME";
-	case PW_PT_ATON:	return "ATON";
-	case PW_PT_ESP:		return "ESP";
-	case PW_PT_POETS:	return "POETS";
-	case PW_PT_ECHO:	return "ECHO";
-	case PW_PT_ERR:		return "ERR";
-	default:		return NULL;
-	}
-}
-
-static const char * const pw_te_rrp_names[] = {
-	NULL, "GVL2", "L2SR", "RDRC", "TELL", "INFO", "HRTO", "WRU", "GVRT", "RTBL",
-};
-
-static const char * const pw_te_err_names[] = {
-	NULL, "UNK", "HRDOWN", "LINKDOWN", "GENERAL", "TOOBIG", "BADOPT", "BADL2RH",
-};
-
-static const char * const pw_te_echo_names[] = { NULL, "REQUEST", "REPLY" };
-
-/**
- * pw_eep_te_name - name of a packet type extension
- * @pt: packet type
- * @te: its extension
- *
- * Return: the name, or NULL.
- */
-const char *pw_eep_te_name(u16 pt, u16 te)
-{
-	switch (pt) {
-	case PW_PT_RRP:
-		return te < ARRAY_SIZE(pw_te_rrp_names) ? pw_te_rrp_names[te] : NULL;
-	case PW_PT_ERR:
-		return te < ARRAY_SIZE(pw_te_err_names) ? pw_te_err_names[te] : NULL;
-	case PW_PT_ECHO:
-		return te < ARRAY_SIZE(pw_te_echo_names) ? pw_te_echo_names[te] : NULL;
-	default:
-		return NULL;
-	}
 }
 
 /* Parse -------------------------------------------------------------------- */
@@ -469,37 +343,6 @@ int pw_eep_parse(const u8 *buf, size_t len, struct pw_eep_view *v)
 	return err ? err : pw_eep_parse_trailer(buf + v->ot_off, len - v->ot_off, v);
 }
 
-static void pw_eep_iter_init(struct pw_eep_iter *it, const u8 *base, u32 pos, u32 end,
-			     enum pw_eep_kind chain)
-{
-	it->base = base;
-	it->pos = pos;
-	it->end = end;
-	it->chain = chain;
-}
-
-/**
- * pw_eep_iter_prefix - walk L2RHs and symbols
- * @it: iterator
- * @head: first bytes of the frame; offsets of elements count from here
- * @v: view of the accepted message
- */
-void pw_eep_iter_prefix(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v)
-{
-	pw_eep_iter_init(it, head, 0, v->hdr_off, PW_EEP_L2RH);
-}
-
-/**
- * pw_eep_iter_oh - walk optional headers
- * @it: iterator
- * @head: first bytes of the frame; offsets of elements count from here
- * @v: view of the accepted message
- */
-void pw_eep_iter_oh(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v)
-{
-	pw_eep_iter_init(it, head, v->oh_off, v->oh_off + v->oh_len, PW_EEP_OH);
-}
-
 /**
  * pw_eep_iter_ot - walk optional trailers
  * @it: iterator
@@ -694,8 +537,18 @@ int pw_eep_build_header(const struct pw_eep_hdr *h, u8 *out, size_t cap)
 	return PW_EEP_HDR_LEN;
 }
 
-/* element of @size bytes: @hdr_len bytes of header are written by the caller */
-static int pw_eep_put_body(u8 *out, size_t cap, u32 size, u32 hdr_len, const u8 *data, size_t len)
+/**
+ * pw_eep_put_body - write an element but for its header
+ * @out: where to
+ * @cap: room there
+ * @size: bytes of the element
+ * @hdr_len: bytes of its header, which the caller writes
+ * @data: its data
+ * @len: number of data bytes; padding follows
+ *
+ * Return: @size or -ENOSPC.
+ */
+int pw_eep_put_body(u8 *out, size_t cap, u32 size, u32 hdr_len, const u8 *data, size_t len)
 {
 	if (cap < size)
 		return -ENOSPC;
@@ -729,58 +582,6 @@ int pw_eep_put_l2rh(u8 *out, size_t cap, const u8 *route, size_t len)
 }
 
 /**
- * pw_eep_put_symbol - write a symbol
- * @out: where to
- * @cap: room there
- * @type: symbol type
- * @data: its data
- * @len: number of data bytes
- *
- * Return: bytes written, -EINVAL or -ENOSPC.
- */
-int pw_eep_put_symbol(u8 *out, size_t cap, u32 type, const u8 *data, size_t len)
-{
-	int ret;
-
-	if (type > PW_SYM_TYPE_MASK || len > PW_SYM_MAX)
-		return -EINVAL;
-	ret = pw_eep_put_body(out, cap, pw_sym_size(len), PW_SYM_HDR_LEN, data, len);
-	if (ret > 0) {
-		out[0] = PW_EEP_VERSION << PW_EEP_V_SHIFT;
-		put_unaligned_be24((u32)PW_EEP_B1_SYMBOL << 16 | type, out + 1);
-		out[4] = len;
-	}
-	return ret;
-}
-
-/**
- * pw_eep_put_opt - write an OH or OT
- * @out: where to
- * @cap: room there
- * @type: its type
- * @mandatory: T bit
- * @last: C bit
- * @data: its data
- * @len: number of data bytes
- *
- * Return: bytes written, -EINVAL or -ENOSPC.
- */
-int pw_eep_put_opt(u8 *out, size_t cap, u8 type, bool mandatory, bool last, const u8 *data,
-		   size_t len)
-{
-	int ret;
-
-	if (type > PW_OPT_TYPE_MASK || len > PW_OPT_MAX)
-		return -EINVAL;
-	ret = pw_eep_put_body(out, cap, pw_opt_size(len), PW_OPT_HDR_LEN, data, len);
-	if (ret > 0) {
-		out[0] = (mandatory ? PW_OPT_T : 0) | (last ? PW_OPT_C : 0) | type;
-		out[1] = len;
-	}
-	return ret;
-}
-
-/**
  * pw_eep_put_tail - write TAIL
  * @out: where to
  * @cap: room there
@@ -794,217 +595,6 @@ int pw_eep_put_tail(u8 *out, size_t cap, u64 ei)
 		return -ENOSPC;
 	put_unaligned_be64(ei, out);
 	return PW_EEP_TAIL_LEN;
-}
-
-/* bytes of a chain of options, or -EINVAL */
-static int pw_eep_opts_len(const struct pw_eep_opt *opt, u32 n)
-{
-	int len = 0;
-	u32 i;
-
-	if (n > PW_EEP_MAX_OPTS)
-		return -EINVAL;
-	for (i = 0; i < n; i++) {
-		if (opt[i].type > PW_OPT_TYPE_MASK || opt[i].len > PW_OPT_MAX)
-			return -EINVAL;
-		len += pw_opt_size(opt[i].len);
-	}
-	return len;
-}
-
-/**
- * pw_eep_front_len - bytes before the data block
- * @m: message to build
- *
- * Return: bytes of prefixes, header and OHs, or -EINVAL.
- */
-int pw_eep_front_len(const struct pw_eep_msg *m)
-{
-	u32 len = 0;
-	int ohs;
-	u32 i;
-
-	for (i = 0; i < m->nprefix; i++) {
-		const struct pw_eep_prefix *pf = &m->prefix[i];
-
-		if (pf->kind == PW_EEP_L2RH) {
-			if (!pf->len || pf->len > PW_L2RH_MAX)
-				return -EINVAL;
-			len += pw_l2rh_size(pf->len);
-		} else if (pf->kind == PW_EEP_SYMBOL) {
-			if (pf->type > PW_SYM_TYPE_MASK || pf->len > PW_SYM_MAX)
-				return -EINVAL;
-			len += pw_sym_size(pf->len);
-		} else {
-			return -EINVAL;
-		}
-		if (len > PW_EEP_MAX_PREFIX_LEN)
-			return -EINVAL;
-	}
-	ohs = pw_eep_opts_len(m->oh, m->noh);
-	return ohs < 0 ? ohs : (int)len + PW_EEP_HDR_LEN + ohs;
-}
-
-/**
- * pw_eep_back_len - bytes after the data
- * @m: message to build
- *
- * An OT that an OH announces must be there, in order; where none is announced
- * the first of several may not be empty, optional and of type 0.
- *
- * Return: bytes of padding, OTs and TAIL, or -EINVAL.
- */
-int pw_eep_back_len(const struct pw_eep_msg *m)
-{
-	int ots = pw_eep_opts_len(m->ot, m->nots);
-	bool announced = false;
-	u32 i, j = 0;
-
-	if (ots < 0)
-		return ots;
-	for (i = 0; i < m->noh; i++) {
-		if (m->oh[i].type > PW_OPT_TYPE_MASK)
-			return -EINVAL;
-		if (!(BIT_ULL(m->oh[i].type) & PW_OH_ANNOUNCE_MASK))
-			continue;
-		while (j < m->nots && m->ot[j].type != m->oh[i].type)
-			j++;
-		if (j++ >= m->nots)
-			return -EINVAL;
-		announced = true;
-	}
-	/* it would be read as TAIL */
-	if (!announced && m->nots > 1 && !m->ot[0].type && !m->ot[0].len && !m->ot[0].mandatory)
-		return -EINVAL;
-	return pw_eep_pl(m->hdr.data_len) + ots + PW_EEP_TAIL_LEN;
-}
-
-/**
- * pw_eep_msg_len - length of a message to build
- * @m: the message
- *
- * Return: bytes, -EINVAL for an element out of range, -EMSGSIZE for too much data.
- */
-int pw_eep_msg_len(const struct pw_eep_msg *m)
-{
-	int front = pw_eep_front_len(m);
-	int back = pw_eep_back_len(m);
-
-	if (front < 0 || back < 0)
-		return -EINVAL;
-	if (m->hdr.data_len > PW_EEP_MAX_DATA)
-		return -EMSGSIZE;
-	return front + (int)m->hdr.data_len + back;
-}
-
-static int pw_eep_put_opts(const struct pw_eep_opt *opt, u32 n, u8 *out, size_t cap)
-{
-	size_t pos = 0;
-	int ret;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		ret = pw_eep_put_opt(out + pos, cap - pos, opt[i].type, opt[i].mandatory,
-				     i + 1 == n, opt[i].data, opt[i].len);
-		if (ret < 0)
-			return ret;
-		pos += ret;
-	}
-	return pos;
-}
-
-/**
- * pw_eep_build_front - write what comes before the data block
- * @m: message to build
- * @out: where to
- * @cap: room there
- *
- * Return: bytes written, -EINVAL, -EMSGSIZE or -ENOSPC.
- */
-int pw_eep_build_front(const struct pw_eep_msg *m, u8 *out, size_t cap)
-{
-	struct pw_eep_hdr hdr = m->hdr;
-	size_t pos = 0;
-	int ret;
-	u32 i;
-
-	ret = pw_eep_front_len(m);
-	if (ret < 0)
-		return ret;
-	if (cap < (size_t)ret)
-		return -ENOSPC;
-	for (i = 0; i < m->nprefix; i++) {
-		const struct pw_eep_prefix *pf = &m->prefix[i];
-
-		if (pf->kind == PW_EEP_L2RH)
-			ret = pw_eep_put_l2rh(out + pos, cap - pos, pf->data, pf->len);
-		else
-			ret = pw_eep_put_symbol(out + pos, cap - pos, pf->type, pf->data, pf->len);
-		if (ret < 0)
-			return ret;
-		pos += ret;
-	}
-	hdr.h = m->noh > 0;
-	ret = pw_eep_build_header(&hdr, out + pos, cap - pos);
-	if (ret < 0)
-		return ret;
-	pos += ret;
-	ret = pw_eep_put_opts(m->oh, m->noh, out + pos, cap - pos);
-	return ret < 0 ? ret : (int)pos + ret;
-}
-
-/**
- * pw_eep_build_back - write what comes after the data
- * @m: message to build
- * @out: where to, right behind the last data byte
- * @cap: room there
- *
- * Return: bytes of padding, OTs and TAIL written, -EINVAL or -ENOSPC.
- */
-int pw_eep_build_back(const struct pw_eep_msg *m, u8 *out, size_t cap)
-{
-	u32 pl = pw_eep_pl(m->hdr.data_len);
-	int ret = pw_eep_back_len(m);
-
-	if (ret < 0)
-		return ret;
-	if (cap < (size_t)ret)
-		return -ENOSPC;
-	memset(out, 0, pl);
-	ret = pw_eep_put_opts(m->ot, m->nots, out + pl, cap - pl);
-	if (ret < 0)
-		return ret;
-	pw_eep_put_tail(out + pl + ret, cap - pl - ret, m->ei);
-	return pl + ret + PW_EEP_TAIL_LEN;
-}
-
-/**
- * pw_eep_build - write a whole message
- * @m: the message
- * @out: where to
- * @cap: room there
- *
- * Return: bytes written, -EINVAL, -EMSGSIZE or -ENOSPC.
- */
-int pw_eep_build(const struct pw_eep_msg *m, u8 *out, size_t cap)
-{
-	size_t pos;
-	int ret;
-
-	ret = pw_eep_msg_len(m);
-	if (ret < 0)
-		return ret;
-	if (cap < (size_t)ret)
-		return -ENOSPC;
-	ret = pw_eep_build_front(m, out, cap);
-	if (ret < 0)
-		return ret;
-	pos = ret;
-	if (m->hdr.data_len)
-		memcpy(out + pos, m->data, m->hdr.data_len);
-	pos += m->hdr.data_len;
-	ret = pw_eep_build_back(m, out + pos, cap - pos);
-	return ret < 0 ? ret : (int)pos + ret;
 }
 
 /* Integrity ---------------------------------------------------------------- */
@@ -1105,11 +695,6 @@ int pw_eep_crc_verify(const u8 *buf, const struct pw_eep_view *v)
 
 /* Byte order --------------------------------------------------------------- */
 
-static u8 pw_eep_elem_size(u8 e)
-{
-	return (e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX ? 1 : 1 << (e & PW_E_SIZE_MASK);
-}
-
 /**
  * pw_eep_needs_swap - must a data block be swapped for a host?
  * @e: E of the message
@@ -1152,51 +737,6 @@ void pw_eep_swap(u8 *data, size_t len, u8 e)
 			put_unaligned_le64(lo, data);
 			put_unaligned_le64(hi, data + 8);
 		}
-	}
-}
-
-/**
- * pw_eep_swap_init - begin a swap over fragments
- * @sw: state
- * @e: E of the message
- */
-void pw_eep_swap_init(struct pw_eep_swapper *sw, u8 e)
-{
-	sw->size = pw_eep_elem_size(e);
-	sw->have = 0;
-}
-
-/**
- * pw_eep_swap_feed - swap the next fragment in place
- * @sw: state
- * @data: fragment
- * @len: its length
- *
- * An element may begin in one fragment and end in a later one, so fragments
- * must stay mapped until the last one was fed.
- */
-void pw_eep_swap_feed(struct pw_eep_swapper *sw, u8 *data, size_t len)
-{
-	size_t whole;
-	u8 i;
-
-	if (sw->size == 1)
-		return;
-	while (len) {
-		if (!sw->have && len >= sw->size) {
-			whole = len & ~((size_t)sw->size - 1);
-			pw_eep_swap(data, whole, ilog2(sw->size));
-			data += whole;
-			len -= whole;
-			continue;
-		}
-		sw->at[sw->have++] = data++;
-		len--;
-		if (sw->have < sw->size)
-			continue;
-		for (i = 0; i < sw->size / 2; i++)
-			swap(*sw->at[i], *sw->at[sw->size - 1 - i]);
-		sw->have = 0;
 	}
 }
 

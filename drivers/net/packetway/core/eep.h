@@ -20,6 +20,9 @@
  *   a router; a slot of zeros is free.
  * - The low six bits of byte 0 of an L2RH or symbol and all padding are zero
  *   when sent and ignored when received, as RZ is. Their version is checked.
+ *
+ * The functions of eep_tools.c and eep_build.c are for tools and tests: the module does not
+ * have them.
  */
 #ifndef PW_CORE_EEP_H
 #define PW_CORE_EEP_H
@@ -387,6 +390,15 @@ int pw_eep_parse(const u8 *buf, size_t len, struct pw_eep_view *v);
 int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v);
 int pw_eep_parse_trailer(const u8 *trailer, size_t len, struct pw_eep_view *v);
 
+static inline void pw_eep_iter_init(struct pw_eep_iter *it, const u8 *base, u32 pos, u32 end,
+				    enum pw_eep_kind chain)
+{
+	it->base = base;
+	it->pos = pos;
+	it->end = end;
+	it->chain = chain;
+}
+
 void pw_eep_iter_prefix(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v);
 void pw_eep_iter_oh(struct pw_eep_iter *it, const u8 *head, const struct pw_eep_view *v);
 void pw_eep_iter_ot(struct pw_eep_iter *it, const u8 *trailer, const struct pw_eep_view *v);
@@ -414,6 +426,7 @@ static inline u64 pw_eep_unknown_mandatory(const struct pw_eep_view *v)
 /* Build -------------------------------------------------------------------- */
 
 int pw_eep_build_header(const struct pw_eep_hdr *h, u8 *out, size_t cap);
+int pw_eep_put_body(u8 *out, size_t cap, u32 size, u32 hdr_len, const u8 *data, size_t len);
 int pw_eep_put_l2rh(u8 *out, size_t cap, const u8 *route, size_t len);
 int pw_eep_put_symbol(u8 *out, size_t cap, u32 type, const u8 *data, size_t len);
 int pw_eep_put_opt(u8 *out, size_t cap, u8 type, bool mandatory, bool last, const u8 *data,
@@ -435,6 +448,12 @@ int pw_eep_crc_check(const struct pw_eep_crc *crc, const u8 *trailer, const stru
 int pw_eep_crc_verify(const u8 *buf, const struct pw_eep_view *v);
 
 /* Byte order --------------------------------------------------------------- */
+
+/* bytes of an element of the data block */
+static inline u8 pw_eep_elem_size(u8 e)
+{
+	return (e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX ? 1 : 1 << (e & PW_E_SIZE_MASK);
+}
 
 bool pw_eep_needs_swap(u8 e, bool host_little);
 void pw_eep_swap(u8 *data, size_t len, u8 e);

@@ -6,6 +6,8 @@
  * is called with it needs one lock of the caller. Time is any unsigned 64-bit
  * count of any unit that does not go backwards (should it do so, the store
  * uses the latest time it has seen); a lifetime is in the same unit.
+ *
+ * The functions of esp_tools.c are for tools and tests: the module does not have them.
  */
 #ifndef PW_CORE_ESP_H
 #define PW_CORE_ESP_H
@@ -53,6 +55,14 @@ struct pw_esp_store {
 	u32 *bucket;
 	struct pw_esp_binding *ring;
 };
+
+/* place of the @nth oldest binding */
+static inline u32 pw_esp_ring_index(const struct pw_esp_store *st, u32 nth)
+{
+	u32 i = st->head + nth;
+
+	return i >= st->capacity ? i - st->capacity : i;
+}
 
 size_t pw_esp_store_bytes(u32 capacity);
 int pw_esp_store_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capacity,

@@ -34,38 +34,6 @@ const struct pw_esp_desc pw_esp_desc[PW_ESP_OPCODES] = {
 	},
 };
 
-const char *const pw_esp_field_name[PW_ESP_F_COUNT] = {
-	[PW_ESP_F_TAG] = "tag",
-	[PW_ESP_F_THRESH] = "thresh",
-	[PW_ESP_F_VAL] = "val",
-	[PW_ESP_F_VAL_TAG] = "valTag",
-	[PW_ESP_F_CNT_TAG] = "cntTag",
-	[PW_ESP_F_SIB_TAG] = "sibTag",
-	[PW_ESP_F_FWD_TAG] = "fwdTag",
-	[PW_ESP_F_FWD_THRESH] = "fwdThresh",
-	[PW_ESP_F_COMP_TAG] = "compTag",
-	[PW_ESP_F_PKT_ID] = "pktId",
-};
-
-const char *const pw_esp_reason_name[PW_ESP_R_COUNT] = {
-	[PW_ESP_R_OK] = "ok",
-	[PW_ESP_R_SHORT] = "short",
-	[PW_ESP_R_LOCATION] = "location",
-	[PW_ESP_R_OPCODE] = "opcode",
-	[PW_ESP_R_LENGTH] = "length",
-	[PW_ESP_R_OPERATOR] = "operator",
-	[PW_ESP_R_STATE] = "state",
-	[PW_ESP_R_FULL] = "full",
-};
-
-const char *const pw_esp_verdict_name[PW_ESP_V_COUNT] = {
-	[PW_ESP_V_PASS] = "pass",
-	[PW_ESP_V_FORWARD] = "forward",
-	[PW_ESP_V_DISCARD] = "discard",
-	[PW_ESP_V_ABORT] = "abort",
-	[PW_ESP_V_DROP] = "drop",
-};
-
 /**
  * pw_esp_op_name - what an operator is called
  * @kind: which set of operators
@@ -174,37 +142,6 @@ enum pw_esp_reason pw_esp_parse(const void *buf, size_t len, struct pw_esp_insn 
 	for (i = 0; i < d->n; i++)
 		in->f[d->field[i]] = get_unaligned_be64(p + PW_ESP_HDR_LEN + 4 + 8 * i);
 	return PW_ESP_R_OK;
-}
-
-/**
- * pw_esp_build - write a packet
- * @buf: where to
- * @size: room there
- * @in: what it says
- *
- * Return: bytes written, or 0 where @in is not an instruction or does not fit.
- */
-size_t pw_esp_build(void *buf, size_t size, const struct pw_esp_insn *in)
-{
-	const struct pw_esp_desc *d;
-	u8 *p = buf;
-	unsigned int i;
-	size_t len;
-
-	if (!in->opcode || in->opcode >= PW_ESP_OPCODES)
-		return 0;
-	d = &pw_esp_desc[in->opcode];
-	len = PW_ESP_HDR_LEN + 4 + 8 * d->n;
-	if (size < len || !pw_esp_op_valid(d->op_kind, in->op) ||
-	    FIELD_GET(PW_ESP_LOC_MASK, in->ctl) > PW_ESP_LOC_ENDS)
-		return 0;
-	p[0] = in->ctl;
-	p[1] = in->opcode;
-	put_unaligned_be16(1 + 2 * d->n, p + 2);
-	put_unaligned_be32(in->op, p + PW_ESP_HDR_LEN);
-	for (i = 0; i < d->n; i++)
-		put_unaligned_be64(in->f[d->field[i]], p + PW_ESP_HDR_LEN + 4 + 8 * i);
-	return len;
 }
 
 static void count_one(struct pw_esp_txn *t, u64 tag, u64 *v)

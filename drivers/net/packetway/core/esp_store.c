@@ -24,13 +24,6 @@ static bool expired(const struct pw_esp_store *st, const struct pw_esp_binding *
 	return st->now - b->born >= st->lifetime;
 }
 
-static u32 ring_index(const struct pw_esp_store *st, u32 nth)
-{
-	u32 i = st->head + nth;
-
-	return i >= st->capacity ? i - st->capacity : i;
-}
-
 static u32 buckets(u32 capacity)
 {
 	return 1U << fls(capacity - 1);
@@ -116,7 +109,7 @@ u32 pw_esp_store_reap(struct pw_esp_store *st, u64 now, u32 budget)
 		/* the oldest of its chain, unless a lookup unlinked it already */
 		if (*first == st->head)
 			*first = b->next;
-		st->head = ring_index(st, 1);
+		st->head = pw_esp_ring_index(st, 1);
 		st->used--;
 		n++;
 	}
@@ -131,7 +124,7 @@ static u32 count_expired(const struct pw_esp_store *st)
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (expired(st, &st->ring[ring_index(st, mid)]))
+		if (expired(st, &st->ring[pw_esp_ring_index(st, mid)]))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -150,42 +143,6 @@ u32 pw_esp_store_live(struct pw_esp_store *st, u64 now)
 {
 	pw_esp_store_reap(st, now, 0);
 	return st->used - count_expired(st);
-}
-
-/**
- * pw_esp_store_next_expiry - when the oldest binding in memory goes
- * @st: the store
- *
- * Return: the time at which it expires (it may be past), or U64_MAX if there is
- * none.
- */
-u64 pw_esp_store_next_expiry(const struct pw_esp_store *st)
-{
-	u64 born;
-
-	if (!st->used)
-		return U64_MAX;
-	born = st->ring[st->head].born;
-	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
-}
-
-/**
- * pw_esp_store_last_expiry - when the youngest binding in memory goes
- * @st: the store
- *
- * From then on the store is empty unless something is put into it, and its
- * owner may give back all of its memory.
- *
- * Return: the time (it may be past), or 0 if there is nothing.
- */
-u64 pw_esp_store_last_expiry(const struct pw_esp_store *st)
-{
-	u64 born;
-
-	if (!st->used)
-		return 0;
-	born = st->ring[ring_index(st, st->used - 1)].born;
-	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
 }
 
 /**
@@ -208,7 +165,7 @@ bool pw_esp_store_peek(struct pw_esp_store *st, u64 now, u32 nth, u64 *tag, u64 
 	gone = count_expired(st);
 	if (nth >= st->used - gone)
 		return false;
-	b = &st->ring[ring_index(st, gone + nth)];
+	b = &st->ring[pw_esp_ring_index(st, gone + nth)];
 	*tag = b->tag;
 	*val = b->val;
 	*left = st->lifetime - (st->now - b->born);
@@ -254,7 +211,7 @@ static void find(struct pw_esp_store *st, struct pw_esp_slot *s)
 /* the caller has made sure that there is room */
 static void append(struct pw_esp_store *st, u64 tag, u32 hash, u64 val, u64 born)
 {
-	u32 at = ring_index(st, st->used++);
+	u32 at = pw_esp_ring_index(st, st->used++);
 	u32 *link = &st->bucket[hash & st->mask];
 
 	while (*link != NIL)
@@ -287,7 +244,7 @@ int pw_esp_store_copy(struct pw_esp_store *dst, struct pw_esp_store *src, u64 no
 	if (src->used > dst->capacity)
 		return -ENOSPC;
 	for (i = 0; i < src->used; i++) {
-		const struct pw_esp_binding *b = &src->ring[ring_index(src, i)];
+		const struct pw_esp_binding *b = &src->ring[pw_esp_ring_index(src, i)];
 		struct pw_esp_slot s = {
 			.tag = b->tag,
 			.hash = (u32)siphash_1u64(b->tag, &dst->key),
@@ -430,39 +387,4 @@ int pw_esp_txn_commit(struct pw_esp_txn *t)
 			append(st, s->tag, s->hash, s->val, st->now);
 	}
 	return 0;
-}
-
-/**
- * pw_esp_store_get - read one tag
- * @st: the store
- * @now: time
- * @tag: the tag
- * @val: its value, 0 where there is none
- *
- * Return: whether there is one.
- */
-bool pw_esp_store_get(struct pw_esp_store *st, u64 now, u64 tag, u64 *val)
-{
-	struct pw_esp_txn t;
-
-	pw_esp_txn_begin(&t, st, now);
-	return pw_esp_txn_get(&t, tag, val);
-}
-
-/**
- * pw_esp_store_put - write one tag
- * @st: the store
- * @now: time
- * @tag: the tag
- * @val: its value
- *
- * Return: 0, or -ENOSPC where the tag is new and does not fit.
- */
-int pw_esp_store_put(struct pw_esp_store *st, u64 now, u64 tag, u64 val)
-{
-	struct pw_esp_txn t;
-
-	pw_esp_txn_begin(&t, st, now);
-	pw_esp_txn_put(&t, tag, val);
-	return pw_esp_txn_commit(&t);
 }

@@ -2,136 +2,9 @@
 /* Whole BMX fabric: AAL units, network, processes and the messages between them. */
 #include "aal_ctl.h"
 #include "bmx_arena.h"
-#include "fabric.h"
-#include "fabric_lone.h"
+#include "fabric_priv.h"
 
-#define NONE PW_AAL_NONE
-#define NEVER PW_FABRIC_NEVER
-#define MAP_WORDS 8	/* bits for 256 ports */
-#define SLOTS 64	/* cycles that the wheel of units covers */
 #define IDLE_EVERY 64	/* rtl: cycles between two checks for an idle fabric */
-
-/* a message from pw_fabric_send() to ops->done() */
-struct fmsg {
-	u64 cookie;
-	const u8 *data;
-	struct pw_fabric_times t;
-	u32 len;
-	u32 id;
-	u32 cells;
-	u32 acks;		/* receive blocks set aside at the sender */
-	u16 src, dst;
-	u16 next, prev;
-	u16 need;		/* deliveries outstanding */
-	u16 gen;
-	u16 sqn;		/* of its first cell */
-	s8 route;
-	bool used, acked, ended;
-	u32 got[MAP_WORDS];	/* read by the process of that port */
-	u32 done[MAP_WORDS];	/* handed to the owner */
-};
-
-/* a cell in the network of the fast engine */
-struct fcell {
-	struct pw_aal_cell c;
-	u32 next;
-	u16 copies;
-	u16 vpi;		/* at the sender */
-	u8 damage;		/* bit s: PPD of stage s flipped a bit */
-};
-
-/* a tapped link of the rtl engine */
-struct ftap {
-	u64 start;
-	u8 n;			/* bytes of the current cell, or TAP_WAIT */
-	bool lost;
-	u8 cell[PW_BMX_CELL];
-};
-
-#define TAP_WAIT	0xff	/* ignore bytes until the link is idle */
-#define TAPS		(PW_BMX_STAGES + 1)	/* links per port: into each stage, to the port */
-
-struct fport {
-	struct pw_aal *u;
-	struct pw_aal_host host;
-	u16 *ready;		/* complete messages, oldest first */
-	u16 r_head, r_num, r_cap;
-	u16 q_head, q_tail;	/* messages of this sender */
-	u16 q_wait;		/* first one not started */
-	u16 q_num;
-	u16 tx, rx;		/* message being packed, read */
-	u32 reserved;
-	bool attached;
-	bool sent_last;
-	bool full;		/* a send was refused */
-	bool waiting;		/* its message may not be let in yet */
-	u64 ticket;
-	/* fast engine: next event of the unit, and enum noted */
-	u8 noted;
-	u64 next;
-};
-
-/* where the next event of a unit is entered */
-enum noted {
-	NOT_NOTED,
-	IN_WHEEL,	/* in the slot of its cycle */
-	FAR_AWAY,	/* in far, beyond the wheel */
-};
-
-/* fast engine: results of lone messages, and the lone message under way */
-struct flone {
-	struct pw_lone known[PW_LONE_ENTRIES];
-	struct pw_lone_watch watch;
-	struct pw_fabric_times t;	/* of the watched message, once it has ended */
-	u64 begin;
-	u16 msg;			/* watched message or NONE */
-	bool ended;
-};
-
-struct pw_fabric {
-	struct pw_fabric_params p;
-	const struct pw_fabric_ops *ops;
-	void *ctx;
-	u64 now;
-	u32 ports;
-	u32 cap;		/* receive blocks that may be set aside */
-	u32 window;
-	u64 tickets;
-	u32 flushed;		/* ports whose messages have been given up */
-	struct pw_bmx_net *net;
-	struct pw_bmx_fast *fnet;
-	struct pw_bmx_fast_ops fnet_ops;
-	struct fport *port;
-	struct fmsg *msg;
-	u16 msg_free;
-	struct fcell *cell;
-	u32 cell_free;
-	struct ftap *tap;	/* rtl: 4 * ports */
-	bool tapped;
-	u32 hop_cell;		/* fast: last cell that a PPD accepted, and when */
-	u64 hop_at;
-	u32 look[MAP_WORDS];	/* ports whose process may have something to do */
-	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
-	bool looks, ends;	/* any bit set in look, end */
-	bool tracing;
-	bool faults;
-	u32 nwaiting;		/* ports whose message may not be let in yet */
-	u32 nmsgs;		/* messages from pw_fabric_send() to ops->done() */
-	u16 last_src;		/* sender of the last one */
-	struct flone *lone;
-	/*
-	 * Fast engine: units by the cycle of their next event. Those of the next
-	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
-	 * far_next is not later than the first of them.
-	 */
-	u64 slots;
-	u64 *slot;
-	u32 words;		/* per slot */
-	u32 part;		/* of the cycle that is next to run; 0: the cycle is complete */
-	u64 far_next;
-	u32 far[MAP_WORDS];
-	struct pw_fabric_stats stats;
-};
 
 static bool fast(const struct pw_fabric *f)
 {
@@ -1934,29 +1807,6 @@ u64 pw_fabric_now(const struct pw_fabric *f)
 }
 
 /**
- * pw_fabric_ports() - size
- * @f: fabric
- *
- * Return: number of ports.
- */
-u32 pw_fabric_ports(const struct pw_fabric *f)
-{
-	return f->ports;
-}
-
-/**
- * pw_fabric_unit() - AAL unit of a port
- * @f: fabric
- * @port: port
- *
- * Return: the unit.
- */
-struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port)
-{
-	return f->port[port].u;
-}
-
-/**
  * pw_fabric_qsize() - bytes in a queue of the network
  * @f: fabric
  * @ppd: input unit
@@ -2007,16 +1857,6 @@ void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s)
 }
 
 /**
- * pw_fabric_stats() - counters of the fabric
- * @f: fabric
- * @s: result
- */
-void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s)
-{
-	*s = f->stats;
-}
-
-/**
  * pw_fabric_port_stats() - counters of a port
  * @f: fabric
  * @port: port
@@ -2036,50 +1876,4 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 		pw_bmx_fast_run_until(f->fnet, net_now(f));
 	pw_bmx_fast_count(f->fnet, port, &cells, &s->refused_out);
 	pw_bmx_fast_count(f->fnet, PW_BMX_STAGES * f->ports + port, &cells, &s->refused_in);
-}
-
-/* parts of the one-way delay of a message, published sums in brackets */
-enum fabric_delay {
-	/*
-	 * once (145): init-send (3), destination and header words (18), controller 1 (5), 5 (3),
-	 * network (18), first cell taken in (53), controller 7 (23), request (15), 8 (7)
-	 */
-	DELAY_MSG	= CYC_COMMAND + CYC_HEADERS + CYC_C1_MSG + CYC_C5_LINK +
-			  PW_BMX_LATENCY + PW_BMX_CELL + CYC_C7_CELL +
-			  PW_AAL_HDR_WORDS * CYC_COMMAND + CYC_C8_GRANT,
-	/* each cell (10): controllers 1 to 4 */
-	DELAY_CELL	= CYC_C1_CELL + CYC_C2_CELL,
-	/* each word (38): put and get */
-	DELAY_WORD	= 2 * CYC_WORD,
-	/* second cell (58): the sender's spacing; controller 7 passes the first block */
-	DELAY_SECOND	= CYC_C5_CELL + CYC_C7_PASS,
-	/* each further cell (61): controller 7 is slower than the sender */
-	DELAY_MIDDLE	= 1 + PW_AAL_ACK_CYCLES + CYC_C7_PASS + CYC_C7_CELL,
-};
-
-/* put and get of the last @r bytes */
-#define DELAY_REST(r)	(2 * (CYC_COMMAND + CYC_BYTE * (r)))
-
-/**
- * pw_fabric_delay() - closed form of the one-way delay
- * @len: data bytes
- *
- * From init-send to the end of the last get, in an idle fabric, with processes that take
- * no time and the sender at port 0 (each source that controller 8 passes adds
- * CYC_C8_SOURCE cycles).
- *
- * Return: cycles.
- */
-u64 pw_fabric_delay(u32 len)
-{
-	u64 c = pw_cell_count(len), d = DELAY_MSG + DELAY_CELL * c + DELAY_WORD * (u64)(len / 4);
-	u32 r = len % 4;
-
-	if (r)
-		d += DELAY_REST(r);
-	if (c > 1)
-		d += DELAY_SECOND;
-	if (c > 2)
-		d += DELAY_MIDDLE * (c - 2);
-	return d;
 }

@@ -199,12 +199,13 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work);
 bool pw_fabric_run_part(struct pw_fabric *f, u64 until, u32 max_work);
 bool pw_fabric_lone(struct pw_fabric *f, u64 until);
 bool pw_fabric_flush(struct pw_fabric *f, u32 max);
-u32 pw_fabric_ports(const struct pw_fabric *f);
-struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
 u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q);
 void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s);
-void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s);
 void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s);
+
+/* fabric_tools.c: not in the module */
+struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
+void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s);
 u64 pw_fabric_delay(u32 len);
 
 #endif /* PW_CORE_FABRIC_H */

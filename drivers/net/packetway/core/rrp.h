@@ -9,6 +9,8 @@
  * Readings chosen: a record of unknown type is an error, PL must be the one
  * that the layout of the record needs (at most 7 where it may vary), the halves
  * of an address pair come together, and pads are ignored when received.
+ *
+ * The functions of rrp_tools.c are for tools and tests: the module does not have them.
  */
 #ifndef PW_CORE_RRP_H
 #define PW_CORE_RRP_H
