@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "fabric/ref.h"
 
 /* the kernel's prandom_u32_state(), from its definition as four shift registers */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aton.h"
+#include "ring/ring.h"
 
 static double cpu(void)
 {

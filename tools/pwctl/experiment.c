@@ -4,7 +4,7 @@
  * model in user space: no root, no module, the same figures everywhere. The module runs
  * the same core; selftests/fabric_test and atm_test hold it to the same cycles.
  */
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "pwctl.h"
 
 #define PORTS 16

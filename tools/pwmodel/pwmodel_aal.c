@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "pw_os.h"
-#include "aal_ctl.h"
-#include "aal_host.h"
-#include "bmx_net.h"
+#include "fabric/aal_ctl.h"
+#include "fabric/aal_host.h"
+#include "fabric/bmx_net.h"
 #include "pwmodel.h"
 
 #define MAXMSG 64

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "aton_packet.h"
+#include "ring/ring_packet.h"
 #include "pwmodel.h"
 
 enum { MAJORITY = 256 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pw_os.h"
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "pwmodel.h"
 
 struct message {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "pwmodel.h"
-#include "bmx_net.h"
+#include "fabric/bmx_net.h"
 
 #define K PW_BMX_K
 

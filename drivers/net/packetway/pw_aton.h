@@ -32,7 +32,7 @@
 
 #include <linux/packetway.h>
 
-#include "aton.h"
+#include "ring/ring.h"
 #include "pw_share.h"
 
 struct dentry;

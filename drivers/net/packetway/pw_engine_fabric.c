@@ -31,7 +31,7 @@
 
 #include <linux/packetway_netlink.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_share.h"

@@ -7,8 +7,8 @@
  */
 #include <kunit/test.h>
 
-#include "aton.h"
-#include "fabric.h"
+#include "ring/ring.h"
+#include "fabric/fabric.h"
 #include "pw_priv.h"
 
 #define PW_KUNIT_TE	7

@@ -13,7 +13,7 @@
 #include <packetway/compat.h>
 #include <packetway/stats.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "pw_priv.h"
 #include "pw_router.h"
 

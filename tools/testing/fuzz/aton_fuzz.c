@@ -6,7 +6,7 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include "aton_ring.h"
+#include "ring/ring_priv.h"
 
 #define N 9
 #define CMDS 8

@@ -6,7 +6,7 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
-#include "bmx_cell.h"
+#include "fabric/cell.h"
 #include "bmx_traffic.h"
 
 static void fuzz_switch(const uint8_t *p, size_t n)

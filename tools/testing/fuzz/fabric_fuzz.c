@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 
 struct side {
 	struct pw_fabric *f;

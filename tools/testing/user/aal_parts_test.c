@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "aal.h"
-#include "aal_ctl.h"
+#include "fabric/aal.h"
+#include "fabric/aal_ctl.h"
 #include "tap.h"
 
 #define BLOCKS 13

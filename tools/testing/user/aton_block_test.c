@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
-#include "aton_ring.h"
+#include "ring/ring_priv.h"
 #include "tap.h"
 
 #define OWN	5

@@ -7,7 +7,7 @@
 #define ATON_NAIVE_H
 
 #include <stdlib.h>
-#include "aton.h"
+#include "ring/ring.h"
 
 #define NAIVE_MAX 1024
 

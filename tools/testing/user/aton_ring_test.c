@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "tap.h"
 #include "aton_naive.h"
-#include "aton_packet.h"
+#include "ring/ring_packet.h"
 
 #define MAXN 600
 /* the 32-bit and big-endian builds run in an emulator: there only some of the flips */

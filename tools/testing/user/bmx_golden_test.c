@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "tap.h"
-#include "bmx_net.h"
+#include "fabric/bmx_net.h"
 
 #define K 4
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tap.h"
-#include "bmx_cell.h"
+#include "fabric/cell.h"
 #include "bmx_traffic.h"
 
 static struct pw_bmx_net *new_net(u32 k, u32 depth)

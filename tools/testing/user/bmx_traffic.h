@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bmx_net.h"
-#include "bmx_fast.h"
+#include "fabric/bmx_net.h"
+#include "fabric/bmx_fast.h"
 
 #define TR_PORTS	(PW_BMX_KMAX * PW_BMX_KMAX)
 

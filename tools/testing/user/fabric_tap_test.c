@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "tap.h"
 
 typedef unsigned long long ull;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "tap.h"
 
 typedef unsigned long long ull;

@@ -7,7 +7,7 @@
 #ifndef PW_FABRIC_TRAFFIC_H
 #define PW_FABRIC_TRAFFIC_H
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "tap.h"
 
 #define FT_PORTS 16

@@ -6,7 +6,7 @@
  * caller. Time is an unsigned 64-bit count of nanoseconds that does not go
  * backwards; only differences matter.
  *
- * The functions of poets_tools.c and poets_switch_tools.c are for tools and tests: the
+ * The functions of poets_tools.c and softswitch_tools.c are for tools and tests: the
  * module does not have them.
  */
 #ifndef PW_CORE_POETS_H

@@ -7,8 +7,8 @@
  * in bit times and advances only inside pw_ring_run(): an idle ring costs
  * nothing. Documentation/networking/packetway-aton.rst describes the model.
  */
-#ifndef PW_ATON_H
-#define PW_ATON_H
+#ifndef PW_CORE_RING_H
+#define PW_CORE_RING_H
 
 #include "pw_os.h"
 
@@ -288,7 +288,7 @@ u64 pw_ring_now(const struct pw_ring *ring);
 u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
 
-/* aton_tools.c: not in the module */
+/* ring_tools.c: not in the module */
 size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params);
 bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
 u32 pw_ring_monitor(const struct pw_ring *ring);
@@ -297,4 +297,4 @@ bool pw_ring_busy(const struct pw_ring *ring);
 u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
 int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
 
-#endif /* PW_ATON_H */
+#endif /* PW_CORE_RING_H */

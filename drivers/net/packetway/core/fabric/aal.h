@@ -22,8 +22,8 @@
 #define PW_CORE_AAL_H
 
 #include "pw_os.h"
-#include "bmx_arena.h"
-#include "bmx_cell.h"
+#include "arena.h"
+#include "cell.h"
 
 #define PW_AAL_CTLS		11
 #define PW_AAL_BLOCKS		1887

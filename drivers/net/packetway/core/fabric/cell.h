@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Layout of a BMX cell: ATM header, SAR header, 36 data bytes, CRC. */
-#ifndef PW_CORE_BMX_CELL_H
-#define PW_CORE_BMX_CELL_H
+#ifndef PW_CORE_CELL_H
+#define PW_CORE_CELL_H
 
 #include "pw_os.h"
 #include "bmx.h"
@@ -65,4 +65,4 @@ void pw_cell_set_vpi(u8 *cell, u32 vpi, u32 shift);
 /* bmx_tools.c: not in the module */
 bool pw_cell_crc_ok(const u8 *cell);
 
-#endif /* PW_CORE_BMX_CELL_H */
+#endif /* PW_CORE_CELL_H */

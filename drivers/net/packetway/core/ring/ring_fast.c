@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ATON by computation: the same results, errors and bit times as aton_rtl.c, with
+ * ATON by computation: the same results, errors and bit times as ring_rtl.c, with
  * a few word operations per interface instead of hundreds of bit times.
  *
  * Between packets the token's place is a function of time, so that no code walks the
@@ -8,7 +8,7 @@
  * be spread over many calls. All times count from the first symbol leaving the
  * T-interface: it is back after packet bits + one revolution.
  */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 /* operands in a row that are worth a pass of their own */
 #define FAST_RUN	4

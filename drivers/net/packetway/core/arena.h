@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Pieces of the block of memory that the caller of a core provides. */
-#ifndef PW_CORE_BMX_ARENA_H
-#define PW_CORE_BMX_ARENA_H
+#ifndef PW_CORE_ARENA_H
+#define PW_CORE_ARENA_H
 
 #include "pw_os.h"
 
@@ -24,4 +24,4 @@ static inline void *pw_arena_take(struct pw_arena *a, size_t size)
 	return p;
 }
 
-#endif /* PW_CORE_BMX_ARENA_H */
+#endif /* PW_CORE_ARENA_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ATON: memory of a ring and the engine that works on it. Only this file knows both. */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 static const struct pw_ring_engine *const engines[] = {
 	[PW_RING_RTL] = &pw_ring_rtl,

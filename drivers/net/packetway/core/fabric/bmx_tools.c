@@ -3,8 +3,8 @@
  * BMX switch and network: what tools and tests use and the module does not. A switch by
  * itself, routes as lists of units and outputs, the published form of a table entry.
  */
-#include "bmx_arena.h"
-#include "bmx_cell.h"
+#include "arena.h"
+#include "cell.h"
 #include "bmx_fast.h"
 #include "bmx_net.h"
 

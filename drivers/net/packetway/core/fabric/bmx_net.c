@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* BMX switch and three-stage network, register by register. */
-#include "bmx_arena.h"
+#include "arena.h"
 #include "bmx_net.h"
 
 /**

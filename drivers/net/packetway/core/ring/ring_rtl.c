@@ -11,9 +11,9 @@
  *   input machine    bit and field counters, address and opcode recognition, CRC in
  *   output machine   arithmetic unit, compare/select unit, shift register, CRC out
  *
- * This is the reference for aton_fast.c, and shares no arithmetic with it.
+ * This is the reference for ring_fast.c, and shares no arithmetic with it.
  */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 enum access_mode { REPEAT, SEND, AWAIT, TOKEN };
 enum frame_kind { FRAME_NONE, FRAME_TOKEN, FRAME_PACKET, FRAME_RELAY };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ATON: what tools and tests use and the module does not, but for its KUnit tests. */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 /**
  * pw_ring_is_up - is the interface up?

@@ -3,7 +3,7 @@
  * ATON by computation: packets as a listener on the ring sees them. They are made from
  * what the engine knows after each hop; a packet that was damaged is not followed.
  */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 /* longest packet to render: that is done bit by bit */
 #define FAST_TAP_MAX	2048

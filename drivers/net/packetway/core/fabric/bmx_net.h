@@ -16,7 +16,7 @@
 
 #include "pw_os.h"
 #include "bmx.h"
-#include "bmx_arena.h"
+#include "arena.h"
 
 #define PW_BMX_STAGES	3
 /* cycles from byte 0 on the input link to byte 0 on the output link, idle network */

@@ -5,7 +5,7 @@
  * The engines decide what happens on the wire and when; they tell it here through
  * pw_ring_begin(), pw_ring_end(), pw_ring_abandon() and pw_ring_reissue().
  */
-#include "aton_ring.h"
+#include "ring_priv.h"
 
 /**
  * pw_ring_dist - bit times from one interface's output to another's

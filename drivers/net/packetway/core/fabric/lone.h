@@ -10,8 +10,8 @@
  * Only controller 10 of the receiver is in another place each time. It acts on the
  * message after that was read, see pw_aal_fast_passed().
  */
-#ifndef PW_CORE_FABRIC_LONE_H
-#define PW_CORE_FABRIC_LONE_H
+#ifndef PW_CORE_LONE_H
+#define PW_CORE_LONE_H
 
 #include "aal.h"
 #include "bmx_fast.h"
@@ -108,4 +108,4 @@ void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
 		   const struct pw_lone_way *way, const struct pw_lone_times *t);
 void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_way *way);
 
-#endif /* PW_CORE_FABRIC_LONE_H */
+#endif /* PW_CORE_LONE_H */

@@ -5,7 +5,7 @@
  */
 #include "aal.h"
 #include "aal_ctl.h"
-#include "bmx_arena.h"
+#include "arena.h"
 
 /* the CRC of a cell on its way out is computed this many bytes ahead */
 #define CRC_AHEAD	4

@@ -13,7 +13,7 @@
 #ifndef PW_CORE_AAL_CTL_H
 #define PW_CORE_AAL_CTL_H
 
-#include "bmx_cell.h"
+#include "cell.h"
 
 /* controller 0: host commands */
 enum c0_state {

@@ -4,7 +4,7 @@
 #define PW_CORE_FABRIC_PRIV_H
 
 #include "fabric.h"
-#include "fabric_lone.h"
+#include "lone.h"
 
 #define NONE PW_AAL_NONE
 #define NEVER PW_FABRIC_NEVER

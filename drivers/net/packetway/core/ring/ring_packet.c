@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* ATON packets: symbols, delimiters, fields and their order on the wire. */
-#include "aton_packet.h"
+#include "ring_packet.h"
 
 static const u8 field_width[] = {
 	[PW_FLD_CONTROL] = 16,

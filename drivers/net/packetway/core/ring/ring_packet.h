@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* ATON packets: symbols, delimiters, fields and their order on the wire. */
-#ifndef PW_ATON_PACKET_H
-#define PW_ATON_PACKET_H
+#ifndef PW_CORE_RING_PACKET_H
+#define PW_CORE_RING_PACKET_H
 
-#include "aton.h"
+#include "ring.h"
 
 /* what a wire carries in one bit time; J and K are code violations */
 enum pw_aton_symbol { PW_SYM_0, PW_SYM_1, PW_SYM_J, PW_SYM_K };
@@ -128,4 +128,4 @@ static inline bool pw_aton_relation(u8 op, bool is_signed, u64 c, u64 x)
 	return op == PW_ATON_COUNT_LT ? c < x : c <= x;
 }
 
-#endif /* PW_ATON_PACKET_H */
+#endif /* PW_CORE_RING_PACKET_H */

@@ -26,7 +26,7 @@
  * when a queue of the PPD gets room or when a cell reaches one of its empty queues. The
  * source of a port that answered PW_BMX_RX_BLOCK sleeps as well.
  */
-#include "bmx_arena.h"
+#include "arena.h"
 #include "bmx_fast.h"
 
 enum src_state {

@@ -5,7 +5,7 @@
  */
 #include "aal.h"
 #include "aal_ctl.h"
-#include "bmx_arena.h"
+#include "arena.h"
 
 static void cfg_defaults(struct pw_aal_cfg *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whole BMX fabric: AAL units, network, processes and the messages between them. */
 #include "aal_ctl.h"
-#include "bmx_arena.h"
+#include "arena.h"
 #include "fabric_priv.h"
 
 #define IDLE_EVERY 64	/* rtl: cycles between two checks for an idle fabric */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Results of a message that is alone in the fabric, see fabric_lone.h. */
-#include "fabric_lone.h"
+/* Results of a message that is alone in the fabric, see lone.h. */
+#include "lone.h"
 
 #define PORT_SOURCES	4	/* input and output of both ports */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ATON: what the two engines share. Not for users of the ring: see aton.h. */
-#ifndef PW_ATON_RING_H
-#define PW_ATON_RING_H
+/* ATON: what the two engines share. Not for users of the ring: see ring.h. */
+#ifndef PW_CORE_RING_PRIV_H
+#define PW_CORE_RING_PRIV_H
 
-#include "aton_packet.h"
+#include "ring_packet.h"
 
 /* what is on the ring */
 enum pw_ring_state {
@@ -263,4 +263,4 @@ void pw_ring_fast_tap(struct pw_ring *ring, u32 iface);
 extern const struct pw_ring_engine pw_ring_rtl;
 extern const struct pw_ring_engine pw_ring_fast;
 
-#endif /* PW_ATON_RING_H */
+#endif /* PW_CORE_RING_PRIV_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Layout of a BMX cell. */
-#include "bmx_cell.h"
+#include "cell.h"
 
 /**
  * pw_cell_crc() - CRC of a cell
