@@ -426,6 +426,7 @@ void pw_aal_ctl10(struct pw_aal *u);
 
 /* register engine */
 void pw_aal_step(struct pw_aal *u);
+bool pw_aal_idle(const struct pw_aal *u);
 
 /* event-driven engine */
 void pw_aal_fast_run(struct pw_aal *u, u64 now);

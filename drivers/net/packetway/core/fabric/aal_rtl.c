@@ -820,3 +820,16 @@ void pw_aal_step(struct pw_aal *u)
 	ctl6(u);
 	ctl0(u);
 }
+
+/**
+ * pw_aal_idle() - is the unit idle?
+ * @u: unit
+ *
+ * Return: true if nothing is stored, sent or taken in; only controller 10 moves.
+ */
+bool pw_aal_idle(const struct pw_aal *u)
+{
+	return !u->ogbblknum && !u->icbblknum && !u->dev.busy && !u->dev.busi &&
+	       u->st[5] == C5_LOOK && u->st[7] == C7_LOOK && u->st[8] == C8_IDLE &&
+	       !u->ogbytei && !u->bufi && !u->count && !u->sync75;
+}

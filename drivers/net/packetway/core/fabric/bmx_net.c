@@ -256,3 +256,27 @@ void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
 		pw_bmx_ppd_step(&net->ppd[net->peer[r]], net->spd[r].byte, net->spd[r].byteind,
 				&net->xpm[(size_t)net->peer[r] * k]);
 }
+
+/**
+ * pw_bmx_net_idle() - is the network idle?
+ * @net: network
+ *
+ * Return: true if no byte is in a queue, a register or on a link.
+ */
+bool pw_bmx_net_idle(const struct pw_bmx_net *net)
+{
+	u32 i;
+
+	for (i = 0; i < PW_BMX_STAGES * net->ports; i++) {
+		const struct pw_bmx_ppd *p = &net->ppd[i];
+		const struct pw_bmx_spd *s = &net->spd[i];
+
+		if (p->aind || p->bind || p->cind || p->dind || p->oind || p->pind || p->qind ||
+		    p->count || p->suspend || s->bufind || s->byteind || s->trsmit)
+			return false;
+	}
+	for (i = 0; i < PW_BMX_STAGES * net->ports * net->k; i++)
+		if (net->xpm[i].size)
+			return false;
+	return true;
+}

@@ -19,6 +19,8 @@
 #include "arena.h"
 
 #define PW_BMX_STAGES	3
+enum pw_bmx_stage { PW_BMX_FIRST, PW_BMX_MIDDLE, PW_BMX_LAST };
+
 /* cycles from byte 0 on the input link to byte 0 on the output link, idle network */
 #define PW_BMX_LATENCY	(PW_BMX_STAGES * PW_BMX_HOP)
 /* byte that a fault damages in stage @s; differs, so that two faults never cancel */
@@ -143,6 +145,7 @@ size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg);
 struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg);
 void pw_bmx_net_step_spd(struct pw_bmx_net *net);
 void pw_bmx_net_step_ppd(struct pw_bmx_net *net);
+bool pw_bmx_net_idle(const struct pw_bmx_net *net);
 
 /* bmx_tools.c: not in the module */
 

@@ -3,6 +3,7 @@
 #ifndef PW_CORE_FABRIC_PRIV_H
 #define PW_CORE_FABRIC_PRIV_H
 
+#include "arena.h"
 #include "fabric.h"
 #include "lone.h"
 
@@ -88,8 +89,47 @@ struct flone {
 	bool ended;
 };
 
+/**
+ * struct pw_fabric_engine - how units and network are carried out
+ * @aal: engine of the AAL units
+ * @unit_ops: callbacks of the AAL units
+ * @layout: memory of the engine; with an arena that only counts, nothing is written to it
+ * @init: initialize it; the units are initialized already
+ * @start_tx: the process of a port sends a message; neither lock of its unit is set
+ * @start_rx: the process of a port asks for a complete message
+ * @discard: drop a complete message of a port unread
+ * @sending: a message is about to be handed over; may be NULL
+ * @next: cycle of the next event, NEVER if there is none
+ * @run: run up to a cycle or for about max_work steps; @parts: may stop inside a cycle
+ * @hooks: tracing, faults or tapped have changed
+ * @tap_begin: the tap was switched; may be NULL
+ * @qsize: bytes in queue @q of input unit @ppd
+ * @count: cells that a unit (3 * ports + p: port p) took in and refused
+ * @lost: cells that the fault hook dropped and damaged in a stage
+ *
+ * The shared part calls an engine through this table only, so that it depends on none.
+ */
+struct pw_fabric_engine {
+	const struct pw_aal_engine *aal;
+	const struct pw_aal_ops *unit_ops;
+	void (*layout)(struct pw_arena *a, struct pw_fabric *f, const struct pw_bmx_cfg *cfg);
+	void (*init)(struct pw_fabric *f, const struct pw_bmx_cfg *cfg);
+	void (*start_tx)(struct pw_fabric *f, u32 port, struct fmsg *m);
+	void (*start_rx)(struct pw_fabric *f, u32 port, struct fmsg *m);
+	void (*discard)(struct pw_fabric *f, u32 port, u16 desc);
+	void (*sending)(struct pw_fabric *f);
+	u64 (*next)(struct pw_fabric *f);
+	void (*run)(struct pw_fabric *f, u64 until, u32 max_work, bool parts);
+	void (*hooks)(struct pw_fabric *f);
+	void (*tap_begin)(struct pw_fabric *f);
+	u32 (*qsize)(struct pw_fabric *f, u32 ppd, u32 q);
+	void (*count)(struct pw_fabric *f, u32 unit, u64 *cells, u64 *refused);
+	void (*lost)(struct pw_fabric *f, u32 stage, u64 *dropped, u64 *corrupted);
+};
+
 struct pw_fabric {
 	struct pw_fabric_params p;
+	const struct pw_fabric_engine *engine;
 	const struct pw_fabric_ops *ops;
 	void *ctx;
 	u64 now;
@@ -118,7 +158,7 @@ struct pw_fabric {
 	u32 nwaiting;		/* ports whose message may not be let in yet */
 	u32 nmsgs;		/* messages from pw_fabric_send() to ops->done() */
 	u16 last_src;		/* sender of the last one */
-	struct flone *lone;
+	struct flone *lone;	/* rtl: NULL */
 	/*
 	 * Fast engine: units by the cycle of their next event. Those of the next
 	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
@@ -132,5 +172,86 @@ struct pw_fabric {
 	u32 far[MAP_WORDS];
 	struct pw_fabric_stats stats;
 };
+
+static inline bool pw_fabric_device(const struct pw_fabric *f)
+{
+	return f->p.flags & PW_FABRIC_F_DEVICE;
+}
+
+static inline void map_set(u32 *map, u32 i)
+{
+	map[i / 32] |= 1U << i % 32;
+}
+
+static inline void map_clear(u32 *map, u32 i)
+{
+	map[i / 32] &= ~(1U << i % 32);
+}
+
+static inline bool map_get(const u32 *map, u32 i)
+{
+	return map[i / 32] >> i % 32 & 1;
+}
+
+/* the process of a port may have something to do */
+static inline void pw_fabric_want_look(struct pw_fabric *f, u32 port)
+{
+	map_set(f->look, port);
+	f->looks = true;
+}
+
+void __pw_fabric_trace(struct pw_fabric *f, enum pw_fabric_ev ev, u32 unit, u32 n, u64 cycle,
+		       const struct pw_aal_cell *c);
+
+static inline void pw_fabric_trace(struct pw_fabric *f, enum pw_fabric_ev ev, u32 unit, u32 n,
+				   u64 cycle, const struct pw_aal_cell *c)
+{
+	if (unlikely(f->tracing))
+		__pw_fabric_trace(f, ev, unit, n, cycle, c);
+}
+
+/* message with that identifier, NULL if it has ended */
+static inline struct fmsg *pw_fabric_find(struct pw_fabric *f, u32 id)
+{
+	u32 i = id & 0xffff;
+
+	if (i >= f->p.queue * f->ports || !f->msg[i].used || f->msg[i].id != id)
+		return NULL;
+	return &f->msg[i];
+}
+
+/* no trace, fault hook or tap needs single cells */
+static inline bool pw_fabric_unwatched(const struct pw_fabric *f)
+{
+	return !f->tracing && !f->faults && !f->tapped;
+}
+
+/* what the watched message does is no longer that of a lone one */
+static inline void pw_fabric_lone_forget(struct pw_fabric *f)
+{
+	if (f->lone)
+		f->lone->msg = NONE;
+}
+
+void pw_fabric_message_header(const struct fmsg *m, u32 *hdr);
+void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n);
+void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
+void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read);
+void pw_fabric_look_all(struct pw_fabric *f);
+
+/* callbacks of the AAL units that both engines use */
+void pw_fabric_cell_out(struct pw_fabric *f, struct pw_aal *u, const struct pw_aal_cell *c,
+			bool again, u64 at);
+void pw_fabric_first_in(struct pw_fabric *f, struct pw_aal *u, u32 id);
+void pw_fabric_on_ready(void *ctx, struct pw_aal *u, u32 id);
+void pw_fabric_on_bad_cell(void *ctx, struct pw_aal *u);
+void pw_fabric_on_acked(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from);
+void pw_fabric_on_complete(void *ctx, struct pw_aal *u, u16 desc);
+void pw_fabric_on_obsolete(void *ctx, struct pw_aal *u, u16 desc);
+void pw_fabric_on_freed(void *ctx, struct pw_aal *u);
+void pw_fabric_on_released(void *ctx, struct pw_aal *u, u32 id);
+
+extern const struct pw_fabric_engine pw_fabric_rtl;
+extern const struct pw_fabric_engine pw_fabric_fast;
 
 #endif /* PW_CORE_FABRIC_PRIV_H */
