@@ -137,7 +137,8 @@ void pw_bmx_switch_step(struct pw_bmx_switch *sw, const u8 *byte, const u8 *byte
 
 	sw->cycle++;
 	for (i = 0; i < sw->k; i++)
-		pw_bmx_spd_step(&sw->spd[i], suspend[i], pw_bmx_spd_queue(sw->xpm, sw->k, i), sw->k);
+		pw_bmx_spd_step(&sw->spd[i], suspend[i], pw_bmx_spd_queue(sw->xpm, sw->k, i),
+				sw->k);
 	for (i = 0; i < sw->k; i++)
 		pw_bmx_ppd_step(&sw->ppd[i], byte[i], byteind[i], &sw->xpm[i * sw->k]);
 }
