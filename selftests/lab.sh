@@ -51,7 +51,8 @@ sleep 600 &
 other=$!
 pwctl lab exec s4 sleep 600 &
 inside=$!
-busywait 60000 test "$(readlink /proc/$inside/ns/net)" != "$(readlink /proc/self/ns/net)"
+# shellcheck disable=SC2016
+busywait 60000 sh -c '[ "$(readlink "/proc/$0/ns/net")" != "$(readlink /proc/self/ns/net)" ]' $inside
 tap_ok "ring8: down" pwctl lab down ring8
 tap_is "leaves nothing" "$(left)" "$before"
 tap_is "what ran in it has ended" "$(kill -0 $inside 2>/dev/null; echo $?)" 1
@@ -78,7 +79,7 @@ deliver() {
 	pwctl -n clos san set 0 frozen 1
 	timeout 120 pwctl -j monitor event pw_deliver count $# >"$bad" &
 	mon=$!
-	busywait 60000 test -d /sys/kernel/tracing/instances/pwctl-*
+	busywait 60000 sh -c 'test -d /sys/kernel/tracing/instances/pwctl-*'
 	for d; do
 		i=$((i + 1))
 		pwctl lab exec s$i pwctl send "$d" pt 1500 hex "$data"

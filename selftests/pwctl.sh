@@ -111,13 +111,13 @@ tap_is "trace" "$(pwctl -j trace 2 dev pw0 | jq -c '.[0] | [.answer, .hops]')" '
 tap_is "trace of an empty port" "$(status pwctl trace 9 dev pw0)" 3
 tap_ok "send" pwctl send 2 pt 1500 text hello crc32 crc64 dev pw0
 tap_is "send, and the ERR that comes" \
-	"$(pwctl -j send 9 pt 1500 hex 0102 wait 300 dev pw0 | head -n 1 | jq -r .type)" ERR
+	"$(pwctl -j send 9 pt 1500 hex 0102 wait 3000 dev pw0 | head -n 1 | jq -r .type)" ERR
 tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
 tap_is "stats of an unknown device" "$(status pwctl stats nobody)" 2
 
 timeout 120 pwctl -j events trace count 3 >"$out" &
 mon=$!
-busywait 60000 test -d /sys/kernel/tracing/instances/pwctl-$mon
+busywait 60000 sh -c 'test -d /sys/kernel/tracing/instances/pwctl-*'
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	pwctl san add 7 ports 4
 	pwctl san del 7
