@@ -17,6 +17,7 @@
 #define PW_FIB_MAX	256	/* ranges that one SAN has learnt ways to */
 #define PW_ROUTES_MAX	64	/* and that were made by hand */
 
+/* set before the first router can be made: generic netlink makes routers, only they have routes */
 void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e,
 		      bool gone) __ro_after_init;
 
