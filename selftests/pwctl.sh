@@ -113,7 +113,7 @@ tap_ok "send" pwctl send 2 pt 1500 text hello crc32 crc64 dev pw0
 tap_is "send, and the ERR that comes" \
 	"$(pwctl -j send 9 pt 1500 hex 0102 wait 3000 dev pw0 | head -n 1 | jq -r .type)" ERR
 tap_is "stats" "$(pwctl -j stats pw0 | jq '.[0].stats.drop_unknown_dst > 0')" true
-tap_is "stats of an unknown device" "$(status pwctl stats nobody)" 2
+tap_is "stats of an unknown device" "$(status pwctl stats no-such-device)" 2
 
 timeout 120 pwctl -j events trace count 3 >"$out" &
 mon=$!

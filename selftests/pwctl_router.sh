@@ -76,8 +76,8 @@ tap_is "what a node can do" "$(pwctl -j name show 1 | jq -c 'map(select(.name ==
 tap_is "resolve in a SAN" "$(pwctl -j resolve c san 1 | jq -r '.[0].addr')" 00:03:01
 tap_is "resolve from a station" "$(pwctl -j resolve c dev a | jq -c '.[0] | [.addr, .name, .hops]')" '["00:03:01","c",2]'
 tap_is "resolve by address" "$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].name')" c
-tap_is "resolve an unknown name" "$(status pwctl resolve nobody dev a timeout 3000)" 2
-tap_is "or in a SAN" "$(says pwctl resolve nobody san 1)" "Error: No half-router of this SAN knows the node."
+tap_is "resolve an unknown name" "$(status pwctl resolve no-such-name dev a timeout 3000)" 2
+tap_is "or in a SAN" "$(says pwctl resolve no-such-name san 1)" "Error: No half-router of this SAN knows the node."
 
 # ping and trace, by address and by source route
 tap_ok "ping across" pwctl ping 00:03:01 dev a count 2 interval 10 timeout 30000
