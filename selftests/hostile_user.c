@@ -6,11 +6,13 @@
  *	hostile_user burn UID SECONDS CGROUP	the same load without packetway
  *	hostile_user measure SECONDS CGROUP KIB	what others notice of it
  *
- * attack and burn enter CGROUP, become the user UID without any privilege, and make
- * a user and a network namespace. There two processes run until SECONDS have passed:
- * one makes and deletes objects, one floods. burn makes dummy devices and namespaces
+ * attack and burn become the user UID without any privilege, and make a user and a
+ * network namespace. There two processes run in CGROUP until SECONDS have passed: one
+ * makes and deletes objects, one floods. burn makes dummy devices and namespaces
  * instead and computes instead of flooding: it takes the same shares of CPU and RTNL.
- * A process that the memory cgroup kills is started again.
+ * A process that the memory cgroup kills is started again. The process that does so is
+ * not in CGROUP: objects of the namespace can fill CGROUP and stay, and a process that
+ * is not killed then faults for ever.
  *
  * measure pings from station to station of a SAN of its own and asks the first
  * network namespace for a link, and prints
@@ -458,16 +460,17 @@ static void dummies(void)
 
 /* --- a user ---------------------------------------------------------------------------- */
 
+static int procs = -1;		/* cgroup.procs, opened while this was root */
+
 static void become(int uid, const char *cgroup)
 {
 	struct rlimit files = { 4096, 4096 };
 	char text[256];
 
 	snprintf(text, sizeof(text), "%s/cgroup.procs", cgroup);
-	if (put_file(text, "0"))
+	procs = open(text, O_WRONLY | O_CLOEXEC);
+	if (procs < 0)
 		exit(10);
-	/* its children are killed when the cgroup is full, and started again by it */
-	put_file("/proc/self/oom_score_adj", "-1000");
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
 		exit(11);
@@ -487,7 +490,8 @@ static pid_t start(void (*f)(void), unsigned int salt)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	put_file("/proc/self/oom_score_adj", "500");
+	if (write(procs, "0", 1) != 1)
+		exit(15);
 	seed ^= salt * 0x9e3779b97f4a7c15ULL;
 	ns = pw_ns_self();
 	if (pw_nl_open(&nl, ns) || pw_genl_open(&g, ns))
