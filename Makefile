@@ -7,10 +7,8 @@ KDIR  ?=
 S     := $(TOP)/scripts
 R     := $(O)/results
 
-# what a soak multiplies: percent of the counts of "make test"
-SOAK_SCALE ?= 1000
-# on the debug kernel everything is 13 to 30 times slower
-DEBUG_SCALE ?= 10
+# percent of the counts of all tests (a soak: 1000); scripts/scale divides it by kernel and build
+SCALE ?=
 FUZZ_SECONDS ?= 5
 # selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
 T ?=
@@ -24,7 +22,10 @@ MATRIX_K ?= 6.1 6.12 trixie 6.18 stable sid rc
 MATRIX_ARCH ?= arm64 amd64
 export PW_ARCH := $(ARCH)
 
-export O FUZZ_SECONDS DEBUG_SCALE SOAK_SCALE
+export O FUZZ_SECONDS
+ifneq ($(SCALE),)
+export PW_SCALE := $(SCALE)
+endif
 
 .DEFAULT_GOAL := module
 .PHONY: module tools selftests demo setup test test-user test-vm test-more test-debug test-kcsan check matrix flake fuzz coverage \
@@ -64,7 +65,7 @@ test-more:
 
 test-debug:
 	@$(MAKE) -s tools selftests
-	@DEBUG_SCALE=$(DEBUG_SCALE) $(S)/test-guests debug debug $(T)
+	@$(S)/test-guests debug debug $(T)
 
 test: setup
 	@$(S)/test-all
@@ -94,7 +95,7 @@ bench:
 
 soak: setup
 	@$(MAKE) -s tools selftests
-	@SOAK_SCALE=$(SOAK_SCALE) $(S)/soak
+	@$(S)/soak
 
 install:
 	@$(S)/install-module $(KDIR)
@@ -121,7 +122,7 @@ help:
 	@echo 'make coverage      line coverage of the driver by selftests and fuzzer (SECONDS=, T=)'
 	@echo 'make check         checkpatch, sparse, W=1, clang, Coccinelle, shellcheck, kernel-doc, licences'
 	@echo 'make bench         measurements (instruction-counting guests)'
-	@echo 'make soak          everything with full counts, the fuzzer, and KCSAN (SOAK_SCALE=1000)'
+	@echo 'make soak          everything with full counts, the fuzzer, and KCSAN (SCALE=1000)'
 	@echo 'make install       module and tools into this system (DESTDIR=)'
 	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
 	@echo 'make deb           Debian packages into build/deb: module source, tools, library'

@@ -320,7 +320,7 @@ static bool same(const char *counter, long seen)
 
 int main(void)
 {
-	double seconds = getenv("PW_SOAK") ? 60 : 10, end;
+	double seconds = pw_count(6, 10), end;
 	const char *s = getenv("PW_SEED");
 	pthread_t t[THREADS];
 	int left;

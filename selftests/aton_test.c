@@ -179,7 +179,7 @@ TEST_F(aton, basic_commands_both_engines)
 		PW_ATON_OP_MAX, PW_ATON_OP_MIN, PW_ATON_OP_COUNT_EQ, PW_ATON_OP_COUNT_LT,
 		PW_ATON_OP_COUNT_LE };
 	static const unsigned int engines[] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
-	long rounds = pw_scaled(60, 6);
+	long rounds = pw_count(60, 6);
 	uint64_t seed = 42, x[N];
 
 	for (int e = 0; e < 2; e++) {
@@ -455,7 +455,7 @@ TEST_F(aton, sums_that_tell_who_is_there)
 					  e ? PACKETWAY_ENGINE_RTL : PACKETWAY_ENGINE_FAST));
 		for (int i = 0; i < N; i++) {
 			a[i] = (struct adder){ .r = &self->st[i], .rank = i,
-					       .rounds = pw_scaled(e ? 20 : 300, 5) };
+					       .rounds = pw_count(e ? 20 : 300, 5) };
 			self->st[i].op->group = 0;
 		}
 		for (int i = 0; i < N; i++)
@@ -512,7 +512,7 @@ TEST_F(aton, standing)
 
 TEST_F(aton, ring_only)
 {
-	long n = pw_scaled(100000, 1000);
+	long n = pw_count(100000, 1000);
 	struct packetway_ring_create r = { .size = sizeof(r), .count = n, .regs = 1 };
 	struct packetway_ring_operands o = { .size = sizeof(o), .count = n };
 	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);

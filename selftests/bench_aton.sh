@@ -24,7 +24,7 @@ fi
 . "$(dirname "$0")/lib.sh"
 pw_need ip awk mpirun mpi_check
 
-rounds=$(pw_scaled 1000) mpi_rounds=$(pw_scaled 200)
+rounds=$(pw_count 1000) mpi_rounds=$(pw_count 200)
 bench=$PW_BUILD/selftests/reduce_bench
 status=0
 trap cleanup_all_ns EXIT

@@ -5,7 +5,7 @@
 # Goals: frames/s at least 0.8 times, round trip at most 1.25 times those of veth.
 
 . "$(dirname "$0")/lib_bench.sh"
-frames=$(pw_scaled 40000) rounds=$(pw_scaled 4000)
+frames=$(pw_count 40000) rounds=$(pw_count 4000)
 status=0
 for len in 64 1496; do
 	veth=$(run eth va vb $len) || exit 1

@@ -6,7 +6,7 @@
 # Aim: at most 1.3 times as many for each instruction executed and packet delivered.
 
 . "$(dirname "$0")/lib_bench.sh"
-frames=$(pw_scaled 40000) rounds=$(pw_scaled 2000)
+frames=$(pw_count 40000) rounds=$(pw_count 2000)
 len=48 status=0
 
 # beside WHAT PLAIN OTHER EXECUTIONS: instructions per frame, the difference, the ratio

@@ -6,7 +6,7 @@
 # on "fast", 0.8 times untimed.
 
 . "$(dirname "$0")/lib_bench.sh"
-frames=$(pw_scaled 10000) rounds=$(pw_scaled 500)
+frames=$(pw_count 10000) rounds=$(pw_count 500)
 engine() { ip netns exec "$A" pwctl san set 0 engine "$1" >/dev/null; }
 
 for len in 64 1504; do

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq ip awk
 
-frames=$(pw_scaled 20000) rounds=$(pw_scaled 2000)
+frames=$(pw_count 20000) rounds=$(pw_count 2000)
 trap cleanup_all_ns EXIT
 setup_ns A B C || exit 1
 

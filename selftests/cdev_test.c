@@ -537,7 +537,7 @@ TEST_F(cdev, capability)
 /* BIND against deletion: whichever comes first, nothing breaks */
 TEST_F(cdev, bind_races_deletion)
 {
-	int rounds = pw_scaled(60, 10), i, err, status;
+	int rounds = pw_count(60, 10), i, err, status;
 	pid_t pid;
 
 	pid = fork();

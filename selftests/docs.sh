@@ -4,14 +4,14 @@
 # order of the page: README, tutorial, labs, reference. What only a host can do (make,
 # scripts/vm) is checked to exist. The tracing page has a test of its own, trace.sh,
 # the labs one that looks at what they say, lab.sh. All of it in soaks, or with
-# PW_DOCS=all; else the README, without what takes long to start.
+# PW_LONG=1; else the README, without what takes long to start.
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq python3 tshark mpirun pvmd
 cd "$PW_TOP" || exit 1
 tmp=$(mktemp -d)
 shopt -s extglob
-all=${PW_SOAK:-}${PW_DOCS:-}
+all=${PW_LONG:-}
 live=()
 declare -A ran
 

@@ -413,7 +413,7 @@ static int until_fences(int fd, int fences, int opcode, struct insn *last, uint6
 
 TEST_F(row, exact_reduction)
 {
-	long rounds = pw_scaled(pw_slow_kernel() ? 40 : 400, 20), r, exact = 0;
+	long rounds = pw_count(pw_slow_kernel() ? 40 : 400, 20), r, exact = 0;
 	int root = S(3, 0), all = SANS * PER_SAN, i, n, wrong;
 	struct insn fence = { 0, FENCE, 0, 0, {} }, last;
 	double begin = pw_now();

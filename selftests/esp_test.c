@@ -508,7 +508,7 @@ TEST(full_and_forgetting)
 /* a lost packet brings one NACK to the source, from any receiver and however often */
 TEST(nack_suppression)
 {
-	long rounds = pw_scaled(20, 3), seq;
+	long rounds = pw_count(20, 3), seq;
 	uint64_t tag = rnd();
 	struct insn got;
 	int i, heard;
@@ -562,7 +562,7 @@ TEST(count_without_implosion)
 /* the narrowest link on the paths of seven senders, found by one packet */
 TEST(bottleneck)
 {
-	long rounds = pw_scaled(50, 5), r;
+	long rounds = pw_count(50, 5), r;
 	struct insn got;
 	int i;
 
@@ -638,7 +638,7 @@ static int relay(int at, int fences, uint64_t own, struct insn *last, int *passe
 
 TEST(exact_reduction)
 {
-	long rounds = pw_scaled(1000, 20), r, exact = 0;
+	long rounds = pw_count(1000, 20), r, exact = 0;
 	struct pw_attr conf[] = { { PACKETWAY_A_ESP_CAPACITY, PACKETWAY_ESP_CAPACITY_MAX } };
 	struct insn last, in;
 	int i, kids, passed, err;
@@ -767,7 +767,7 @@ static void *bystander(void *arg)
 
 TEST(flood)
 {
-	long total = getenv("PW_SOAK") ? 1000000 : pw_scaled(100000, 20000);
+	long total = pw_count(100000, 20000);
 	uint64_t seen = 0, most = 0, aborted = 0, bad;
 	int capacity = pw_slow_kernel() ? 50 : 777;
 	struct flood f = { .build = flood_esp, .seed = 1 };

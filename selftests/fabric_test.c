@@ -315,7 +315,7 @@ static int delays(struct __test_metadata *_metadata, struct pw_genl *san, const 
 TEST_F(fabric, closed_form)
 {
 	static const uint32_t few[] = { 4, 0, 1, 3, 8, 15, 16, 17, 51, 52, 53, 100, 200 };
-	int n = pw_scaled(600, 60), i;
+	int n = pw_count(600, 60), i;
 	static uint32_t size[PORTS * BURST];
 	static uint64_t want[PORTS * BURST];
 
@@ -623,7 +623,7 @@ TEST_F(fabric, broadcast_multicast)
 TEST_F(fabric, deterministic)
 {
 	static const struct ref_fault fault = { 3334, 3334, 4711 };
-	int n = pw_scaled(1200, 100), i;
+	int n = pw_count(1200, 100), i;
 	static struct ref_msg m[PORTS * BURST];
 	uint64_t hash[3], at = 0;
 
@@ -724,18 +724,18 @@ static void log_drops(struct __test_metadata *_metadata, int fd, const char *nam
 
 TEST_F_TIMEOUT(fabric, lossy, 3600)
 {
-	long n = pw_scaled(4000, 300), sent = 0, resent = 0, cells = 0, hurt = 0, stuck = 0;
+	long n = pw_count(4000, 300), sent = 0, resent = 0, cells = 0, hurt = 0, stuck = 0;
 	struct tally t = {};
 	struct pw_stats st;
 	double end;
 	int i, s, d;
 
-	if (getenv("PW_SOAK"))
+	if (pw_long())
 		n = pw_slow_kernel() ? 20000 : 1000000;
 	ASSERT_EQ(0, fresh_engine(&self->san, PACKETWAY_ENGINE_FAST, false));
 	/* a cell passes three input units: 1 % each in all */
 	ASSERT_EQ(0, pw_gsan_fault(self->ns, 3334, 3334, 99));
-	end = pw_now() + (getenv("PW_SOAK") ? 7200 : 1200);	/* a hang */
+	end = pw_now() + (pw_long() ? 7200 : 1200);	/* a hang */
 	while (t.got + t.bad < n && pw_now() < end) {
 		if (sent < n && sent - t.got < 400) {
 			s = rnd(PORTS);
@@ -838,7 +838,7 @@ static void *traffic(void *arg)
 TEST_F(fabric, engine_switch_under_traffic)
 {
 	struct traffic load = { .fd = self->fd };
-	int rounds = pw_scaled(12, 4), i, d;
+	int rounds = pw_count(12, 4), i, d;
 	struct tally t = {};
 	long missing;
 	double end;

@@ -227,9 +227,9 @@ int main(void)
 		ksft_exit_fail_msg("setns: %s\n", strerror(errno));
 
 	/* two hundred each, most of them the same */
-	step = getenv("PW_SOAK") ? 1 : 3;
+	step = pw_long() ? 1 : 3;
 	sweep("ip link add", op_newlink, undo_newlink, 400);
-	step = getenv("PW_SOAK") ? 1 : 5;
+	step = pw_long() ? 1 : 5;
 	sweep("ip link add netns", op_newlink_there, undo_there, 400);
 	step = 1;
 	if (op_newlink())

@@ -6,7 +6,7 @@
 # as many as there is time for; a soak takes all
 limit=20
 [ "${PW_FLAVOUR:-stock}" = stock ] || limit=60
-[ -z "${PW_SOAK:-}" ] || limit=0
+[ -z "${PW_LONG:-}" ] || limit=0
 if [ ! -x "$PW_BUILD/selftests/fuzz" ]; then
 	echo "1..0 # SKIP the fuzzer was not built for this architecture"
 	exit 4

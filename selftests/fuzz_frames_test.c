@@ -258,9 +258,9 @@ static long how_many(void)
 {
 	const char *kernel = getenv("PW_KERNEL");
 
-	if (getenv("PW_SOAK"))
+	if (pw_long())
 		return 1000000;
-	return pw_scaled(kernel && !strcmp(kernel, "6.12") ? 400000 : 200000, 50000);
+	return pw_count(kernel && !strcmp(kernel, "6.12") ? 400000 : 200000, 50000);
 }
 
 /* KFENCE samples allocations; more of them, if this kernel has it */

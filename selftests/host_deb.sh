@@ -4,7 +4,7 @@
 # module there at native speed), used in a guest on that root (modprobe, man, a lab, a
 # capture) and removed again, which leaves nothing. `make install DESTDIR=` too. The
 # host itself is not touched. DKMS takes a minute for each kernel: everything from the
-# installation on is for soaks, `make dkms-install` too, or for PW_DEB=1 alone.
+# installation on is for soaks, `make dkms-install` too.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
@@ -75,12 +75,12 @@ mount -t proc proc "$r/proc"
 cp "$work"/debs/*.deb "$r/tmp/"
 # one kernel is enough here
 for k in "$r"/lib/modules/*; do
-	case ${k##*/} in 6.12.*) ;; *) [ -n "${PW_SOAK:-}" ] || rm -rf "$k/build" ;; esac
+	case ${k##*/} in 6.12.*) ;; *) [ -n "${PW_LONG:-}" ] || rm -rf "$k/build" ;; esac
 done
 # a machine without our things, whatever this one has
 chroot "$r" sh -c 'rm -rf /usr/src/packetway-* /var/lib/dkms/packetway /lib/modules/*/updates/packetway.ko'
 chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive sh -c 'dpkg -i /tmp/*.deb && dkms status packetway'
-if [ -n "${PW_SOAK:-}" ]; then
+if [ -n "${PW_LONG:-}" ]; then
 	chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c "
 		dpkg --purge packetway-dkms && cd '$2' && scripts/dkms-install && dkms remove packetway/0.1 --all &&
 		rm -rf /usr/src/packetway-* && dpkg -i /tmp/packetway-dkms*.deb"
@@ -101,7 +101,7 @@ umount -l "$r/dev" "$r/proc"
 EOF
 mkdir "$work/ov" "$work/debs"
 cp "$build"/deb/*.deb "$work/debs/"
-if [ -z "${PW_SOAK:-}${PW_DEB:-}" ]; then
+if [ -z "${PW_LONG:-}" ]; then
 	for d in "$work"/debs/*.deb; do
 		dpkg-deb -c "$d" >"$work/list" && dpkg-deb -f "$d" Depends | grep -q . && grep -q ' root/root ' "$work/list"
 		tap_result $? "${d##*/} is a package, its files are root's" "$work/list"
@@ -113,7 +113,7 @@ if [ -z "${PW_SOAK:-}${PW_DEB:-}" ]; then
 	tap_result $? "the module's whole source is in it" "$work/diff"
 elif $as_root unshare -m true 2>/dev/null; then
 	# shellcheck disable=SC2086
-	$as_root env PW_SOAK="${PW_SOAK:-}" unshare -m bash "$work/inside" "$work" "$top" >"$work/install.log" 2>&1
+	$as_root env PW_LONG="${PW_LONG:-}" unshare -m bash "$work/inside" "$work" "$top" >"$work/install.log" 2>&1
 	tap_result $? "the packages install, and DKMS builds the module" "$work/install.log"
 	grep -q '^packetway/.*6\.12.*: installed' "$work/install.log"
 	tap_result $? "for the kernel that has headers" "$work/install.log"

@@ -317,7 +317,7 @@ TEST_F_TIMEOUT(hostile, race, 3600)
 	ASSERT_GE(shared, 0);
 	for (i = 0; i < THREADS; i++)
 		ASSERT_EQ(0, pthread_create(&t[i], NULL, role[i], (void *)(uintptr_t)(i % 2)));
-	sleep(getenv("PW_SOAK") ? 60 : 5);
+	sleep(pw_count(6, 5));
 	stop = true;
 	for (i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);

@@ -102,7 +102,7 @@ jobs -p | xargs -r kill 2>/dev/null
 wait 2>/dev/null
 
 # --- TCP
-seconds=$(pw_scaled 10)
+seconds=$(pw_count 10)
 [ "$seconds" -ge 3 ] || seconds=3
 [ "$seconds" -le 10 ] || seconds=10
 nb timeout 180 iperf3 -s -1 >/dev/null 2>&1 &

@@ -4,8 +4,8 @@
 # busywait, log_test, ...) from the unpacked kernel source, and a few helpers.
 #
 #	PW_KSRC		unpacked kernel source (set by scripts/vm)
-#	PW_SCALE	percent of the usual counts (10 on the debug kernel)
-#	PW_SOAK		set in "make soak": full counts
+#	PW_SCALE	percent of the counts that this kernel does (scripts/scale)
+#	PW_LONG		set in "make soak": what takes minutes runs as well
 #	PW_KERNEL	6.1, 6.12, debug, kcsan; PW_FLAVOUR stock, debug or kcsan
 #	PW_KO		the module that is loaded
 
@@ -48,26 +48,11 @@ pw_need() {
 	done
 }
 
-# pw_scaled N: N at 100 percent, never less than 1
-pw_scaled() {
-	local n=$(($1 * PW_SCALE / 100))
-
-	echo $((n > 0 ? n : 1))
-}
-
-# pw_count FULL [TEST [DEBUG]]: FULL in a soak; else TEST (default FULL / 10),
-# on checking kernels DEBUG (default TEST / 10)
+# pw_count N [MIN]: PW_SCALE percent of N, at least MIN (1)
 pw_count() {
-	local full=$1 test=${2:-$(($1 / 10))} debug
+	local n=$(($1 * PW_SCALE / 100)) min=${2:-1}
 
-	debug=${3:-$((test / 10))}
-	if [ -n "${PW_SOAK:-}" ]; then
-		echo "$full"
-	elif [ "$PW_FLAVOUR" = stock ]; then
-		echo $((test > 0 ? test : 1))
-	else
-		echo $((debug > 0 ? debug : 1))
-	fi
+	echo $((n > min ? n : min))
 }
 
 # tap_ok, tap_not, tap_is, ..., for scripts that like them better than log_test

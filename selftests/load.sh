@@ -11,7 +11,7 @@ tap_ok "pw0 is there" ip link show pw0
 tap_ok "/dev/packetway is a character device" test -c /dev/packetway
 tap_not "a second insmod is refused" insmod "$PW_KO"
 
-rounds=$(pw_scaled 10)
+rounds=$(pw_count 10)
 bad=0
 for _ in $(seq "$rounds"); do
 	rmmod packetway || { bad=1; break; }

@@ -58,7 +58,7 @@ tap_is "a station moved elsewhere says where its SAN is at home" \
 # shellcheck disable=SC2034
 ip netns exec "$HOME_NS" ping -q -i 0.02 -W 1 10.9.0.2 >/dev/null 2>&1 &
 traffic=$!
-bad=0 rounds=$(pw_scaled 4)
+bad=0 rounds=$(pw_count 4)
 from=$A to=$C
 for _ in $(seq "$rounds"); do
 	ip -n "$from" link set sa0 netns "$to" || bad=1

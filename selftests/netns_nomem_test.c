@@ -63,7 +63,7 @@ static int try_limit(long bytes)
 
 static void limits(void)
 {
-	long step = 4096 * 100 / pw_scaled(100, 2), bytes;
+	long step = 4096 * 100 / pw_count(100, 2), bytes;
 	int tries = 0, failed = 0, made = 0, err;
 
 	mkdir(CG, 0755);
@@ -127,7 +127,7 @@ static void faults(void)
 	total = much - left();
 	setns(save, CLONE_NEWNET);
 	/* every one in soaks, else an evenly spread choice */
-	step = getenv("PW_SOAK") ? 1 : total / pw_scaled(600, 40) + 1;
+	step = pw_long() ? 1 : total / pw_count(600, 40) + 1;
 	for (n = 1; n <= total; n += step, tries++) {
 		arm(n);
 		if (unshare(CLONE_NEWNET))

@@ -202,7 +202,7 @@ TEST(ring)
 	double begin;
 	int i;
 
-	laps = pw_scaled(3, 1);
+	laps = pw_count(3, 1);
 	app = (struct app) { .n = 1000, .init = ring_init, .receive = ring_receive,
 			     .supervise = ring_supervise };
 	for (i = 0; i < app.n; i++)
@@ -439,7 +439,7 @@ TEST(sssp)
 	double begin;
 
 	srand(12345);
-	app = (struct app) { .n = pw_scaled(400, 100), .init = sssp_init,
+	app = (struct app) { .n = pw_count(400, 100), .init = sssp_init,
 			     .receive = sssp_receive };
 	for (i = 0; i < app.n; i++)
 		for (k = 0; k < 4; k++)

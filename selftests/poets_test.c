@@ -408,7 +408,7 @@ TEST(station_gone)
 /* the owner is killed with packets under way and in its queue, again and again */
 TEST(owner_killed)
 {
-	long rounds = pw_scaled(20, 3), r;
+	long rounds = pw_count(20, 3), r;
 	PACKET p[32];
 	int pipefd[2], i, status;
 	struct pollfd pf;
@@ -521,7 +521,7 @@ static void *flood_all(void *f)
 /* eight namespaces at once against devices whose owner is killed in the middle */
 TEST(hostile)
 {
-	long total = getenv("PW_SOAK") ? 1000000 : pw_scaled(100000, 20000);
+	long total = pw_count(100000, 20000);
 	struct flood f = { .build = flood_poets, .seed = 7 };
 	uint64_t rx, drops, seen;
 	struct pw_stats s, s0;

@@ -12,7 +12,7 @@
 #define FLOOD_FRAME 128
 
 /* seconds within which everything has arrived; a million takes its time */
-#define FLOOD_SECONDS (getenv("PW_SOAK") ? 3000 : 150)
+#define FLOOD_SECONDS (pw_long() ? 3000 : 150)
 
 /* a frame of sender @from into @b, from random bits; returns its length */
 typedef int (*flood_fn)(uint8_t *b, int from, uint64_t x);

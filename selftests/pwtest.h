@@ -52,13 +52,21 @@ static PW_UNUSED double pw_now(void)
 }
 
 /* PW_SCALE percent of @n, at least @min */
-static PW_UNUSED long pw_scaled(long n, long min)
+static PW_UNUSED long pw_count(long n, long min)
 {
 	const char *s = getenv("PW_SCALE");
 	long scale = s ? atol(s) : 100;
 
 	n = (long)((long long)n * (scale > 0 ? scale : 100) / 100);
 	return n > min ? n : min;
+}
+
+/* a soak does what takes minutes as well */
+static PW_UNUSED bool pw_long(void)
+{
+	const char *s = getenv("PW_LONG");
+
+	return s && *s;
 }
 
 /* a slow kernel gets more time for the same thing */

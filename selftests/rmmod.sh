@@ -63,7 +63,7 @@ tap_ok "and comes again" insmod "$PW_KO"
 tap_is "... with pw0 on port 0" "$(ip -o link show pw0 | grep -o 'link/[^ ]* [0-9a-f:]*' | cut -d' ' -f2)" "00:00:01"
 
 # --- loops, with namespaces that hold stations
-bad=0 rounds=$(pw_scaled 10)
+bad=0 rounds=$(pw_count 10)
 for _ in $(seq "$rounds"); do
 	ip -n "$A" link add s1 type packetway || bad=1
 	ip -n "$A" link add s2 netns "$B" type packetway || bad=1

@@ -729,7 +729,7 @@ TEST_F(pair, ways_by_hand)
 
 TEST_F_TIMEOUT(pair, hostile, 3600)
 {
-	long n = getenv("PW_SOAK") ? 100000 : 10000, i;
+	long n = pw_count(10000, 10000), i;
 	unsigned int seed = 12345;
 	struct pw_hdr h;
 	double end;
@@ -884,7 +884,7 @@ FIXTURE_TEARDOWN(ip)
 TEST_F_TIMEOUT(ip, across, 3600)
 {
 	const uint8_t v6[2][16] = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } };
-	long bytes = pw_scaled(variant->bytes, 100000);
+	long bytes = pw_count(variant->bytes, 100000);
 	struct pw_nl home, nl[2];
 	struct pw_genl g;
 	int ns[3], idx, i;
@@ -999,7 +999,7 @@ FIXTURE_SETUP(triangle)
 	char name[16];
 	int s, i, idx;
 
-	self->n = pw_slow_kernel() && !getenv("PW_SOAK") ? 4 : NMAX;
+	self->n = pw_slow_kernel() && !pw_long() ? 4 : NMAX;
 	self->engine = variant->engine;
 	self->ns = pw_ns_new();
 	ASSERT_GE(self->ns, 0);

@@ -179,7 +179,7 @@ int main(void)
 {
 	bool slow = pw_slow_kernel() && !getenv("PW_KMEMLEAK");
 	/* 1000 in a soak; else 100 where all checks are on, and fewer elsewhere */
-	long rounds = pw_scaled(getenv("PW_SOAK") ? 100 : 70, slow ? 100 : 10);
+	long rounds = pw_count(100, slow ? 100 : 10);
 	/*
 	 * A lost station is 4 KiB and more, a lost SAN 512 bytes. KASAN's quarantine
 	 * is part of what is measured on the debug kernel; kmemleak looks there.

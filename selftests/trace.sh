@@ -80,7 +80,7 @@ while IFS= read -r line; do
 	trace-cmd\ report*) tried "$line" 60 'pw_deliver' ;;
 	bpftrace*)
 		# its compiler takes most of a minute for each under emulation
-		if [ -z "${PW_SOAK:-}${PW_BPFTRACE:-}" ]; then
+		if [ -z "${PW_LONG:-}" ]; then
 			tap_skip "$line" "in soaks only"
 			continue
 		fi

@@ -320,7 +320,7 @@ TEST_F_TIMEOUT(trunk, frames, 3600)
 /* an attacker on the link sends in the name of the peer and replays packets */
 TEST_F_TIMEOUT(trunk, injection, 3600)
 {
-	long n = pw_scaled(20000, 500), i, auth, replay = 0;
+	long n = pw_count(20000, 500), i, auth, replay = 0;
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	static uint8_t pkt[4096], cap[4096];
 	unsigned int seed = 4711;
@@ -402,7 +402,7 @@ TEST_F_TIMEOUT(trunk, injection, 3600)
 /* the same with frames of the trunk's device; also from a station that is not the peer */
 TEST_F_TIMEOUT(trunk, injection_dev, 3600)
 {
-	long n = pw_scaled(20000, 500), i, auth, replay = 0;
+	long n = pw_count(20000, 500), i, auth, replay = 0;
 	const int len = 14 + 32 + 32 + 16;
 	static uint8_t pkt[4096], cap[4096];
 	unsigned int seed = 815;
@@ -475,7 +475,7 @@ TEST_F_TIMEOUT(trunk, injection_dev, 3600)
 
 TEST_F_TIMEOUT(trunk, bad_link, 3600)
 {
-	long n = pw_scaled(4000, 200), i, got = 0, twice = 0, bad = 0, seq;
+	long n = pw_count(4000, 200), i, got = 0, twice = 0, bad = 0, seq;
 	static uint8_t seen[100000];
 	int save = pw_ns_self(), tries, l;
 

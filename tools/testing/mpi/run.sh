@@ -29,7 +29,7 @@ ranks() {
 		-np "$np" -x PW_COLL -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" "$@" >"$tmp/out" 2>&1
 }
 
-count=$((200 * ${PW_TEST_SCALE:-100} / 100))
+count=$((200 * ${PW_SCALE:-100} / 100))
 [ $count -ge 200 ] || count=200
 export PW_COLL=force
 for np in 2 4 8 16; do

@@ -46,10 +46,10 @@ static inline int tap_done(void)
 #define TAP_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #define TAP_EMULATED (__SIZEOF_POINTER__ < 8 || TAP_BIG_ENDIAN)
 
-/* counts scale with PW_TEST_SCALE (percent): `make soak` sets it above 100 */
+/* PW_SCALE percent of @n */
 static inline unsigned long tap_scaled(unsigned long n)
 {
-	const char *s = getenv("PW_TEST_SCALE");
+	const char *s = getenv("PW_SCALE");
 	unsigned long pct = s ? strtoul(s, NULL, 0) : 100;
 
 	n = n / 100 * pct + n % 100 * pct / 100;
