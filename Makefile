@@ -7,7 +7,7 @@ KDIR  ?=
 S     := $(TOP)/scripts
 R     := $(O)/results
 
-# percent of the counts of all tests (a soak: 1000); scripts/scale divides it by kernel and build
+# percent of the counts of all tests (a soak: 1000); scripts/lib/scale divides it by kernel and build
 SCALE ?=
 FUZZ_SECONDS ?= 5
 # selftests to run (T="a b") and kernels (K="6.1 6.12"), all by default
@@ -32,7 +32,7 @@ endif
 	bench soak install dkms-install deb help clean
 
 module:
-	@ko=$$($(S)/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
+	@ko=$$($(S)/pkg/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
 		echo drivers/net/packetway/packetway.ko
 
 tools:
@@ -57,24 +57,24 @@ test-user:
 	@$(MAKE) -s -C tools O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) test-user fuzz
 
 test-vm:
-	@$(S)/build-user $(if $(T),,--full)
-	@$(S)/test-guests vm "$(K)" $(T)
+	@$(S)/pkg/build-user $(if $(T),,--full)
+	@$(S)/lib/test-guests vm "$(K)" $(T)
 
 test-more:
-	@$(S)/test-more
+	@$(S)/lib/test-more
 
 test-debug:
 	@$(MAKE) -s tools selftests
-	@$(S)/test-guests debug debug $(T)
+	@$(S)/lib/test-guests debug debug $(T)
 
 test: setup
-	@$(S)/test-all
+	@$(S)/test
 
 matrix: setup
 	@$(S)/matrix "$(MATRIX_K)" "$(MATRIX_ARCH)" $(T)
 
 flake:
-	@$(S)/build-user
+	@$(S)/pkg/build-user
 	@$(S)/flake "$(firstword $(K))" $(N) $(T)
 
 test-kcsan:
@@ -98,14 +98,14 @@ soak: setup
 	@$(S)/soak
 
 install:
-	@$(S)/install-module $(KDIR)
+	@$(S)/pkg/install-module $(KDIR)
 	@$(MAKE) -s -C tools O=$(O) install
 
 dkms-install:
-	@$(S)/dkms-install
+	@$(S)/pkg/dkms-install
 
 deb:
-	@$(S)/make-deb
+	@$(S)/pkg/make-deb
 
 help:
 	@echo 'make               module for the running kernel (or KDIR=DIRECTORY)'

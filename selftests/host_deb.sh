@@ -8,7 +8,7 @@
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
-. "$top/scripts/lib-common"
+. "$top/scripts/lib/common"
 
 # --- third act: in the guest
 if [ "${1:-}" = --guest ]; then
@@ -49,7 +49,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pwdeb.XXXXXX") || exit 1
 as_root=
 [ "$(id -u)" = 0 ] || as_root='sudo -n'
 trap '$as_root rm -rf "$work"' EXIT
-. "$top/scripts/lib-tap"
+. "$top/scripts/lib/tap"
 
 # --- first act: the packages
 make -s -C "$top" O="$build" deb >"$work/deb.log" 2>&1
@@ -82,7 +82,7 @@ chroot "$r" sh -c 'rm -rf /usr/src/packetway-* /var/lib/dkms/packetway /lib/modu
 chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive sh -c 'dpkg -i /tmp/*.deb && dkms status packetway'
 if [ -n "${PW_LONG:-}" ]; then
 	chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c "
-		dpkg --purge packetway-dkms && cd '$2' && scripts/dkms-install && dkms remove packetway/0.1 --all &&
+		dpkg --purge packetway-dkms && cd '$2' && scripts/pkg/dkms-install && dkms remove packetway/0.1 --all &&
 		rm -rf /usr/src/packetway-* && dpkg -i /tmp/packetway-dkms*.deb"
 fi
 rm -f "$r"/tmp/*.deb

@@ -5,9 +5,9 @@
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
-. "$top/scripts/lib-common"
-# shellcheck source=../scripts/lib-tap
-. "$top/scripts/lib-tap"
+. "$top/scripts/lib/common"
+# shellcheck source=../scripts/lib/tap
+. "$top/scripts/lib/tap"
 vm=$top/scripts/vm
 work=$(mktemp -d "${TMPDIR:-/tmp}/pwrunner.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -65,7 +65,7 @@ race() {
 		[  7.0]  $3
 		[  7.0] ==================================================================
 	EOF
-	"$top/scripts/klog-check" --flavour "${4-kcsan}" "$work/race"
+	"$top/scripts/lib/klog-check" --flavour "${4-kcsan}" "$work/race"
 }
 expect 0 "a race of the core with itself is not ours" \
 	race napi_complete_done napi_schedule_prep 'pw_ring_poll+0x18/0x90 [packetway]'

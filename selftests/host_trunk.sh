@@ -21,7 +21,7 @@ if [ "${1:-}" = "" ]; then
 	}
 	trap cleanup EXIT
 	make -s -C "$top/selftests" O="${O:-$top/build}" all >/dev/null || exit 1
-	"$top/scripts/build-module" -q "${K:-6.12}" >/dev/null || exit 1
+	"$top/scripts/pkg/build-module" -q "${K:-6.12}" >/dev/null || exit 1
 	for id in 1 0; do
 		set -- "$top/scripts/vm" --kernel "${K:-6.12}" --timeout 560 --link "$work/wire:$id" \
 			--link "$work/control:$id" -- "$self" guest$id

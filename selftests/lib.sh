@@ -4,7 +4,7 @@
 # busywait, log_test, ...) from the unpacked kernel source, and a few helpers.
 #
 #	PW_KSRC		unpacked kernel source (set by scripts/vm)
-#	PW_SCALE	percent of the counts that this kernel does (scripts/scale)
+#	PW_SCALE	percent of the counts that this kernel does (scripts/lib/scale)
 #	PW_LONG		set in "make soak": what takes minutes runs as well
 #	PW_KERNEL	6.1, 6.12, debug, kcsan; PW_FLAVOUR stock, debug or kcsan
 #	PW_KO		the module that is loaded
@@ -56,5 +56,5 @@ pw_count() {
 }
 
 # tap_ok, tap_not, tap_is, ..., for scripts that like them better than log_test
-# shellcheck source=SCRIPTDIR/../scripts/lib-tap
-. "$PW_SELFTESTS/../scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../scripts/lib/tap
+. "$PW_SELFTESTS/../scripts/lib/tap"

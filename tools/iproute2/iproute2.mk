@@ -17,7 +17,7 @@ IPR_SO := $(IPR)/link_packetway.so $(IPR)/link_pwmon.so
 iproute2: $(IPR_SO)
 
 $(IPR_SRC)/ip/ip_common.h:
-	$(TOP)/scripts/fetch-iproute2-source $(IPR_SRC)
+	$(TOP)/scripts/pkg/fetch-iproute2-source $(IPR_SRC)
 	@touch $@
 
 $(IPR)/link_%.so: $(tools)/iproute2/link_%.c $(TOP)/uapi/linux/packetway.h $(IPR_SRC)/ip/ip_common.h

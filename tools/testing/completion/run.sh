@@ -5,8 +5,8 @@
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 PATH=${1:-$top/build}:$PATH
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 # shellcheck source=SCRIPTDIR/../../completion/pwctl
 . "$top/tools/completion/pwctl"
 

@@ -6,8 +6,8 @@
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 here=$top/tools/testing/docs
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 cd "$top" || exit 1
 for what in links functions; do
 	while read -r verdict; do
@@ -32,5 +32,5 @@ done < <(find README.md Documentation -name '*.rst' -o -name '*.md' | sort)
 # the map of files names what is there
 while read -r pattern; do
 	tap_ok "MAINTAINERS: $pattern" compgen -G "$pattern"
-done < <(sed -n 's/^[FTD]:[[:blank:]]*//p' MAINTAINERS)
+done < <(sed -n 's/^[FTD]:[[:blank:]]*//p' Documentation/MAINTAINERS)
 tap_done

@@ -9,8 +9,8 @@ golden=$top/tools/testing/golden/T11
 pwctl=$build/pwctl
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 
 # the table that is built in is the published one, and ours is its closed form; row
 # 45000 is printed for one cell too few

@@ -11,8 +11,8 @@ IP_LIB_DIR=$build/iproute2
 export IP_LIB_DIR
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$here/../../../scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$here/../../../scripts/lib/tap"
 
 same() {	# got, wanted, text
 	tap_is "$3" "$1" "$2"

@@ -9,8 +9,8 @@ build=${1:-$top/build}
 core=$top/drivers/net/packetway/core
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 
 gcc -std=gnu11 -g -O1 -D_GNU_SOURCE -DPWL_VERSION='"test"' -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-I"$top/tools/testing/shim" -I"$core" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/testing/user" \

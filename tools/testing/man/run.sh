@@ -6,8 +6,8 @@
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 build=${1:-$top/build}
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 
 cd "$top/tools/man" || exit 1
 export LC_ALL=C.UTF-8 MANWIDTH=100 MANROFFOPT=''

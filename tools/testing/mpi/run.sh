@@ -11,8 +11,8 @@ if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null; then
 	echo "1..0 # SKIP Open MPI is not installed"
 	exit 4
 fi
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/uapi" -I"$top/tools/lib" \

@@ -6,8 +6,8 @@ build=$1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cp "$build"/poets/ring.* "$dir"
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$(dirname -- "$0")/../../../scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$(dirname -- "$0")/../../../scripts/lib/tap"
 
 # refused NAME FILTER WORDS: ring.json with something changed is refused with these words
 refused() {

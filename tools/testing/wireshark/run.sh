@@ -11,8 +11,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 HOME=$tmp XDG_CONFIG_HOME=$tmp TZ=UTC LC_ALL=C.UTF-8
 export HOME XDG_CONFIG_HOME TZ LC_ALL
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$here/../../../scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$here/../../../scripts/lib/tap"
 
 if ! command -v tshark >/dev/null; then
 	echo "1..0 # SKIP tshark is not installed"
