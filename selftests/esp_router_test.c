@@ -25,7 +25,7 @@
 
 static uint8_t tx[2048], rx[2048];
 
-/* station S(san, i) is on port i; halves in the order of the way from SAN 1 to 3 */
+/* station S(san, i) is on port i; halves in the order of the route from SAN 1 to 3 */
 FIXTURE(row) {
 	int ns;
 	struct pw_nl nl;
@@ -69,7 +69,7 @@ static uint64_t esp_stat(struct pw_genl *g, uint32_t node, int which)
 	return v;
 }
 
-/* until @san knows a way to @addr */
+/* until @san knows a route to @addr */
 static int wait_for(struct pw_genl *g, uint32_t san, uint32_t addr)
 {
 	double end = pw_now() + SOON / 1000;

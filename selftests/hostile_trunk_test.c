@@ -377,7 +377,7 @@ static int rec_node(uint8_t *b, uint32_t addr)
 	return 24;
 }
 
-/* the records in front of a table's nodes; the enemy and @via are its way */
+/* the records in front of a table's nodes; the enemy and @via are its route */
 static int rec_table(uint8_t *b, uint32_t san, uint32_t serial, uint32_t via)
 {
 	int n;
@@ -539,7 +539,7 @@ TEST_F_TIMEOUT(hostile, takeover, 3600)
 	JOIN();
 	ASSERT_EQ(5, reach(self->raw[0], self->raw[1], 5));
 
-	/* a way to a SAN of its own is welcome */
+	/* a route to a SAN of its own is welcome */
 	d = rec_table(data, 9 * 256, 1, 0);
 	d += rec_node(data + d, ADDR(9, 0));
 	d += rec_range(data + d, ADDR(9, 0), ADDR(9, 15));

@@ -131,7 +131,7 @@ tap_is "leaves nothing" "$(left)" "$before"
 # sans.rst
 tap_ok "sans: up" pwctl lab up "$labs/sans.yaml" timeout 60000
 tap_is "routers" "$(pwctl -n sans -j router show | jq -c '[.[].name] | sort')" '["ab","bc","ca"]'
-tap_is "two ways to each SAN, one of them best" \
+tap_is "two routes to each SAN, one of them best" \
 	"$(pwctl -n sans -j route show san 1 | jq -c 'map(select(.first == "00:03:01") | .best) | sort')" '[false,true]'
 busywait 60000 sh -c "pwctl -n sans resolve c2 san 1 >/dev/null 2>&1"
 tap_is "names" "$(pwctl -n sans -j name show san 1 | jq -r 'map(.name) | unique | join(" ")')" "a1 a2 ab b1 b2 bc c1 c2 ca"
@@ -153,7 +153,7 @@ tap_ok "a router goes" pwctl -n sans router del ca
 busywait 60000 sh -c "pwctl -n sans -j route show san 1 | jq -e 'map(select(.best and .first == \"00:03:01\")) | length == 1' >/dev/null"
 busywait 60000 sh -c "pwctl -n sans -j route show san 3 | jq -e 'map(select(.best and .first == \"00:01:01\")) | length == 1' >/dev/null"
 two=$(trace)
-tap_is "another way" "$(jq -c 'map(.router // empty)' <<<"$two")" '["ab","bc"]'
+tap_is "another route" "$(jq -c 'map(.router // empty)' <<<"$two")" '["ab","bc"]'
 tap_ok "and a longer one" test "$(jq '.[-1]."virtual-ns"' <<<"$two")" -gt "$(jq '.[-1]."virtual-ns"' <<<"$one")"
 tap_ok "sans: down" pwctl lab down
 tap_is "leaves nothing" "$(left)" "$before"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Monitor devices: packets, ring packets and cells at every hop, captured by plain
+# pwmon devices: frames, ring packets and cells at every hop, captured by plain
 # tcpdump and decoded by tshark; only the SANs of one's own namespace; nothing left.
 
 . "$(dirname "$0")/lib.sh"
@@ -33,7 +33,7 @@ finish() {
 }
 in='' names=()
 
-tap_ok "a monitor" ip link add pwmon0 type pwmon
+tap_ok "a pwmon device" ip link add pwmon0 type pwmon
 tap_is "sees packets, and more when asked" "$(ip -d link show pwmon0 | grep -o 'ring.*cells [a-z]*')" \
 	"ring off cells off"
 tap_ok "ring packets, asked for when it is made" ip link add pwmon1 type pwmon ring on
@@ -108,7 +108,7 @@ wait $cap
 tap_is "pwctl capture ring" $? 0
 tap_ok "sees what is on the ring" grep -q '3 packets captured' "$tmp/pwctl"
 timeout -s INT 2 pwctl capture monitor tcpdump >/dev/null 2>&1
-tap_is "and leaves no monitor, interrupted or not" "$(ip -br link | grep -c '^pwmon-')" 0
+tap_is "and leaves no pwmon device, interrupted or not" "$(ip -br link | grep -c '^pwmon-')" 0
 
 ip link del pwmon0
 ip link set pwmon1 up
@@ -161,7 +161,7 @@ for engine in fast rtl; do
 		"2 12;0 10,12;1 10,11,12;"
 	tap_is "$engine: every CRC is right, nothing is malformed" \
 		"$(fields ring-$engine 'pw_kind == 2 && (pwaton_crc_ok != 1 || _ws_expert)' 'pw_unit, _ws_expert')" ""
-	tap_is "$engine: one bit time from hop to hop, and the monitor's buffer between last and first" \
+	tap_is "$engine: one bit time from hop to hop, and the active monitor's buffer between last and first" \
 		"$(fields ring-$engine 'pw_kind == 2' pw_vtime | sort -n |
 			awk 'NR > 1 { print $1 - last } { last = $1 }' | sed -n '1,2p;4,5p' | tr '\n' ' ')" "1 22 22 1 "
 	tap_is "$engine: every cell at three stages and a port" \

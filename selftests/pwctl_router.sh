@@ -26,7 +26,7 @@ tap_is "a secret that is too short" \
 	"$(says pwctl router add x san 1 trunk udp 127.0.0.1:7000 127.0.0.1:7001 secret abcd)" \
 	"pwctl: secret: 64 hexadecimal digits are needed, $see"
 tap_is "a device that is not there" "$(status pwctl router add x san 1 trunk dev nosuch)" 2
-tap_is "a route without a way" "$(status pwctl route add 5 san 1)" 1
+tap_is "a route without a half-router" "$(status pwctl route add 5 san 1)" 1
 tap_is "an unknown word" "$(status pwctl route show san 1 2)" 1
 # the kernel's sentences
 tap_is "one SAN twice" "$(says pwctl router add x san 1 san 1)" \
@@ -102,10 +102,10 @@ tap_is "the answer again, to the nanosecond" "$(pwctl -j trace 00:03:01 dev a ti
 tap_is "trace to an empty port" "$(status pwctl trace 00:03:09 dev a)" 3
 tap_is "by a route that is not known" "$(status pwctl trace 00:77:09 by-route dev a)" 3
 
-# ways by hand: round by SAN 3 is longer and is used all the same
+# static routes: round by SAN 3 is longer and is used all the same
 pwctl router add ca san 3:15 san 1:14
 busywait 60000 sh -c "pwctl -j route show san 1 | jq -e 'map(select(.best and .\"half-router\" == \"00:01:0f\")) | length == 1' >/dev/null"
-tap_is "the short way" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
+tap_is "the short route" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
 tap_is "a half-router elsewhere" "$(says pwctl route add 00:03:01 san 1 via 00:02:10)" \
 	"Error: The half-router is not on this SAN."
 tap_is "no half-router there" "$(says pwctl route add 00:03:01 san 1 via 00:01:01)" \
@@ -119,10 +119,10 @@ tap_is "it is the best" "$(pwctl -j route show san 1 | jq -c 'map(select(.static
 	'[["00:03:01","00:03:10","00:01:10",true]]'
 tap_is "and is used" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
 tap_ok "route del" pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10
-tap_is "the short way again" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
+tap_is "the short route again" "$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ca"]'
 tap_is "route del, twice" "$(says pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10)" \
-	"Error: There is no such route made by hand."
-tap_ok "one node by hand" pwctl route add 00:03:01 san 1 via 00:01:10 quality 9
+	"Error: No static route matches."
+tap_ok "a static route to one node" pwctl route add 00:03:01 san 1 via 00:01:10 quality 9
 tap_is "the narrowest range decides, not the quality" \
 	"$(pwctl -j trace 00:03:01 dev a timeout 30000 | jq -c '.[:-1] | map(.router)')" '["ab","bc"]'
 
@@ -134,9 +134,9 @@ kill $mon
 wait $mon 2>/dev/null
 tap_is "events: routers come" "$(event router new .name | paste -sd ' ')" "ab bc ca"
 tap_is "events: routers go" "$(event router del .name | paste -sd ' ')" "bc ca"
-tap_is "events: ways come, and which" "$(event route new 'select(.san == 1) | [.first, ."half-router"] | join(" ")' | paste -sd ,)" \
+tap_is "events: routes come, and which" "$(event route new 'select(.san == 1) | [.first, ."half-router"] | join(" ")' | paste -sd ,)" \
 	"00:02:01 00:01:10,00:03:01 00:01:0f,00:03:01 00:01:10"
-tap_is "events: ways go" "$(event route del 'select(.san == 1) | .first' | paste -sd ,)" "00:03:01"
+tap_is "events: routes go" "$(event route del 'select(.san == 1) | .first' | paste -sd ,)" "00:03:01"
 
 tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl router show)" 0
 tap_is "no router" "$(status setpriv --reuid 65534 --clear-groups pwctl router del ab)" 2

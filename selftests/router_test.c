@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Routers between SANs: by address and by source route, what may change on the
- * way and what not, what is refused, RRP with every node that may send it, groups
+ * route and what not, what is refused, RRP with every node that may send it, groups
  * and IP across, a router deleted under load, hostile messages.
  *
  */
@@ -20,7 +20,7 @@ static uint8_t tx[70000], rx[70000];
 /* port and SAN to address, as SANs number by default */
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
 
-/* until @san knows a way to @addr */
+/* until @san knows a route to @addr */
 static int wait_for(struct pw_genl *g, uint32_t san, uint32_t addr)
 {
 	double end = pw_now() + SOON / 1000;
@@ -377,7 +377,7 @@ TEST_F(pair, rrp_routes)
 	struct pw_hdr h;
 	int l;
 
-	/* HRTO: use the half-router; a node of the own SAN is its own way */
+	/* HRTO: use the half-router; a node of the own SAN is its own route */
 	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 0, PW_RRP_AT_SINGLE << 24 | self->addr[1]);
 	RRP(0, self->hr[0], PW_TE_HRTO, l);
 	ASSERT_EQ(16, recv_rrp(self->raw[0], &h, PW_TE_RDRC));
@@ -417,13 +417,13 @@ TEST_F(pair, rrp_routes)
 	/* the same by netlink */
 	ASSERT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
 	{
-		struct rtattr *way = pw_genl_attr((void *)self->g.nl.buf, PACKETWAY_A_ROUTE);
-		struct rtattr *a = pw_attr_in(way, PACKETWAY_A_ROUTE_L2RH);
+		struct rtattr *route = pw_genl_attr((void *)self->g.nl.buf, PACKETWAY_A_ROUTE);
+		struct rtattr *a = pw_attr_in(route, PACKETWAY_A_ROUTE_L2RH);
 
 		ASSERT_NE(NULL, a);
 		EXPECT_EQ(16, (int)RTA_PAYLOAD(a));
-		EXPECT_EQ(self->hr[0], pw_attr_u32(way, PACKETWAY_A_ROUTE_HR));
-		EXPECT_EQ(1496, pw_attr_u32(way, PACKETWAY_A_ROUTE_MTU));
+		EXPECT_EQ(self->hr[0], pw_attr_u32(route, PACKETWAY_A_ROUTE_HR));
+		EXPECT_EQ(1496, pw_attr_u32(route, PACKETWAY_A_ROUTE_MTU));
 	}
 	EXPECT_EQ(2, pw_genl_dump(&self->g, PACKETWAY_CMD_ROUTE_GET, PACKETWAY_A_ROUTE,
 				  PACKETWAY_A_ROUTE_SAN, -1, NULL, NULL));
@@ -643,7 +643,7 @@ static int route_cmd(struct pw_genl *g, int cmd, long san, uint32_t first, uint3
 	return pw_nl_talk(&g->nl, &r);
 }
 
-/* the next event about a way to @first: 1 it came or changed, 0 it went, -1 none */
+/* the next event about a route to @first: 1 it came or changed, 0 it went, -1 none */
 static int route_event(struct pw_genl *g, uint32_t first, uint32_t *hr)
 {
 	static char buf[8192];
@@ -670,7 +670,7 @@ static int route_event(struct pw_genl *g, uint32_t first, uint32_t *hr)
 	return -1;
 }
 
-TEST_F(pair, ways_by_hand)
+TEST_F(pair, static_routes)
 {
 	const uint32_t first = ADDR(2, 0), last = ADDR(2, 15), far = 0x5000;
 	struct pw_genl ev;
@@ -721,7 +721,7 @@ TEST_F(pair, ways_by_hand)
 				   PACKETWAY_A_ROUTE_SAN, 1, NULL, NULL));
 	EXPECT_EQ(0, route_cmd(&self->g, PACKETWAY_CMD_ROUTE_DEL, 1, far, far + 15, self->hr[0]));
 	EXPECT_EQ(0, route_event(&ev, far, &hr));
-	/* the router goes, and with it the last way to SAN 2 */
+	/* the router goes, and with it the last route to SAN 2 */
 	EXPECT_EQ(0, pw_router_del(&self->g, "r"));
 	EXPECT_EQ(0, route_event(&ev, first, &hr));
 	close(ev.nl.fd);
@@ -905,7 +905,7 @@ TEST_F_TIMEOUT(ip, across, 3600)
 		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET, a4, 4, 24));
 		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET6, a6, 16, 64));
 	}
-	/* SAN 1 - r1 - SAN 2 - r2 - SAN 3, and a second way round */
+	/* SAN 1 - r1 - SAN 2 - r2 - SAN 3, and a second route round */
 	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
 				   (struct pw_half_req){ 2, -1, -1 }));
 	ASSERT_EQ(0, pw_router_add(&g, "r2", (struct pw_half_req){ 2, -1, -1 },
@@ -962,15 +962,15 @@ FIXTURE_VARIANT_ADD(triangle, fast) {
 /* counts routes in use whose half-router joins the SAN with the one they lead to */
 static void count_direct(struct nlmsghdr *h, void *arg)
 {
-	struct rtattr *way = pw_genl_attr(h, PACKETWAY_A_ROUTE);
+	struct rtattr *route = pw_genl_attr(h, PACKETWAY_A_ROUTE);
 	uint32_t from, to, port;
 	int *n = arg;
 
-	if (!way || !pw_attr_in(way, PACKETWAY_A_ROUTE_BEST))
+	if (!route || !pw_attr_in(route, PACKETWAY_A_ROUTE_BEST))
 		return;
-	from = pw_attr_u32(way, PACKETWAY_A_ROUTE_SAN);
-	to = pw_attr_u32(way, PACKETWAY_A_ROUTE_FIRST) / 256;
-	port = pw_attr_u32(way, PACKETWAY_A_ROUTE_HR) % 256 - 1;
+	from = pw_attr_u32(route, PACKETWAY_A_ROUTE_SAN);
+	to = pw_attr_u32(route, PACKETWAY_A_ROUTE_FIRST) / 256;
+	port = pw_attr_u32(route, PACKETWAY_A_ROUTE_HR) % 256 - 1;
 	*n += to == from % SANS + 1 ? port == 24 || port == 23 : port == 22 || port == 21;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* link_pwmon.so: teaches a stock `ip` the options of monitors; see link_packetway.c. */
+/* link_pwmon.so: teaches a stock `ip` the options of pwmon devices; see link_packetway.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void pwmon_print_help(struct link_util *lu, int argc, char **argv, FILE *
 	fprintf(f,
 		"Usage: ip link { add | set } NAME type pwmon [ ring { on | off } ] [ cells { on | off } ]\n"
 		"\n"
-		"A monitor that is up shows all packets of the SANs of its namespace to packet\n"
+		"A pwmon that is up shows all frames of the SANs of its namespace to packet\n"
 		"sockets, and if asked every ring packet and every cell at every hop.\n"
 		"\n"
 		"Example: ip link add pwmon0 up type pwmon ring on\n"

@@ -83,7 +83,7 @@ static json_t *result_json(const struct pwl_aton *c, const struct pwl_result *r)
 	return j;
 }
 
-/* a command with one packet; arg: the opcode */
+/* a command with one ring packet; arg: the opcode */
 static enum status aton_op(const struct verb *v, int argc, char **argv)
 {
 	struct pwl_result r = {};

@@ -87,7 +87,7 @@ static const struct word fabric[] = {
 };
 
 const struct verb fault_verbs[] = {
-	{ "ring", fault, 0, ring, "one fault, with the next packet or token of the ring",
+	{ "ring", fault, 0, ring, "one fault, with the next ring packet or token",
 	  "FAULT: flip HOP BIT | stuck INTERFACE | leave BITS | lose | dup" },
 	{ "fabric", fault, 1, fabric,
 	  "cells lost and corrupted from now on, in parts per million" },

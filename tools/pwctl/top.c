@@ -204,7 +204,7 @@ static int draw(const struct view *v, bool screen)
 	return row;
 }
 
-/* how full: a cell is 53 bytes, a unit of a 4x4 switch holds 32 of them */
+/* how full: a cell is 53 bytes, an input unit of a 4x4 switch holds 32 of them */
 static char heat(long bytes)
 {
 	static const char shade[] = ".:-=+*#%@";

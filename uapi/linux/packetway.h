@@ -117,7 +117,7 @@ enum {
  * there, and, if enabled, for ring packets and cells.
  *
  * IFLA_PWMON_RING	u8	1: every ring packet at every interface it leaves
- * IFLA_PWMON_CELLS	u8	1: every cell at every unit that takes it in
+ * IFLA_PWMON_CELLS	u8	1: every cell at every input unit and AAL unit that takes it in
  */
 #define PACKETWAY_MON_KIND	"pwmon"
 
@@ -135,7 +135,7 @@ enum {
 /**
  * enum packetway_mon_kind - what stands behind the record's header
  * @PACKETWAY_MON_EEP: an EEP message, prefixes included
- * @PACKETWAY_MON_RING: an ATON packet: its bits in the order in which they are on the
+ * @PACKETWAY_MON_RING: a ring packet: its bits in the order in which they are on the
  *	ring, the first one in the top bit of the first byte, without the delimiters
  * @PACKETWAY_MON_CELL: the 53 bytes of a cell
  */
@@ -226,7 +226,7 @@ enum {
 };
 
 /* features, out_features of struct packetway_info */
-#define PACKETWAY_FEATURE_EEP	(1ULL << 0)	/* EEP packets on stations */
+#define PACKETWAY_FEATURE_EEP	(1ULL << 0)	/* EEP messages on stations */
 #define PACKETWAY_FEATURE_ATON	(1ULL << 1)	/* ATON commands, registers, ring-only interfaces */
 #define PACKETWAY_FEATURE_ESP	(1ULL << 2)	/* stations are ESP nodes */
 #define PACKETWAY_FEATURE_POETS	(1ULL << 3)	/* PACKETWAY_IOC_POETS_OPEN */
@@ -324,8 +324,8 @@ struct packetway_unbind {
 /* how a command ended, out_error and error members */
 enum packetway_aton_error {
 	PACKETWAY_ATON_OK,
-	PACKETWAY_ATON_E_CRC,	/* the packet came back damaged */
-	PACKETWAY_ATON_E_LOST,	/* the packet did not come back */
+	PACKETWAY_ATON_E_CRC,	/* the ring packet came back damaged */
+	PACKETWAY_ATON_E_LOST,	/* the ring packet did not come back */
 	PACKETWAY_ATON_E_DOWN,	/* the station went down or away */
 	PACKETWAY_ATON_E_SHAPE,	/* TREE: the region has not 2^heights interfaces */
 	PACKETWAY_ATON_E_ROOM,	/* SORT: more operands than there is room for */
@@ -360,7 +360,7 @@ enum packetway_aton_error {
  * @out_wait: bit times waited for the token
  * @out_ring_bits: bit times on the ring
  *
- * Blocks until the packet has returned. Returns 0 if it returned intact;
+ * Blocks until the ring packet has returned. Returns 0 if it returned intact;
  * EBADMSG, EIO, ENETDOWN, EINVAL or EMSGSIZE for the errors, with @out_error
  * written.
  */

@@ -96,7 +96,7 @@
 
 enum pw_pt {
 	PW_PT_RRP	= 1,
-	PW_PT_EMBEDDED	= 2,	/* a PacketWay packet: L3 to a midpoint, then L2 */
+	PW_PT_EMBEDDED	= 2,	/* a PacketWay message: L3 to a midpoint, then L2 */
 	PW_PT_MEM_READ	= 3,
 	PW_PT_MEM_WRITE	= 4,
 	PW_PT_IP	= 5,	/* the version nibble tells 4 from 6 */
@@ -105,7 +105,7 @@ enum pw_pt {
 	PW_PT_ETHERNET	= 8,
 	PW_PT_VME	= 9,
 	PW_PT_USER_MIN	= 1024,
-	PW_PT_ATON	= 1024,	/* active packet, as seen by a capture */
+	PW_PT_ATON	= 1024,	/* ring packet, in a capture */
 	PW_PT_ESP	= 1025,
 	PW_PT_POETS	= 1026,
 	PW_PT_ECHO	= 1027,
@@ -174,7 +174,7 @@ enum pw_oh {
 
 enum pw_sym {
 	PW_SYM_NOP	= 1,	/* padding */
-	PW_SYM_TRACE	= 2,	/* trace this packet */
+	PW_SYM_TRACE	= 2,	/* trace this message */
 	PW_SYM_PRIO	= 3,	/* priority override, 1 byte */
 };
 

@@ -37,7 +37,7 @@
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
 #define PW_ATON_PASSIVE_MAX	4096
-/* room for captured packets; rtl divides it among the interfaces */
+/* room for captured ring packets; rtl divides it among the interfaces */
 #define PW_ATON_TAP_SIZE	SZ_256K
 
 #define PW_X_NAME(field, name) name,
@@ -65,7 +65,7 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 	return PW_ATON_FAST_STEPS;
 }
 
-/* bit time up to which a ring that is wanted may run in one go: a few packets */
+/* bit time up to which a ring that is wanted may run in one go: a few ring packets */
 static u64 pw_aton_horizon(const struct pw_aton *aton)
 {
 	return pw_ring_now(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
@@ -108,7 +108,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 {
 	struct packetway_aton_page *page;
 	struct pw_aton_req *req;
-	struct pw_aton_if *aif;
+	struct pw_aton_interface *aif;
 	struct pw_ring_cmd *cmd;
 	int i;
 
@@ -116,7 +116,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 		u64 time = cmd->done;
 
 		req = container_of(cmd, struct pw_aton_req, cmd);
-		aif = (struct pw_aton_if *)(uintptr_t)cmd->cookie;
+		aif = (struct pw_aton_interface *)(uintptr_t)cmd->cookie;
 		page = page_address(aif->results);
 		trace_pw_aton_command(aton->san, cmd, time);
 		if (cmd->ring_bits)
@@ -262,7 +262,7 @@ static void pw_aton_unlock(struct pw_aton *aton)
 }
 
 /* the registers that programs write are in the mapped page */
-static void pw_aton_registers(struct pw_aton_if *aif)
+static void pw_aton_registers(struct pw_aton_interface *aif)
 {
 	const struct packetway_aton_operands *op = page_address(aif->operands);
 
@@ -275,7 +275,7 @@ static void pw_aton_registers(struct pw_aton_if *aif)
 int pw_aton_station_add(struct pw_station *st)
 {
 	struct pw_aton *aton = st->san->aton;
-	struct pw_aton_if *aif = &st->aton;
+	struct pw_aton_interface *aif = &st->aton;
 	u32 pos;
 	int err;
 
@@ -299,7 +299,7 @@ int pw_aton_station_add(struct pw_station *st)
 		WARN_ON_ONCE(err);
 	}
 	pw_aton_unlock(aton);
-	/* the packet that was on the ring is to be sent again */
+	/* the ring packet that was under way is to be sent again */
 	pw_aton_kick(aton);
 	if (!err)
 		return 0;
@@ -328,7 +328,7 @@ static void pw_aton_repace(struct pw_aton *aton)
 }
 
 /* the interface gives its standing command back; aton->lock held */
-static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_if *aif)
+static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_interface *aif)
 {
 	if (pw_ring_stand(aton->ring, aif->port.iface, NULL) == -EBUSY) {
 		pw_ring_break(aton->ring);
@@ -372,7 +372,7 @@ void pw_aton_station_up(struct pw_station *st, bool up)
 	spin_lock_bh(&aton->lock);
 	pw_ring_set_up(aton->ring, pw_aton_index(aton, st->port), up);
 	pw_aton_unlock(aton);
-	/* a packet may be waiting for its sender to leave */
+	/* a ring packet may be waiting for its sender to leave */
 	pw_aton_kick(aton);
 }
 
@@ -814,21 +814,21 @@ int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count,
 	return err;
 }
 
-/* a packet that is captured leaves an interface; aton->lock held */
-static void pw_aton_seen(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes)
+/* a captured ring packet leaves an interface; aton->lock held */
+static void pw_aton_record(void *ctx, u32 interface, u64 when, const u8 *packet, u32 bytes)
 {
 	struct pw_aton *aton = ctx;
 
 	if (pw_mon_on())
 		pw_mon_bytes(aton->san, PACKETWAY_MON_RING,
-			     PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, iface), PACKETWAY_MON_OUT,
-			     when, packet, bytes);
+			     PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, interface),
+			     PACKETWAY_MON_OUT, when, packet, bytes);
 }
 
 /**
- * pw_aton_tap - ring packets are to be seen, or not
+ * pw_aton_tap - record ring packets for pwmon devices, or stop that
  * @aton: the ring; RTNL
- * @on: which; without memory for it nothing is seen
+ * @on: which; without memory nothing is recorded
  */
 void pw_aton_tap(struct pw_aton *aton, bool on)
 {
@@ -863,7 +863,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.max_bytes = PW_ATON_PASSIVE_MAX,
 		.queue_port = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,
-		.tap = pw_aton_seen,
+		.tap = pw_aton_record,
 		.ctx = aton,
 	};
 	mem = __vmalloc(pw_ring_size(&aton->params), PW_GFP | __GFP_ZERO);

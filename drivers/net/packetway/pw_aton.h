@@ -15,7 +15,7 @@
  * whether or not the station and the SAN still exist. Submitters hold RCU: a station
  * leaves the ring a grace period after it was withdrawn.
  *
- * Interfaces come and go under RTNL. That waits for no command: a packet on the ring
+ * Interfaces come and go under RTNL. That waits for no command: a ring packet
  * is broken off, and its sender repeats it (pw_ring_break). A ring of another engine
  * takes over everything that is queued (pw_ring_move).
  */
@@ -66,7 +66,7 @@ struct pw_aton_req {
 	struct list_head entry;
 	struct list_head ended;
 	struct pw_aton *aton;
-	struct pw_aton_if *aif;
+	struct pw_aton_interface *aif;
 	struct pw_file *pf;
 	void (*complete)(struct pw_aton_req *req);
 	void (*ran)(struct pw_aton_req *req, bool changed);
@@ -76,7 +76,7 @@ struct pw_aton_req {
 };
 
 /**
- * struct pw_aton_if - the ATON interface of a station
+ * struct pw_aton_interface - the ATON interface of a station
  * @port: for the ring core
  * @operands: page that programs may map and write
  * @results: page that programs may map and read
@@ -84,7 +84,7 @@ struct pw_aton_req {
  * @period: of the standing command, microseconds
  * @live: on the ring; aton->lock
  */
-struct pw_aton_if {
+struct pw_aton_interface {
 	struct pw_ring_port port;
 	struct page *operands;
 	struct page *results;

@@ -144,7 +144,7 @@ static bool pw_aton_take_back(struct pw_aton_req *req)
 {
 	bool force = false;
 
-	/* a packet on the ring ends soon, unless the ring is interrupted all the time */
+	/* a ring packet ends soon, unless the ring is interrupted all the time */
 	while (!pw_aton_cancel(req, force)) {
 		if (wait_for_completion_timeout(&req->done, HZ))
 			return false;

@@ -7,7 +7,7 @@
  *   fabric_fault	"DROP CORRUPT SEED": cells dropped and corrupted, each in
  *			parts per million, at every input unit
  *   ring_fault		"flip HOP BIT", "stuck INTERFACE", "leave BITS", "lose", "dup":
- *			once, with the next packet or token
+ *			once, with the next ring packet or token
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>

@@ -243,14 +243,14 @@ static void pw_fab_trace(void *ctx, const struct pw_fabric_trace *t)
 	trace_pw_cell(fab->eng.san, t);
 }
 
-/* a cell for the monitors; fab->lock held */
+/* a cell for the pwmon devices; fab->lock held */
 static void pw_fab_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell)
 {
 	struct pw_fab *fab = ctx;
 	struct pw_san *san = fab->eng.san;
 	u32 ports = san->nports;
 
-	/* the listener has gone */
+	/* no pwmon device takes cells now */
 	if (!pw_mon_on()) {
 		pw_fabric_tap(fab->f, false);
 		return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ways from a SAN to others: made from the tables of its half-routers
+ * The routes from a SAN to others: made from the tables of its half-routers
  * whenever one of them has changed, read by stations and half-routers for each
  * frame that leaves by address.
  *
- * A SAN is known by one range. If half-routers tell different ranges, ways without a
+ * A SAN is known by one range. If half-routers tell different ranges, routes without a
  * trunk decide, then the range that was told first. Ranges of different SANs do not
  * overlap, by the same rule; the SAN's own addresses are in no other range.
  */
@@ -14,15 +14,15 @@
 
 #include "pw_router.h"
 
-#define PW_FIB_MAX	256	/* ranges that one SAN has learnt ways to */
-#define PW_ROUTES_MAX	64	/* and that were made by hand */
+#define PW_FIB_MAX	256	/* ranges that one SAN has learnt routes to */
+#define PW_ROUTES_MAX	64	/* static routes of one SAN */
 
 /* set before the first router can be made: generic netlink makes routers, only they have routes */
 void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e,
 		      bool gone) __ro_after_init;
 
 /**
- * pw_fib_find - best way from a SAN to an address elsewhere
+ * pw_fib_find - best route from a SAN to an address elsewhere
  * @san: the SAN; RCU held
  * @addr: physical address, not of this SAN
  *
@@ -71,7 +71,7 @@ static bool pw_fib_better(const struct pw_fib_entry *a, const struct pw_fib_entr
 	       a->port < b->port;
 }
 
-/* made by hand: the narrowest range first */
+/* static routes: the narrowest range first */
 static int pw_fib_cmp_width(const void *x, const void *y)
 {
 	const struct pw_fib_entry *a = x, *b = y;
@@ -82,7 +82,7 @@ static int pw_fib_cmp_width(const void *x, const void *y)
 	return a->min < b->min ? -1 : a->min > b->min;
 }
 
-/* what counts more first: no trunk on the way, then known for longer */
+/* what counts more first: no trunk on the route, then known for longer */
 static int pw_fib_cmp_rank(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
 {
 	if (a->far != b->far)
@@ -106,7 +106,7 @@ static int pw_fib_cmp(const void *x, const void *y)
 	return ret ? ret : pw_fib_cmp_san(x, y);
 }
 
-/* the ways that half-routers know; how many. @max: room in @e */
+/* the routes that half-routers know; how many. @max: room in @e */
 static u32 pw_fib_gather_half(const struct pw_san *san, struct pw_half *h,
 			      struct pw_fib_entry *e, u32 n, u32 max)
 {
@@ -117,7 +117,7 @@ static u32 pw_fib_gather_half(const struct pw_san *san, struct pw_half *h,
 	for (k = 0; k < h->db.ntables && n < max; k++) {
 		t = &h->db.table[k];
 		/* skip those of neighbours: these install them themselves */
-		if (!t->used || t->own || !t->from_twin || !t->min || t->san == san->bias)
+		if (!t->used || t->own || !t->from_peer || !t->min || t->san == san->bias)
 			continue;
 		e[n++] = (struct pw_fib_entry) {
 			.min = t->min, .max = t->max, .san = t->san, .port = h->port,
@@ -145,7 +145,7 @@ static u32 pw_fib_gather(const struct pw_san *san, struct pw_fib_entry *e, u32 m
 	return n;
 }
 
-/* one range for each SAN, and the best way there; sorted by SAN and rank before */
+/* one range for each SAN, and the best route there; sorted by SAN and rank before */
 static u32 pw_fib_choose(struct pw_fib_entry *e, u32 n)
 {
 	u32 i, out = 0;
@@ -188,7 +188,7 @@ static void pw_fib_insert(struct pw_fib *fib, const struct pw_san *san,
 	fib->n++;
 }
 
-/* a way made by hand; of the same range as one that was learnt only the better one stays */
+/* a static route; of the same range as one that was learnt only the better one stays */
 static void pw_fib_add_fixed(struct pw_fib *fib, const struct pw_fib_entry *e)
 {
 	u32 i;
@@ -214,7 +214,7 @@ static void pw_fib_add_fixed(struct pw_fib *fib, const struct pw_fib_entry *e)
  * pw_fib_update - a half-router of a SAN has other tables now
  * @san: the SAN
  *
- * Process context, no lock of a half-router is held. Without memory the old ways stay
+ * Process context, no lock of a half-router is held. Without memory the old routes stay
  * until the next change; frames to a half-router that is gone are refused all the same.
  */
 void pw_fib_update(struct pw_san *san)
@@ -261,7 +261,7 @@ void pw_fib_free(struct pw_san *san)
 	kfree(rcu_dereference_protected(san->fib, true));
 	RCU_INIT_POINTER(san->fib, NULL);
 	kfree(san->routes);
-	kfree(san->fib_told);
+	kfree(san->fib_notified);
 }
 
 static bool pw_fib_same_range(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
@@ -270,9 +270,9 @@ static bool pw_fib_same_range(const struct pw_fib_entry *a, const struct pw_fib_
 }
 
 /**
- * pw_fib_route_add - a way made by hand
+ * pw_fib_route_add - a static route
  * @san: the SAN on which it begins
- * @e: the way; its half-router need not be there yet
+ * @e: the route; its half-router need not be there yet
  * @extack: where a refusal is explained
  *
  * Return: 0 or a negative errno. Under RTNL.
@@ -295,7 +295,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		}
 	}
 	if (r->n == PW_ROUTES_MAX) {
-		NL_SET_ERR_MSG(extack, "The SAN has as many routes by hand as it can have");
+		NL_SET_ERR_MSG(extack, "The SAN has as many static routes as it can have");
 		return -ENOSPC;
 	}
 	mutex_lock(&san->fib_lock);
@@ -308,7 +308,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 }
 
 /**
- * pw_fib_route_del - a way made by hand goes
+ * pw_fib_route_del - a static route goes
  * @san: the SAN
  * @e: range and port are compared
  *
@@ -343,20 +343,20 @@ static const struct pw_fib_entry *pw_fib_of_range(const struct pw_fib *fib,
 	return NULL;
 }
 
-static bool pw_fib_same_way(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
+static bool pw_fib_same_route(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
 {
 	return a->san == b->san && a->port == b->port && a->q == b->q && a->mtu == b->mtu &&
 	       a->hops == b->hops && a->fixed == b->fixed;
 }
 
 /**
- * pw_fib_tell - notify how the ways from a SAN differ from those told before
+ * pw_fib_notify_diff - notify how the routes from a SAN differ from those told before
  * @san: the SAN; from its rrp_work only
  */
-void pw_fib_tell(struct pw_san *san)
+void pw_fib_notify_diff(struct pw_san *san)
 {
 	const struct pw_fib_entry *e;
-	struct pw_fib *now = NULL, *was = san->fib_told;
+	struct pw_fib *now = NULL, *was = san->fib_notified;
 	const struct pw_fib *fib;
 	u32 i;
 
@@ -365,17 +365,17 @@ void pw_fib_tell(struct pw_san *san)
 	if (fib)
 		now = kmemdup(fib, struct_size(fib, e, fib->n), GFP_ATOMIC | __GFP_NOWARN);
 	rcu_read_unlock();
-	/* without memory they are told the next time */
+	/* without memory, notify at the next change */
 	if (!now)
 		return;
 	for (i = 0; i < now->n; i++) {
 		e = pw_fib_of_range(was, &now->e[i]);
-		if (!e || !pw_fib_same_way(e, &now->e[i]))
+		if (!e || !pw_fib_same_route(e, &now->e[i]))
 			pw_fib_notify(san, &now->e[i], false);
 	}
 	for (i = 0; was && i < was->n; i++)
 		if (!pw_fib_of_range(now, &was->e[i]))
 			pw_fib_notify(san, &was->e[i], true);
-	san->fib_told = now;
+	san->fib_notified = now;
 	kfree(was);
 }

@@ -121,7 +121,7 @@ static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
 	    (t->conf.keyed && nla_put_flag(msg, PACKETWAY_A_TRUNK_KEYED)) ||
 	    (t->conf.insecure && nla_put_flag(msg, PACKETWAY_A_TRUNK_INSECURE)) ||
 	    (READ_ONCE(t->up) && nla_put_flag(msg, PACKETWAY_A_TRUNK_UP)) ||
-	    nla_put_u32(msg, PACKETWAY_A_TRUNK_PEER, READ_ONCE(t->half->twin_addr)))
+	    nla_put_u32(msg, PACKETWAY_A_TRUNK_PEER, READ_ONCE(t->half->peer_addr)))
 		return -EMSGSIZE;
 	stats = nla_nest_start(msg, PACKETWAY_A_TRUNK_STATS);
 	if (!stats)
@@ -521,7 +521,7 @@ static int pw_dump_san(struct netlink_callback *cb, int outer, int max,
 
 /* --- routes -------------------------------------------------------------------- */
 
-/* a way as the SAN has it, without the row of half-routers */
+/* a route as the SAN has it, without the row of half-routers */
 static int pw_route_put_entry(struct sk_buff *msg, const struct pw_san *san,
 			      const struct pw_fib_entry *e)
 {
@@ -537,7 +537,7 @@ static int pw_route_put_entry(struct sk_buff *msg, const struct pw_san *san,
 	return 0;
 }
 
-/* the way to this range that is in use; RCU held */
+/* the route to this range that is in use; RCU held */
 static const struct pw_fib_entry *pw_route_in_use(const struct pw_san *san, u32 first, u32 last)
 {
 	const struct pw_fib *fib = rcu_dereference(san->fib);
@@ -549,7 +549,7 @@ static const struct pw_fib_entry *pw_route_in_use(const struct pw_san *san, u32 
 	return NULL;
 }
 
-/* ways made by hand; cb->args[5]: how far */
+/* static routes; cb->args[5]: how far */
 static int pw_route_fill_fixed(struct sk_buff *msg, struct netlink_callback *cb,
 			       struct pw_san *san)
 {
@@ -600,7 +600,7 @@ static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struc
 	bool best;
 	void *hdr;
 
-	if (t->own || !t->from_twin || !t->min)
+	if (t->own || !t->from_peer || !t->min)
 		return 0;
 	rcu_read_lock();
 	e = pw_route_in_use(h->san, t->min, t->max);
@@ -711,7 +711,7 @@ static int pw_route_del(struct pw_san *san, const struct pw_fib_entry *e,
 	int err = pw_fib_route_del(san, e);
 
 	if (err == -ENOENT)
-		NL_SET_ERR_MSG(extack, "There is no such route made by hand");
+		NL_SET_ERR_MSG(extack, "No static route matches");
 	return err;
 }
 
@@ -726,9 +726,9 @@ int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * pw_genl_route_notify - the way that a SAN uses to a range is another one
+ * pw_genl_route_notify - the route that a SAN uses to a range is another one
  * @san: the SAN
- * @e: the way
+ * @e: the route
  * @gone: it was the last one, and there is none now; process context
  */
 void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone)
@@ -897,8 +897,8 @@ static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, co
 	return ret;
 }
 
-static int pw_resolve_way(struct sk_buff *msg, const struct pw_half *h,
-			  const struct pw_rrp_route *r)
+static int pw_resolve_route(struct sk_buff *msg, const struct pw_half *h,
+			    const struct pw_rrp_route *r)
 {
 	u8 front[8 + PW_RRP_MAX_CSR];
 	struct nlattr *nest, *a;
@@ -924,8 +924,8 @@ static int pw_resolve_way(struct sk_buff *msg, const struct pw_half *h,
 	return 0;
 }
 
-/* the ways that one half-router offers; own SAN: only the first one asked */
-static int pw_resolve_ways(struct sk_buff *msg, struct pw_half *h, u32 addr, bool local)
+/* the routes that one half-router offers; own SAN: only the first one asked */
+static int pw_resolve_routes(struct sk_buff *msg, struct pw_half *h, u32 addr, bool local)
 {
 	struct pw_rrp_route r;
 	int err = 0;
@@ -934,10 +934,10 @@ static int pw_resolve_ways(struct sk_buff *msg, struct pw_half *h, u32 addr, boo
 	for (i = 0; i < h->db.ntables && !err; i++) {
 		const struct pw_rrp_table *t = &h->db.table[i];
 
-		if (!t->used || t->own != local || (!t->own && !t->from_twin) ||
+		if (!t->used || t->own != local || (!t->own && !t->from_peer) ||
 		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
 			continue;
-		err = pw_resolve_way(msg, h, &r);
+		err = pw_resolve_route(msg, h, &r);
 	}
 	return err;
 }
@@ -966,7 +966,7 @@ static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const c
 			found = true;
 		}
 		spin_lock_bh(&h->lock);
-		err = pw_resolve_ways(msg, h, addr, local);
+		err = pw_resolve_routes(msg, h, addr, local);
 		spin_unlock_bh(&h->lock);
 	}
 	genlmsg_end(msg, hdr);

@@ -334,12 +334,12 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 }
 
 /* one more router is passed, and the frame goes on at the other half */
-static void pw_half_to_twin(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+static void pw_half_to_peer(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	if (!pw_half_cross(h, skb, l))
 		return;
-	if (h->twin)
-		pw_half_out(h->twin, skb, l);
+	if (h->peer)
+		pw_half_out(h->peer, skb, l);
 	else
 		h->trunk->send(h->trunk, skb);
 }
@@ -358,7 +358,7 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 	if (port < 0)
 		port = pw_fib_lookup(h->san, l->dt);
 	if (port == (int)h->port) {
-		pw_half_to_twin(h, skb, l);
+		pw_half_to_peer(h, skb, l);
 		return;
 	}
 	if (port < 0 || !pw_port_takes(h->san, port)) {
@@ -426,7 +426,7 @@ static void pw_half_in_group(struct pw_half *h, struct sk_buff *skb, const struc
 		consume_skb(skb);
 		return;
 	}
-	pw_half_to_twin(h, skb, l);
+	pw_half_to_peer(h, skb, l);
 }
 
 /* a frame from this half's own SAN */
@@ -445,7 +445,7 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 
 	switch (l->kind) {
 	case PW_LOOK_L2:
-		pw_half_to_twin(h, skb, l);
+		pw_half_to_peer(h, skb, l);
 		break;
 	case PW_LOOK_ADDR:
 		pw_half_in_addr(h, skb, l);
@@ -515,8 +515,8 @@ const struct pw_end_ops pw_half_end_ops = {
 /* its last carrier is no longer charged for it */
 static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
 {
-	if (pw_cb(skb)->flags & PW_CB_TWIN)
-		atomic_dec(&h->from_twin);
+	if (pw_cb(skb)->flags & PW_CB_PEER)
+		atomic_dec(&h->from_peer);
 	else
 		pw_port_release(h->san, pw_cb(skb)->src_port, 1);
 }
@@ -532,7 +532,7 @@ static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)
 		return;
 	}
 	pw_half_look(skb, &l);
-	if (flags & PW_CB_TWIN)
+	if (flags & PW_CB_PEER)
 		pw_half_out(h, skb, &l);
 	else
 		pw_half_in(h, skb, &l);
@@ -586,7 +586,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 /**
  * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
  * @h: the half-router; nothing comes in from its SAN and its NAPI is disabled
- * @last: nothing comes from its twin either
+ * @last: nothing comes from its peer half either
  */
 void pw_half_drain(struct pw_half *h, bool last)
 {

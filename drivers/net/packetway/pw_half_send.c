@@ -60,7 +60,7 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 	}
 	cb->src_port = h->port;
 	cb->dst_port = port;
-	cb->flags &= ~PW_CB_TWIN;
+	cb->flags &= ~PW_CB_PEER;
 	pw_half_count(h, PW_HALF_SENT);
 	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
 	trace_pw_forward(h, skb, port);
@@ -77,7 +77,7 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 bool pw_half_busy(struct pw_half *h)
 {
 	return atomic_read(&h->san->port[h->port].inflight) > PW_HALF_INFLIGHT_MAX ||
-	       (h->twin && atomic_read(&h->twin->from_twin) > PW_HALF_QUEUE_MAX / 2);
+	       (h->peer && atomic_read(&h->peer->from_peer) > PW_HALF_QUEUE_MAX / 2);
 }
 
 /**
@@ -85,7 +85,7 @@ bool pw_half_busy(struct pw_half *h)
  * @h: the half-router
  * @skb: the message, at its header; consumed
  *
- * BH off, RCU held. May be called from the twin's poll.
+ * BH off, RCU held. May be called from the peer half's poll.
  */
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
 {
@@ -101,7 +101,7 @@ void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
 void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
-	struct pw_half *twin = h->twin;
+	struct pw_half *peer = h->peer;
 	int port;
 	u32 dt;
 
@@ -118,9 +118,9 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 		pw_half_emit(h, skb, PW_PORT_GROUP);
 		return;
 	}
-	if (dt == READ_ONCE(h->twin_addr)) {
-		if (twin)
-			pw_half_queue_twin(twin, skb);
+	if (dt == READ_ONCE(h->peer_addr)) {
+		if (peer)
+			pw_half_queue_peer(peer, skb);
 		else
 			h->trunk->send(h->trunk, skb);
 		return;
@@ -134,18 +134,18 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 	}
 	/* trusted on the SAN of its maker only */
 	cb->flags = 0;
-	if (!twin && port == (int)h->port) {
+	if (!peer && port == (int)h->port) {
 		h->trunk->send(h->trunk, skb);
 		return;
 	}
-	if (!twin)
+	if (!peer)
 		goto unknown;
 	/* one's own port, or no route on this side: the other half's SAN */
-	port = pw_san_port_of(twin->san, dt);
+	port = pw_san_port_of(peer->san, dt);
 	if (port < 0)
-		port = pw_fib_lookup(twin->san, dt);
-	if (port >= 0 && port != (int)twin->port && pw_port_takes(twin->san, port)) {
-		pw_half_emit(twin, skb, port);
+		port = pw_fib_lookup(peer->san, dt);
+	if (port >= 0 && port != (int)peer->port && pw_port_takes(peer->san, port)) {
+		pw_half_emit(peer, skb, port);
 		return;
 	}
 unknown:
@@ -154,22 +154,22 @@ unknown:
 }
 
 /**
- * pw_half_queue_twin - a frame from the other half waits its turn
+ * pw_half_queue_peer - a frame from the other half waits its turn
  * @h: the half-router that gets it
  * @skb: the frame, not charged; consumed
  */
-void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb)
+void pw_half_queue_peer(struct pw_half *h, struct sk_buff *skb)
 {
 	int max = pw_cb(skb)->flags & PW_CB_HALF ? 2 * PW_HALF_QUEUE_MAX : PW_HALF_QUEUE_MAX;
 
-	if (atomic_inc_return(&h->from_twin) > max) {
-		atomic_dec(&h->from_twin);
+	if (atomic_inc_return(&h->from_peer) > max) {
+		atomic_dec(&h->from_peer);
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
 		return;
 	}
-	pw_cb(skb)->flags |= PW_CB_TWIN;
+	pw_cb(skb)->flags |= PW_CB_PEER;
 	if (!pw_end_queue(&h->end, skb)) {
-		atomic_dec(&h->from_twin);
+		atomic_dec(&h->from_peer);
 		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
 	}
 }

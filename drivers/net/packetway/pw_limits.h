@@ -5,7 +5,7 @@
  * pays for what softirqs allocate.
  *
  * Every object is charged to the home namespace of its SAN, where it lives until
- * the SAN goes, also when a station moves elsewhere. A monitor is charged to the
+ * the SAN goes, also when a station moves elsewhere. A pwmon device is charged to the
  * namespace it is up in. Memory is charged to the memory cgroup of the task that
  * makes the object; a SAN remembers that cgroup for its softirqs.
  *

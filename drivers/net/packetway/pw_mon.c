@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records of what goes on in a SAN, for the monitor devices of pw_mon_dev.c; see pw_mon.h. */
+/* Records of what goes on in a SAN, for the pwmon devices of pw_mon_dev.c; see pw_mon.h. */
 #include <linux/rtnetlink.h>
 
 #include "pw_mon.h"
@@ -19,7 +19,7 @@ static bool pw_mon_wants(const struct pw_mon *mon, u8 kind)
 	}
 }
 
-/* does a monitor of this kind have a listener? RCU held */
+/* does a pwmon device that takes this kind have a packet socket? RCU held */
 static bool pw_mon_any(const struct net *net, u8 kind)
 {
 	struct pw_mon *mon;
@@ -40,7 +40,7 @@ bool pw_mon_wants_cells(const struct pw_san *san)
 	return any;
 }
 
-/* does a monitor of this namespace take ring packets? RTNL */
+/* does a pwmon device of this namespace take ring packets? RTNL */
 bool pw_mon_wants_ring(const struct net *net)
 {
 	const struct pw_mon *mon;
@@ -76,7 +76,7 @@ static struct sk_buff *pw_mon_alloc(const struct pw_san *san, u8 kind, u32 unit,
 	return skb;
 }
 
-/* to the packet sockets of every monitor that wants it; consumes @skb, NULL: lost */
+/* to the packet sockets of every pwmon device that takes it; consumes @skb, NULL: lost */
 static void pw_mon_give(const struct net *net, u8 kind, struct sk_buff *skb)
 {
 	struct net_device *dev;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who listens to a SAN: monitor devices, `ip link add pwmon0 type pwmon`.
+ * Captures of a SAN: pwmon devices, `ip link add pwmon0 type pwmon`.
  *
- * A monitor that is up sees every packet of the SANs whose home is its namespace and,
+ * A pwmon device that is up records every frame of the SANs whose home is its namespace and,
  * if asked to, every ring packet and every cell at every hop; the record that each
  * becomes is in <linux/packetway.h>. Without one the calls below are a jump that is
  * not taken, and the models make no bytes without a listener.
@@ -24,7 +24,7 @@ static inline bool pw_mon_on(void)
 	return static_branch_unlikely(&pw_mon_key);
 }
 
-/* private part of a monitor device */
+/* private part of a pwmon device */
 struct pw_mon {
 	struct net_device *dev;
 	struct list_head entry;	/* pw_net.mons while the device is up */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Monitor devices: what goes on in a SAN, for tcpdump; see pw_mon.h. */
+/* pwmon devices: what goes on in a SAN, for tcpdump; see pw_mon.h. */
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <net/rtnetlink.h>
 
 #include "pw_mon.h"
 
-/* rings of a namespace make bytes if and only if a monitor takes them; RTNL */
+/* rings of a namespace make bytes if and only if a pwmon device takes them; RTNL */
 static void pw_mon_sync(struct net *net)
 {
 	bool ring = pw_mon_wants_ring(net);
@@ -44,7 +44,7 @@ static int pw_mon_stop(struct net_device *dev)
 	return 0;
 }
 
-/* nothing is sent through a monitor */
+/* nothing is sent through a pwmon device */
 static netdev_tx_t pw_mon_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	DEV_STATS_INC(dev, tx_dropped);

@@ -160,7 +160,7 @@ struct pw_fabric_conf {
 struct pw_san {
 	/* fast path */
 	struct pw_engine __rcu *engine;	/* replaced under RTNL */
-	struct pw_fib __rcu *fib;	/* fib_lock: ways to other SANs */
+	struct pw_fib __rcu *fib;	/* fib_lock: routes to other SANs */
 	u32 bias;
 	u32 nports;
 	u32 radix;		/* k: nports = k * k */
@@ -177,8 +177,8 @@ struct pw_san {
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
 	struct mutex fib_lock;	/* fib, routes */
-	struct pw_fib *routes;	/* ways made by hand; RTNL and fib_lock to change */
-	struct pw_fib *fib_told;	/* rrp_work: what listeners have been told */
+	struct pw_fib *routes;	/* static routes; RTNL and fib_lock to change */
+	struct pw_fib *fib_notified;	/* rrp_work: what listeners have been told */
 	spinlock_t info_lock;	/* pw_port.info */
 	struct delayed_work rrp_work;	/* nodes have changed: tell the routers */
 	struct rcu_work gone;	/* the last user has let go */
@@ -243,7 +243,7 @@ struct pw_station {
 	struct ratelimit_state pmtu_limit;
 	struct ratelimit_state echo_limit;
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
-	struct pw_aton_if aton;
+	struct pw_aton_interface aton;
 	struct pw_esp esp;
 	struct pw_poets __rcu *poets[PW_POETS_ROLES];	/* RTNL */
 
@@ -283,8 +283,8 @@ struct pw_skb_cb {
 };
 
 #define PW_CB_HALF	BIT(0)	/* made by a half-router: its word is trusted */
-#define PW_CB_TWIN	BIT(1)	/* came from the other half, charged to no port */
-#define PW_CB_ERROR	BIT(2)	/* damaged on the way: the next router marks it */
+#define PW_CB_PEER	BIT(1)	/* came from the other half, charged to no port */
+#define PW_CB_ERROR	BIT(2)	/* damaged in transit: the next router marks it */
 #define PW_CB_RETURNED	BIT(3)	/* the port was empty: its sender has it back */
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
 #define PW_CB_FAR	BIT(5)	/* with PW_CB_HALF: a table that came over a trunk */
@@ -477,7 +477,7 @@ void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
 #define PW_OK (-1)
 int pw_poll(struct napi_struct *napi, int budget);
 
-/* pw_pmtu.c APIs: what is known of the way to a destination */
+/* pw_pmtu.c APIs: what is known of the route to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);
 int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
 void pw_pmtu_free(struct pw_station *st);

@@ -35,7 +35,7 @@ static void pw_half_free(struct pw_half *h)
 }
 
 /* everything that needs memory; not published yet */
-static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *twin,
+static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *peer,
 			const struct pw_half_config *conf)
 {
 	struct pw_rrp_table *table;
@@ -43,7 +43,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	u32 i;
 
 	h->router = r;
-	h->twin = twin;
+	h->peer = peer;
 	h->san = conf->san;
 	h->port = conf->port;
 	h->addr = pw_san_addr(conf->san, conf->port);
@@ -77,10 +77,10 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->scratch = nodes + PW_HALF_TABLES * PW_HALF_NODES_CAP;
 	/* a half that comes back at the same place continues */
 	h->serial = ktime_get_real_seconds() << 8;
-	h->twin_addr = twin ? pw_san_addr(twin->san, twin->port) : PW_ADDR_UNDEF;
-	h->twin_mtu = PACKETWAY_MTU_MAX;
+	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) : PW_ADDR_UNDEF;
+	h->peer_mtu = PACKETWAY_MTU_MAX;
 	h->trunk_mtu = PACKETWAY_MTU_MAX;
-	pw_rrp_db_init(&h->db, h->addr, h->twin_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
+	pw_rrp_db_init(&h->db, h->addr, h->peer_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
 	netif_napi_add(h->dummy, &h->end.napi, pw_half_poll);
 	return pw_esp_node_up(&h->esp, h->san->net);
 }
@@ -266,7 +266,7 @@ void pw_router_destroy(struct pw_router *r)
 		pw_engine_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
 	}
-	/* the other halves of these SANs have lost ways as well */
+	/* the other halves of these SANs have lost routes as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
 		pw_san_routes_changed(r->half[i].san);

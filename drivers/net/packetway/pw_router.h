@@ -21,7 +21,7 @@
  * Lifetime: a router is made and deleted under RTNL. Its halves are published in
  * pw_port.end; deleting withdraws them, waits for a grace period and for NAPI,
  * forwards what still waits, then frees both. Inside the data path a half and its
- * twin are valid together. Frames on their way to a port whose half-router has gone
+ * peer half are valid together. Frames on their way to a port whose half-router has gone
  * are returned to who sent them, and their source gets an ERR.
  *
  * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time,
@@ -42,14 +42,14 @@
 
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
-#define PW_HALF_QUEUE_MAX	1024	/* frames from the twin that wait */
+#define PW_HALF_QUEUE_MAX	1024	/* frames from the peer half that wait */
 #define PW_HALF_RRP_QUEUE	512	/* RRP messages of half-routers that wait */
 #define PW_HALF_ASK_QUEUE	128	/* those of nodes */
 #define PW_HALF_PEER_RATE	256	/* RRP messages of a trunk's peer in a second */
 #define PW_RRP_MSG_MAX		(PW_HALF_NODES_CAP + 1024)	/* data bytes */
 #define PW_HOPS_MAX		64	/* as many as EI can tell apart */
 #define PW_HALF_TABLES		64
-#define PW_HALF_PER_SAN		4	/* ways kept to one SAN */
+#define PW_HALF_PER_SAN		4	/* routes kept to one SAN */
 #define PW_HALF_NODES_CAP	8192	/* bytes of nodes in a table */
 #define PW_HALF_SCRATCH		(PW_HALF_NODES_CAP + 1024)
 #define PW_INFO_MAX		256	/* bytes of a node's description of itself */
@@ -110,7 +110,7 @@ struct pw_info {
 	u8 rec[];
 };
 
-/* one way from a SAN to the addresses of another */
+/* one route from a SAN to the addresses of another */
 struct pw_fib_entry {
 	u32 min;
 	u32 max;
@@ -119,14 +119,14 @@ struct pw_fib_entry {
 	u16 q;
 	u32 mtu;		/* words, 0 = unlimited */
 	u16 hops;
-	bool fixed;		/* made by hand */
-	bool far;		/* a trunk is on the way */
+	bool fixed;		/* a static route */
+	bool far;		/* a trunk is on the route */
 	u64 since;		/* pw_rrp_table.since */
 };
 
 /*
- * The best way for each range: those that were learnt, which do not overlap, by
- * address; then those made by hand, the narrowest range first.
+ * The best route for each range: those that were learnt, which do not overlap, by
+ * address; then static routes, the narrowest range first.
  */
 struct pw_fib {
 	struct rcu_head rcu;
@@ -138,7 +138,7 @@ struct pw_fib {
 struct pw_half {
 	/* fixed while it is published */
 	struct pw_router *router;
-	struct pw_half *twin;	/* NULL: on another host, behind the trunk */
+	struct pw_half *peer;	/* NULL: on another host, behind the trunk */
 	struct pw_trunk *trunk;
 	struct pw_san *san;
 	u32 port;
@@ -147,11 +147,11 @@ struct pw_half {
 
 	u32 mtu_set;		/* bytes, 0 = what all stations take; RTNL */
 	u32 mtu;		/* bytes, in force; READ_ONCE */
-	u32 twin_addr;		/* READ_ONCE; 0: not known yet, behind a trunk */
-	u32 twin_mtu;		/* of a trunk's other end; READ_ONCE */
+	u32 peer_addr;		/* READ_ONCE; 0: not known yet, behind a trunk */
+	u32 peer_mtu;		/* of a trunk's other end; READ_ONCE */
 	u32 trunk_mtu;		/* that the trunk itself takes; READ_ONCE */
 	struct pw_half_pcpu __percpu *stats;
-	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the twin */
+	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the peer half */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state rrp_limit;
 	struct ratelimit_state tell_limit;
@@ -160,22 +160,22 @@ struct pw_half {
 	struct ratelimit_state peer_limit;
 	struct sk_buff_head rrpq[2];	/* RRP that waits: of half-routers, of nodes */
 	struct delayed_work rrp_in;	/* handles it */
-	unsigned long gave;	/* rrp_in: when the twin got the tables it asked for */
+	unsigned long gave;	/* rrp_in: when the peer half got the tables it asked for */
 
 	spinlock_t lock;	/* everything to the next blank line */
 	struct pw_rrp_db db;
 	u32 serial;
-	u32 trunk_twin;		/* other end that was told everything, 0: none */
+	u32 trunk_peer;		/* other end that was told everything, 0: none */
 	bool resync;		/* ask the neighbours again, a little later */
 	bool leaving;		/* has said so: no longer listens; READ_ONCE */
-	bool asked_twin;	/* the twin asked for tables */
+	bool asked_peer;	/* the peer half asked for tables */
 	bool beyond_old;	/* the set of logical addresses is to be made anew */
 	DECLARE_BITMAP(asked, PACKETWAY_PORTS_MAX);	/* so did neighbours */
 	u8 *scratch;
 
 	void *mem;		/* tables, nodes and scratch */
 	struct net_device *dummy;	/* carries the NAPI */
-	atomic_t from_twin;	/* frames from the twin in the queue */
+	atomic_t from_peer;	/* frames from the peer half in the queue */
 	struct pw_end end ____cacheline_aligned_in_smp;
 };
 
@@ -217,9 +217,9 @@ static inline u32 pw_half_mtu(const struct pw_half *h)
 {
 	u32 mtu = READ_ONCE(h->mtu);
 
-	if (h->twin)
-		return min(mtu, READ_ONCE(h->twin->mtu));
-	return min3(mtu, READ_ONCE(h->twin_mtu), READ_ONCE(h->trunk_mtu));
+	if (h->peer)
+		return min(mtu, READ_ONCE(h->peer->mtu));
+	return min3(mtu, READ_ONCE(h->peer_mtu), READ_ONCE(h->trunk_mtu));
 }
 
 /* pw_router.c APIs: objects */
@@ -243,11 +243,11 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port);
 void pw_half_send_own(struct pw_half *h, struct sk_buff *skb);
 void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags);
-void pw_half_queue_twin(struct pw_half *h, struct sk_buff *skb);
+void pw_half_queue_peer(struct pw_half *h, struct sk_buff *skb);
 bool pw_half_busy(struct pw_half *h);
 
-/* pw_fib.c APIs: ways from a SAN */
-/* told by pw_fib_tell(); set before the first route can be made */
+/* pw_fib.c APIs: routes from a SAN */
+/* told by pw_fib_notify_diff(); set before the first route can be made */
 extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
@@ -256,7 +256,7 @@ void pw_fib_free(struct pw_san *san);
 int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		     struct netlink_ext_ack *extack);
 int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e);
-void pw_fib_tell(struct pw_san *san);
+void pw_fib_notify_diff(struct pw_san *san);
 
 /* pw_rrp.c APIs: what half-routers and nodes tell each other */
 void pw_rrp_san_init(struct pw_san *san);

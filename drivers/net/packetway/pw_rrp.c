@@ -4,7 +4,7 @@
  *
  *   station up, renamed, new groups -> pw_rrp_register -> pw_port.info
  *	-> pw_rrp_work (a moment later, many changes at once)
- *	-> own table of every half-router on the SAN -> its twin -> buddies -> ...
+ *	-> own table of every half-router on the SAN -> its peer half -> neighbours -> ...
  *
  * The table of a SAN lists its nodes, each with the L2RH that leads there, and
  * last the range of all its addresses: by address a frame reaches the SAN of a
@@ -31,7 +31,7 @@
 #define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
 #define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
 #define PW_RRP_TELL_NODES	4096		/* nodes times criteria that it looks at */
-#define PW_BEYOND_MAX		PW_RRP_MAX_GROUPS	/* logical addresses behind a twin */
+#define PW_BEYOND_MAX		PW_RRP_MAX_GROUPS	/* logical addresses behind a peer half */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
 
 /* --- descriptions of nodes ------------------------------------------------- */
@@ -160,11 +160,11 @@ void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h)
 	u8 sans[4];
 
 	put_unaligned_be16(h->san->id, sans);
-	if (h->twin)
-		put_unaligned_be16(h->twin->san->id, sans + 2);
+	if (h->peer)
+		put_unaligned_be16(h->peer->san->id, sans + 2);
 	pw_rrp_put_name(b, h->router->name, strlen(h->router->name));
 	/* of a SAN on another host the number says nothing */
-	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->twin ? 4 : 2);
+	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->peer ? 4 : 2);
 }
 
 /* --- messages --------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw
 }
 
 /* the address of the @i-th port if another half-router is there, else 0; RCU held */
-static u32 pw_rrp_buddy(const struct pw_half *h, u32 i)
+static u32 pw_rrp_neighbour_rcu(const struct pw_half *h, u32 i)
 {
 	const struct pw_half *b = pw_port_half(&h->san->port[i]);
 
@@ -272,39 +272,39 @@ static u32 pw_rrp_neighbour(const struct pw_half *h, u32 i)
 	u32 addr;
 
 	rcu_read_lock();
-	addr = pw_rrp_buddy(h, i);
+	addr = pw_rrp_neighbour_rcu(h, i);
 	rcu_read_unlock();
 	return addr;
 }
 
 /* Has table @k been taken and not passed on? Then it will be. */
-static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_twin)
+static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_peer)
 {
 	struct pw_rrp_table *t = &h->db.table[k];
 	bool fresh;
 
 	spin_lock_bh(&h->lock);
 	fresh = t->used && t->fresh;
-	*from_twin = t->from_twin;
+	*from_peer = t->from_peer;
 	t->fresh = false;
 	spin_unlock_bh(&h->lock);
 	return fresh;
 }
 
-static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_twin)
+static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_peer)
 {
 	bool gives;
 
 	spin_lock_bh(&h->lock);
-	gives = pw_rrp_gives(&h->db.table[k], to_twin);
+	gives = pw_rrp_gives(&h->db.table[k], to_peer);
 	spin_unlock_bh(&h->lock);
 	return gives;
 }
 
-/* tables that were asked for; @port: of the neighbour, or that of @h itself for the twin */
+/* tables that were asked for; @port: of the neighbour, or that of @h itself for the peer half */
 static void pw_rrp_give(struct pw_half *h, u32 port)
 {
-	u32 dt = port == h->port ? READ_ONCE(h->twin_addr) : pw_rrp_neighbour(h, port), k;
+	u32 dt = port == h->port ? READ_ONCE(h->peer_addr) : pw_rrp_neighbour(h, port), k;
 
 	for (k = 0; dt && k < h->db.ntables; k++) {
 		if (pw_rrp_table_given(h, k, port == h->port))
@@ -316,16 +316,16 @@ static void pw_rrp_give(struct pw_half *h, u32 port)
 /* tables to pass on, then tables that were asked for; false: the rest must wait */
 static bool pw_rrp_pass(struct pw_half *h)
 {
-	bool from_twin, twin;
+	bool from_peer, peer;
 	u32 i, k, addr;
 
 	for (k = 0; k < h->db.ntables; k++) {
 		if (pw_half_busy(h))
 			return false;
-		if (!pw_rrp_fresh(h, k, &from_twin))
+		if (!pw_rrp_fresh(h, k, &from_peer))
 			continue;
-		if (pw_rrp_tell(from_twin) == PW_RRP_TELL_TWIN) {
-			pw_rrp_send_table(h, k, READ_ONCE(h->twin_addr));
+		if (pw_rrp_tell(from_peer) == PW_RRP_TELL_PEER) {
+			pw_rrp_send_table(h, k, READ_ONCE(h->peer_addr));
 			continue;
 		}
 		for (i = 0; i < h->san->nports; i++) {
@@ -339,19 +339,19 @@ static bool pw_rrp_pass(struct pw_half *h)
 		if (pw_half_busy(h))
 			return false;
 		spin_lock_bh(&h->lock);
-		twin = __test_and_clear_bit(i, h->asked);
+		peer = __test_and_clear_bit(i, h->asked);
 		spin_unlock_bh(&h->lock);
-		if (twin)
+		if (peer)
 			pw_rrp_give(h, i);
 	}
 	/* over a trunk the answer is much longer than the question */
-	if (h->trunk && READ_ONCE(h->asked_twin) && time_before(jiffies, h->gave + PW_RRP_LATER))
+	if (h->trunk && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
 		return false;
 	spin_lock_bh(&h->lock);
-	twin = h->asked_twin;
-	h->asked_twin = false;
+	peer = h->asked_peer;
+	h->asked_peer = false;
 	spin_unlock_bh(&h->lock);
-	if (twin) {
+	if (peer) {
 		h->gave = jiffies;
 		pw_rrp_give(h, h->port);
 	}
@@ -361,19 +361,19 @@ static bool pw_rrp_pass(struct pw_half *h)
 /* ask all neighbours of this half for their tables */
 static void pw_rrp_ask_all(struct pw_half *h, struct sk_buff_head *out)
 {
-	u32 i, buddy;
+	u32 i, neighbour;
 
-	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, READ_ONCE(h->twin_addr),
+	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, READ_ONCE(h->peer_addr),
 					  PW_RRP_PRIO, NULL, 0));
 	for (i = 0; i < h->san->nports; i++) {
-		buddy = pw_rrp_buddy(h, i);
-		if (buddy)
-			pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, buddy,
+		neighbour = pw_rrp_neighbour_rcu(h, i);
+		if (neighbour)
+			pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, neighbour,
 							  PW_RRP_PRIO, NULL, 0));
 	}
 }
 
-/* --- logical addresses behind the twin ---------------------------------------- */
+/* --- logical addresses behind the peer half ---------------------------------------- */
 
 static int pw_beyond_cmp(const void *a, const void *b)
 {
@@ -382,7 +382,7 @@ static int pw_beyond_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Does a node behind the twin listen to this logical address? RCU held */
+/* Does a node behind the peer half listen to this logical address? RCU held */
 bool pw_half_beyond(const struct pw_half *h, u32 addr)
 {
 	const struct pw_groups *g = rcu_dereference(h->beyond);
@@ -450,7 +450,7 @@ static u32 pw_rrp_san_mtu(const struct pw_san *san)
 	return mtu;
 }
 
-/* the nodes of the own SAN, if they have changed, to the twin; BH off, RCU held */
+/* the nodes of the own SAN, if they have changed, to the peer half; BH off, RCU held */
 static void pw_rrp_own_update(struct pw_half *h)
 {
 	const struct pw_rrp_table *t;
@@ -471,7 +471,7 @@ static void pw_rrp_own_update(struct pw_half *h)
 			 memcmp(t->nodes, h->scratch, len))) {
 		if (!pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len)) {
 			t = pw_rrp_db_own_table(&h->db);
-			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, READ_ONCE(h->twin_addr)));
+			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, READ_ONCE(h->peer_addr)));
 		}
 	}
 	if (h->resync) {
@@ -502,7 +502,7 @@ static void pw_rrp_work(struct work_struct *work)
 		cond_resched();
 	}
 	pw_fib_update(san);
-	pw_fib_tell(san);
+	pw_fib_notify_diff(san);
 	pw_memcg_leave(old);
 }
 
@@ -552,7 +552,7 @@ static struct sk_buff *pw_rrp_down_msg(const struct pw_half *h, u16 te, u32 dt, 
 	return pw_rrp_msg(h, PW_PT_ERR, te, dt, PW_RRP_PRIO, rec, sizeof(rec));
 }
 
-/* a half-router goes and says so, to buddies and to nodes with routes through it; RTNL */
+/* a half-router goes and says so, to neighbours and to nodes with routes through it; RTNL */
 void pw_rrp_half_down(struct pw_half *h)
 {
 	struct sk_buff_head out;
@@ -563,11 +563,11 @@ void pw_rrp_half_down(struct pw_half *h)
 	spin_lock(&h->lock);
 	WRITE_ONCE(h->leaving, true);
 	pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN, PW_ADDR_BROADCAST, h->addr,
-						READ_ONCE(h->twin_addr)));
-	if (h->trunk && READ_ONCE(h->twin_addr))
+						READ_ONCE(h->peer_addr)));
+	if (h->trunk && READ_ONCE(h->peer_addr))
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN,
-							READ_ONCE(h->twin_addr), h->addr,
-							READ_ONCE(h->twin_addr)));
+							READ_ONCE(h->peer_addr), h->addr,
+							READ_ONCE(h->peer_addr)));
 	spin_unlock(&h->lock);
 	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
@@ -581,7 +581,7 @@ void pw_rrp_half_down(struct pw_half *h)
  */
 void pw_rrp_trunk(struct pw_half *h, bool up)
 {
-	u32 twin = up ? READ_ONCE(h->twin_addr) : PW_ADDR_UNDEF;
+	u32 peer = up ? READ_ONCE(h->peer_addr) : PW_ADDR_UNDEF;
 	const struct pw_rrp_table *t;
 	struct sk_buff_head out;
 	bool lost = false;
@@ -590,21 +590,21 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&h->lock);
-	if (h->trunk_twin && h->trunk_twin != twin) {
-		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_twin);
+	if (h->trunk_peer && h->trunk_peer != peer) {
+		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_peer);
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
-							h->addr, h->trunk_twin));
+							h->addr, h->trunk_peer));
 		pw_beyond_update(h);
 		lost = true;
 	}
-	if (twin && h->trunk_twin != twin) {
-		h->db.twin = twin;
+	if (peer && h->trunk_peer != peer) {
+		h->db.peer = peer;
 		t = pw_rrp_db_own_table(&h->db);
 		if (t)
-			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, twin));
+			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, peer));
 		pw_rrp_ask_all(h, &out);
 	}
-	h->trunk_twin = twin;
+	h->trunk_peer = peer;
 	spin_unlock(&h->lock);
 	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
@@ -623,7 +623,7 @@ struct pw_rrp_in {
 	const u8 *data;
 	u32 len;
 	bool trusted;		/* a half-router made it */
-	bool from_twin;
+	bool from_peer;
 	bool far;		/* over a trunk */
 	u32 from;		/* trusted: who; else a node of this SAN, or 0 */
 	u32 port;		/* of that node */
@@ -668,7 +668,7 @@ static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		if (port < 0)
 			port = pw_fib_lookup(h->san, addr);
 	}
-	/* on the same SAN a node is its own way */
+	/* on the same SAN a node is its own route */
 	if (port < 0 || !pw_port_takes(h->san, port))
 		pw_rrp_unknown(h, in, out);
 	else
@@ -677,9 +677,9 @@ static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 
 static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
-	u32 addr = pw_rrp_first_addr(in->data, in->len), buddy;
+	u32 addr = pw_rrp_first_addr(in->data, in->len), neighbour;
 	struct pw_rrp_access access = { .mtu = READ_ONCE(h->mtu) / 8 };
-	enum pw_rrp_ways ways = PW_RRP_NO_WAY;
+	enum pw_rrp_routes routes = PW_RRP_NO_ROUTE;
 	struct pw_rrp_buf b;
 	u8 l2rh[8];
 
@@ -688,15 +688,15 @@ static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
 	/* routes begin on this SAN: they are of no use elsewhere */
 	if (in->from)
-		ways = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_PER_SAN, &b, &buddy);
-	switch (ways) {
-	case PW_RRP_WAYS:
+		routes = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_PER_SAN, &b, &neighbour);
+	switch (routes) {
+	case PW_RRP_ROUTES:
 		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_L2SR, pw_rrp_buf_done(&b), out);
 		break;
-	case PW_RRP_ASK_BUDDY:
-		pw_rrp_redirect(h, in, addr, buddy, out);
+	case PW_RRP_ASK_NEIGHBOUR:
+		pw_rrp_redirect(h, in, addr, neighbour, out);
 		break;
-	case PW_RRP_NO_WAY:
+	case PW_RRP_NO_ROUTE:
 		pw_rrp_unknown(h, in, out);
 		break;
 	}
@@ -785,8 +785,8 @@ static bool pw_rrp_info(struct pw_half *h, const struct pw_rrp_in *in)
 /* answered at the end of the turn */
 static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in)
 {
-	if (in->from_twin)
-		WRITE_ONCE(h->asked_twin, true);
+	if (in->from_peer)
+		WRITE_ONCE(h->asked_peer, true);
 	else
 		__set_bit(in->port, h->asked);
 }
@@ -794,11 +794,11 @@ static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in)
 /* orders tables by when they were taken */
 static atomic64_t pw_rrp_clock;
 
-/* true: the ways from this SAN may have changed */
+/* true: the routes from this SAN may have changed */
 static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 {
 	struct pw_rrp_link link = {
-		.from = in->from, .twin = in->from_twin, .q = PW_LINK_Q, .far = in->far,
+		.from = in->from, .peer = in->from_peer, .q = PW_LINK_Q, .far = in->far,
 	};
 	const struct pw_rrp_table *kept;
 	struct pw_rrp_iter it;
@@ -809,7 +809,7 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 	pw_rrp_iter_init(&it, in->data, in->len);
 	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias)
 		goto ignored;
-	if (!in->from_twin) {
+	if (!in->from_peer) {
 		link.l2rh = l2rh;
 		link.l2rh_len = pw_san_l2rh(h->san, in->port, l2rh);
 		link.mtu = READ_ONCE(h->mtu) / 8;
@@ -828,7 +828,7 @@ ignored:
 	return false;
 }
 
-/* a router or a link is gone; true: the ways from this SAN may have changed */
+/* a router or a link is gone; true: the routes from this SAN may have changed */
 static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
 	u16 te = in->v->te;
@@ -845,17 +845,17 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		n = pw_rrp_db_hrdown(&h->db, in->from, rec[0].addr, rec[1].addr);
 	else
 		n = pw_rrp_db_linkdown(&h->db, in->from, rec[0].addr, rec[1].addr);
-	/* one that goes takes all ways through it along */
+	/* one that goes takes all routes through it along */
 	if (te == PW_TE_ERR_HRDOWN && (in->from == rec[0].addr || in->from == rec[1].addr))
 		n += pw_rrp_db_hrdown(&h->db, 0, in->from, 0);
 	if (!n)
 		return false;
 	dt = PW_ADDR_BROADCAST;
-	if (pw_rrp_tell(in->from_twin) == PW_RRP_TELL_TWIN)
-		dt = READ_ONCE(h->twin_addr);
+	if (pw_rrp_tell(in->from_peer) == PW_RRP_TELL_PEER)
+		dt = READ_ONCE(h->peer_addr);
 	pw_rrp_collect(h, out, pw_rrp_down_msg(h, te, dt, rec[0].addr, rec[1].addr));
 	h->beyond_old = true;
-	/* ways that had no room before are welcome now */
+	/* routes that had no room before are welcome now */
 	h->resync = true;
 	return true;
 }
@@ -906,11 +906,11 @@ static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
 		.data = skb->data + v->db_off,
 		.len = v->data_len,
 		.trusted = cb->flags & PW_CB_HALF,
-		.from_twin = cb->flags & PW_CB_TWIN,
+		.from_peer = cb->flags & PW_CB_PEER,
 		.far = cb->flags & PW_CB_FAR,
 	};
-	if (in->from_twin) {
-		in->from = in->trusted ? READ_ONCE(h->twin_addr) : 0;
+	if (in->from_peer) {
+		in->from = in->trusted ? READ_ONCE(h->peer_addr) : 0;
 		in->far |= !!h->trunk;
 	} else if (pw_san_addr(h->san, cb->src_port) == v->sa) {
 		in->from = v->sa;
@@ -920,7 +920,7 @@ static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
 	}
 }
 
-/* one message; true: the ways from this SAN may have changed */
+/* one message; true: the routes from this SAN may have changed */
 static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 {
 	enum pw_half_stat bad = PW_HALF_STAT_NUM;
@@ -994,7 +994,7 @@ static void pw_rrp_turn(struct pw_half *h)
 			break;
 		changed |= pw_rrp_handle(h, skb);
 		told |= changed;
-		/* who sees a table finds the way at once, unless that costs too much */
+		/* who sees a table finds the route at once, unless that costs too much */
 		if (changed && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW) {
 			pw_fib_update(h->san);
 			changed = false;
@@ -1100,7 +1100,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	pw_rrp_identify(h, skb, v, &in);
 	if (!in.trusted && !__ratelimit(&h->rrp_limit))
 		goto drop;
-	if (in.trusted && in.from_twin && h->trunk && !__ratelimit(&h->peer_limit)) {
+	if (in.trusted && in.from_peer && h->trunk && !__ratelimit(&h->peer_limit)) {
 		pw_rrp_missed(h);
 		goto drop;
 	}

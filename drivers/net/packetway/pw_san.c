@@ -109,7 +109,7 @@ void pw_san_changed(struct pw_san *san)
 		queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_SAN_SOON);
 }
 
-/* the ways from a SAN have changed: tell the listeners; also when no router is left */
+/* the routes from a SAN have changed: tell the listeners; also when no router is left */
 void pw_san_routes_changed(struct pw_san *san)
 {
 	queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_SAN_SOON);

@@ -203,7 +203,7 @@ TRACE_EVENT(pw_aton_command,
 		  __entry->v2, __entry->wait, __entry->ring_bits, __entry->time)
 );
 
-/* an interface had the token from @taken to @released, for one packet */
+/* an interface had the token from @taken to @released, for one ring packet */
 TRACE_EVENT(pw_token,
 	TP_PROTO(const struct pw_san *san, u32 iface, u64 taken, u64 released, u64 lost),
 	TP_ARGS(san, iface, taken, released, lost),

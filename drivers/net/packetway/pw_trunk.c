@@ -2,10 +2,10 @@
 /*
  * Trunks over UDP and Ethernet; the format is in pw_trunk.h.
  *
- *   pw_half_to_twin -> pw_trunk_send -> seal -> udp_tunnel or dev_queue_xmit
+ *   pw_half_to_peer -> pw_trunk_send -> seal -> udp_tunnel or dev_queue_xmit
  *   udp -> pw_trunk_rcv_udp, device -> pw_trunk_rcv_dev
  *	-> pw_trunk_open: version, key -> pw_trunk_take: session, window
- *	-> pw_half_queue_twin
+ *	-> pw_half_queue_peer
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -273,16 +273,16 @@ static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac,
 		/* a session belongs to one half-router at one place */
 		if (mac != t->peer_mac)
 			bad = PW_TRUNK_DROP_PEER;
-		else if (addr != t->half->twin_addr)
+		else if (addr != t->half->peer_addr)
 			bad = PW_TRUNK_DROP_MALFORMED;
 		else
-			WRITE_ONCE(t->half->twin_mtu, mtu);
+			WRITE_ONCE(t->half->peer_mtu, mtu);
 	}
 	if (bad == PW_TRUNK_STAT_NUM) {
 		switch (pw_trunk_session_hear(&t->s, h, pw_trunk_random(), jiffies)) {
 		case PW_TRUNK_HEARD_NEW:
-			WRITE_ONCE(t->half->twin_addr, addr);
-			WRITE_ONCE(t->half->twin_mtu, mtu);
+			WRITE_ONCE(t->half->peer_addr, addr);
+			WRITE_ONCE(t->half->peer_mtu, mtu);
 			WRITE_ONCE(t->peer_mac, mac);
 			WRITE_ONCE(t->up, true);
 			prompt = true;
@@ -351,7 +351,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 	};
 	skb->protocol = htons(ETH_P_PACKETWAY);
 	pw_trunk_count(t, PW_TRUNK_RX);
-	pw_half_queue_twin(t->half, skb);
+	pw_half_queue_peer(t->half, skb);
 	return;
 
 drop:

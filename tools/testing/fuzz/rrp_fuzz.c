@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct pw_rrp_table table[4];
 	static u8 nodes[4][512];
 	static struct pw_rrp_db db;
-	struct pw_rrp_link link = { .from = 1, .twin = true, .q = 1 };
+	struct pw_rrp_link link = { .from = 1, .peer = true, .q = 1 };
 	const struct pw_rrp_table *t;
 	struct pw_rrp_route r;
 	u8 *out;

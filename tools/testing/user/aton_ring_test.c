@@ -354,7 +354,7 @@ static void test_faults(int e)
 	f.kind = PW_FAULT_LOSE;
 	pw_ring_fault(rig.ring, &f);
 	ok(run(5, &c) && !c.err && c.counter == 16 && st->tokens_lost == 1 && c.wait > 1000,
-	   "%s: the monitor regenerates a lost token", engine_name[e]);
+	   "%s: the active monitor regenerates a lost token", engine_name[e]);
 	ok(run(5, &d) && !d.err && d.wait < 100, "%s: and all is well again", engine_name[e]);
 
 	setup(e, 60, 0);
@@ -390,15 +390,15 @@ static void test_faults(int e)
 	pw_ring_submit(rig.ring, 8, &d);
 	settle();
 	ok(c.err == PW_ATON_E_DOWN && !pw_ring_is_up(rig.ring, 7) && st->orphans == 1,
-	   "%s: the sender left: an orphan, which the monitor strips", engine_name[e]);
+	   "%s: the sender left: an orphan, which the active monitor strips", engine_name[e]);
 	ok(!d.err && d.counter == 499, "%s: and the next one is served", engine_name[e]);
 	pw_ring_set_up(rig.ring, 0, false);
-	is(pw_ring_monitor(rig.ring), 1, "%s: the next live station is monitor", engine_name[e]);
+	is(pw_ring_monitor(rig.ring), 1, "%s: the next live station is the active monitor", engine_name[e]);
 	f.kind = PW_FAULT_LEAVE;
 	f.bit = 300;
 	pw_ring_fault(rig.ring, &f);
 	ok(run(1, &c) && c.err == PW_ATON_E_DOWN && pw_ring_monitor(rig.ring) == 2,
-	   "%s: the monitor itself leaves", engine_name[e]);
+	   "%s: the active monitor itself leaves", engine_name[e]);
 	ok(run(300, &c) && !c.err && c.counter == 497 && st->orphans == 2,
 	   "%s: and its orphan is stripped by its successor", engine_name[e]);
 }
@@ -431,7 +431,7 @@ static void test_members(int e)
 	   "%s: what the removed one had queued ends", engine_name[e]);
 	pw_ring_set_up(rig.ring, 0, false);
 	pw_ring_set_up(rig.ring, 1, false);
-	is(pw_ring_monitor(rig.ring), 2, "%s: a dark ring has no monitor", engine_name[e]);
+	is(pw_ring_monitor(rig.ring), 2, "%s: a dark ring has no active monitor", engine_name[e]);
 	pw_ring_set_up(rig.ring, 0, true);
 	ok(run(0, &c) && !c.err && c.v1 == 1, "%s: and lights up again", engine_name[e]);
 	ok(pw_ring_run(rig.ring, ~0ULL, 0) != PW_RING_IDLE ||
@@ -528,7 +528,7 @@ int main(void)
 		test_faults(e);
 		test_members(e);
 		test_standing(e);
-		/* every symbol, every hop, every basic command; from the monitor and not */
+		/* every symbol, every hop, every basic command; from the active monitor and not */
 		for (i = 0; i < ARRAY_SIZE(ops); i++)
 			test_flips(e, 16, ops[i], EVERY, i % 2 ? 5 : 0);
 		test_flips(e, 16, PW_ATON_PASSIVE, EVERY, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a half-router answers: half-router 0x110 of SAN 0x100, whose twin is 0x210 on
- * SAN 0x200, where 0x212 is a second one; 0x111 is a buddy that knows SAN 0x300.
+ * What a half-router answers: half-router 0x110 of SAN 0x100, whose peer half is 0x210 on
+ * SAN 0x200, where 0x212 is a second one; 0x111 is a neighbour that knows SAN 0x300.
  */
 #include "rrp_answer.h"
 #include "tap.h"
@@ -14,7 +14,7 @@ struct half {
 	u8 nodes[TABLES][1024];
 };
 
-static struct half me, twin, far, buddy;
+static struct half me, peer, far, neighbour;
 static u8 out[2048], msg[2048];
 static const u8 access_route[3] = { 9, 9, 9 };
 
@@ -58,22 +58,22 @@ static void own(struct half *h, u32 san, u32 mtu, const char *a, const char *b,
 }
 
 /* every table of @from that it would give, to @to */
-static int pass(struct half *from, struct half *to, bool as_twin)
+static int pass(struct half *from, struct half *to, bool as_peer)
 {
 	struct pw_rrp_link link = {
-		.from = from->db.me, .twin = as_twin, .q = 1, .l2rh = access_route,
+		.from = from->db.me, .peer = as_peer, .q = 1, .l2rh = access_route,
 	};
 	const struct pw_rrp_table *kept;
 	struct pw_rrp_buf b;
 	u8 l2rh[8], rec[2048];
 	int n = 0;
 
-	if (!as_twin) {
+	if (!as_peer) {
 		link.l2rh = l2rh;
 		link.l2rh_len = pw_eep_put_l2rh(l2rh, 8, (const u8 *)"\5", 1);
 	}
 	for (u32 i = 0; i < TABLES; i++) {
-		if (!pw_rrp_gives(&from->table[i], as_twin))
+		if (!pw_rrp_gives(&from->table[i], as_peer))
 			continue;
 		pw_rrp_buf_init(&b, rec, sizeof(rec));
 		pw_rrp_db_export(&from->table[i], &b);
@@ -93,34 +93,34 @@ static void setup(void)
 	}, own_groups[] = { { PW_RRP_AT_SINGLE, 0xe00001 } };
 
 	init(&me, 0x110, 0x210);
-	init(&twin, 0x210, 0x110);
+	init(&peer, 0x210, 0x110);
 	init(&far, 0x212, 0x412);
-	init(&buddy, 0x111, 0x311);
+	init(&neighbour, 0x111, 0x311);
 	own(&me, 0x100, 1000, "a", "b", own_groups, 1);
-	own(&twin, 0x200, 500, "far", "b", far_groups, 5);
-	is(pass(&twin, &me, true), 1, "the twin's own table");
-	/* a second way to SAN 0x200, longer; tables of a SAN that is one's own are passed on */
+	own(&peer, 0x200, 500, "far", "b", far_groups, 5);
+	is(pass(&peer, &me, true), 1, "the peer half's own table");
+	/* a second route to SAN 0x200, longer; tables of a SAN that is one's own are passed on */
 	init(&far, 0x410, 0x212);
 	own(&far, 0x400, 0, "d", "e", own_groups, 1);
-	is(pass(&far, &twin, false), 0, "a buddy gives nothing that is its own");
+	is(pass(&far, &peer, false), 0, "a neighbour gives nothing that is its own");
 	far.table[0].own = false;
-	far.table[0].from_twin = true;
+	far.table[0].from_peer = true;
 	far.table[0].rcvf[0] = 0x410;
-	is(pass(&far, &twin, false), 1, "but what came from its twin");
-	is(pass(&twin, &me, true), 1, "and the twin passes it on");
-	own(&buddy, 0x300, 0, "c", "printer", NULL, 0);
-	buddy.table[0].own = false;
-	buddy.table[0].from_twin = true;
-	is(pass(&buddy, &me, false), 1, "a buddy's table");
+	is(pass(&far, &peer, false), 1, "but what came from its peer half");
+	is(pass(&peer, &me, true), 1, "and the peer half passes it on");
+	own(&neighbour, 0x300, 0, "c", "printer", NULL, 0);
+	neighbour.table[0].own = false;
+	neighbour.table[0].from_peer = true;
+	is(pass(&neighbour, &me, false), 1, "a neighbour's table");
 }
 
 static struct pw_rrp_access acc;
 static u8 acc_l2rh[8];
 
-static enum pw_rrp_ways gvl2(u32 addr, u32 max, u32 cap, u32 *via, int *len)
+static enum pw_rrp_routes gvl2(u32 addr, u32 max, u32 cap, u32 *via, int *len)
 {
 	struct pw_rrp_buf b;
-	enum pw_rrp_ways w;
+	enum pw_rrp_routes w;
 
 	pw_rrp_buf_init(&b, out, cap);
 	w = pw_rrp_answer_gvl2(&me.db, addr, &acc, max, &b, via);
@@ -129,7 +129,7 @@ static enum pw_rrp_ways gvl2(u32 addr, u32 max, u32 cap, u32 *via, int *len)
 }
 
 /* SRQRs in the L2SR at out; @first: route of the first, @mtu of the first */
-static int ways(int len, struct pw_rrp_rec *first, u32 *mtu)
+static int count_routes(int len, struct pw_rrp_rec *first, u32 *mtu)
 {
 	struct pw_rrp_iter it, in;
 	struct pw_rrp_rec rec, sub;
@@ -152,7 +152,7 @@ static int ways(int len, struct pw_rrp_rec *first, u32 *mtu)
 
 static void routes(void)
 {
-	struct pw_rrp_rec way;
+	struct pw_rrp_rec route;
 	u32 via = 0, mtu = 0;
 	int len;
 
@@ -160,28 +160,28 @@ static void routes(void)
 	acc.l2rh_len = pw_eep_put_l2rh(acc_l2rh, 8, access_route, 3);
 	acc.mtu = 800;
 
-	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 of a node behind the twin");
-	is(ways(len, &way, &mtu), 1, "it has one way");
-	is(way.data_len, 16, "of two L2RHs");
-	ok(!memcmp(way.data, acc_l2rh, 8) && way.data[8 + 2] == 1,
+	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_ROUTES, "GVL2 of a node behind the peer half");
+	is(count_routes(len, &route, &mtu), 1, "it has one route");
+	is(route.data_len, 16, "of two L2RHs");
+	ok(!memcmp(route.data, acc_l2rh, 8) && route.data[8 + 2] == 1,
 	   "to the half-router, then the node's own");
 	is(mtu, 500, "the smallest MTU counts");
-	is(gvl2(0x101, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 of a node of the own SAN");
-	is(ways(len, &way, &mtu), 1, "it has one way");
-	ok(way.data_len == 8 && way.data[2] == 1 && mtu == 800, "that begins at who asks");
-	is(gvl2(0x301, 4, sizeof(out), &via, &len), PW_RRP_ASK_BUDDY, "a buddy's is the buddy's");
+	is(gvl2(0x101, 4, sizeof(out), &via, &len), PW_RRP_ROUTES, "GVL2 of a node of the own SAN");
+	is(count_routes(len, &route, &mtu), 1, "it has one route");
+	ok(route.data_len == 8 && route.data[2] == 1 && mtu == 800, "that begins at who asks");
+	is(gvl2(0x301, 4, sizeof(out), &via, &len), PW_RRP_ASK_NEIGHBOUR, "a neighbour's is the neighbour's");
 	is(via, 0x111, "and that is who");
-	is(gvl2(0x205, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "the node is unknown");
-	is(gvl2(0x501, 4, sizeof(out), &via, &len), PW_RRP_NO_WAY, "nor of the SAN");
+	is(gvl2(0x205, 4, sizeof(out), &via, &len), PW_RRP_NO_ROUTE, "the node is unknown");
+	is(gvl2(0x501, 4, sizeof(out), &via, &len), PW_RRP_NO_ROUTE, "nor of the SAN");
 	is(len, 0, "then nothing is written");
 }
 
-/* a second, worse table of SAN 0x200 from the twin */
-static void two_ways(void)
+/* a second, worse table of SAN 0x200 from the peer half */
+static void two_routes(void)
 {
 	struct pw_rrp_table *t = &me.table[TABLES - 1];
 	const struct pw_rrp_table *first = NULL;
-	struct pw_rrp_rec way;
+	struct pw_rrp_rec route;
 	u32 via, mtu;
 	int len, cap;
 
@@ -194,15 +194,15 @@ static void two_ways(void)
 	t->q += 5;
 	t->csr_len = pw_eep_put_l2rh(t->csr, 8, (const u8 *)"\7", 1);
 
-	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_WAYS, "GVL2 where there are two ways");
-	is(ways(len, &way, &mtu), 2, "both are told");
-	is(way.data_len, 16, "the better one first");
-	is(gvl2(0x201, 1, sizeof(out), &via, &len), PW_RRP_WAYS, "one is enough");
-	is(ways(len, &way, &mtu), 1, "for who wants one");
+	is(gvl2(0x201, 4, sizeof(out), &via, &len), PW_RRP_ROUTES, "GVL2 where there are two routes");
+	is(count_routes(len, &route, &mtu), 2, "both are told");
+	is(route.data_len, 16, "the better one first");
+	is(gvl2(0x201, 1, sizeof(out), &via, &len), PW_RRP_ROUTES, "one is enough");
+	is(count_routes(len, &route, &mtu), 1, "for who wants one");
 	gvl2(0x201, 4, sizeof(out), &via, &len);
 	for (cap = len - 8; cap >= 40; cap -= 8) {
 		gvl2(0x201, 4, cap, &via, &len);
-		if (ways(len, &way, &mtu) != 1)
+		if (count_routes(len, &route, &mtu) != 1)
 			break;
 	}
 	ok(cap < 40, "a second one that does not fit leaves a sound answer with the first");
@@ -282,12 +282,12 @@ static void listeners(void)
 {
 	u32 g[4];
 
-	is(pw_rrp_db_groups(&me.db, 0x100, g, 4), 3, "groups behind the twin");
+	is(pw_rrp_db_groups(&me.db, 0x100, g, 4), 3, "groups behind the peer half");
 	ok(g[0] == 0xe00001 && g[1] == 0xe00007 && g[2] == 0xe00042, "in order, each once");
 	is(pw_rrp_db_groups(&me.db, 0x400, g, 4), 2, "not those of one's own SAN");
 	is(pw_rrp_db_groups(&me.db, 0x100, g, 1), 1, "no more than there is room for");
 	is(pw_rrp_db_own_table(&me.db)->san, 0x100, "the own table");
-	ok(!pw_rrp_db_own_table(&buddy.db), "there may be none");
+	ok(!pw_rrp_db_own_table(&neighbour.db), "there may be none");
 }
 
 static void who_gets_what(void)
@@ -299,19 +299,19 @@ static void who_gets_what(void)
 
 		if (!t->used)
 			continue;
-		seen |= t->own ? 1 : t->from_twin ? 2 : 4;
-		wrong += pw_rrp_gives(t, true) != (t->own || !t->from_twin);
-		wrong += pw_rrp_gives(t, false) != (!t->own && t->from_twin);
+		seen |= t->own ? 1 : t->from_peer ? 2 : 4;
+		wrong += pw_rrp_gives(t, true) != (t->own || !t->from_peer);
+		wrong += pw_rrp_gives(t, false) != (!t->own && t->from_peer);
 	}
-	is(seen, 7, "an own table, some of the twin and of buddies");
-	is(wrong, 0, "the twin gets what it has not given, buddies what the twin gave");
+	is(seen, 7, "an own table, some of the peer half and of neighbours");
+	is(wrong, 0, "the peer half gets what it has not given, neighbours what the peer half gave");
 }
 
 int main(void)
 {
 	setup();
 	routes();
-	two_ways();
+	two_routes();
 	tells();
 	listeners();
 	who_gets_what();

@@ -18,7 +18,7 @@ struct hr {
 	struct pw_rrp_db db;
 	struct pw_rrp_table table[MAX_TABLES];
 	u8 nodes[MAX_TABLES][NODE_BYTES];
-	u32 addr, twin, san, mtu;
+	u32 addr, peer, san, mtu;
 	bool up;
 };
 
@@ -65,7 +65,7 @@ static void add_router(u32 a, u32 b, u32 port)
 		memset(h, 0, sizeof(*h));
 		h->san = side ? b : a;
 		h->addr = san_bias(h->san) + 0x80 + port;
-		h->twin = san_bias(side ? a : b) + 0x80 + port;
+		h->peer = san_bias(side ? a : b) + 0x80 + port;
 		h->mtu = 1024 * (h->san + 1);
 		h->up = true;
 	}
@@ -78,7 +78,7 @@ static void start(u32 ntables, u32 per_san)
 			hrs[i].table[k].nodes = hrs[i].nodes[k];
 			hrs[i].table[k].nodes_cap = NODE_BYTES;
 		}
-		pw_rrp_db_init(&hrs[i].db, hrs[i].addr, hrs[i].twin, hrs[i].table, ntables, per_san);
+		pw_rrp_db_init(&hrs[i].db, hrs[i].addr, hrs[i].peer, hrs[i].table, ntables, per_san);
 	}
 	qhead = qtail = 0;
 	memset(taken, 0, sizeof(taken));
@@ -107,11 +107,11 @@ static void send(int to, int from, u16 te, u32 a, u32 b, const u8 *data, u32 len
 static void tell(int i, enum pw_rrp_tell whom, u16 te, u32 a, u32 b, const u8 *data, u32 len)
 {
 	for (int k = 0; k < nhr; k++) {
-		bool twin = hrs[k].addr == hrs[i].twin;
-		bool buddy = k != i && hrs[k].san == hrs[i].san;
+		bool peer = hrs[k].addr == hrs[i].peer;
+		bool neighbour = k != i && hrs[k].san == hrs[i].san;
 
-		if (hrs[k].up && ((whom == PW_RRP_TELL_TWIN && twin) ||
-				  (whom == PW_RRP_TELL_BUDDIES && buddy))) {
+		if (hrs[k].up && ((whom == PW_RRP_TELL_PEER && peer) ||
+				  (whom == PW_RRP_TELL_NEIGHBOURS && neighbour))) {
 			send(k, i, te, a, b, data, len);
 			told++;
 		}
@@ -149,7 +149,7 @@ static void announce(int i, u32 serial)
 		abort();
 	for (u32 k = 0; k < h->db.ntables; k++)
 		if (h->table[k].used && h->table[k].own)
-			publish(i, &h->table[k], PW_RRP_TELL_TWIN);
+			publish(i, &h->table[k], PW_RRP_TELL_PEER);
 }
 
 static void handle(struct msg *m)
@@ -162,10 +162,10 @@ static void handle(struct msg *m)
 
 	if (!h->up)
 		return;
-	link.twin = link.from == h->twin;
-	link.q = link.twin ? 1 : 10;
-	link.mtu = link.twin ? 0 : h->mtu;
-	if (!link.twin) {
+	link.peer = link.from == h->peer;
+	link.q = link.peer ? 1 : 10;
+	link.mtu = link.peer ? 0 : h->mtu;
+	if (!link.peer) {
 		link.l2rh = l2rh;
 		link.l2rh_len = native(h->san, link.from, l2rh);
 	}
@@ -173,9 +173,9 @@ static void handle(struct msg *m)
 		got = pw_rrp_db_receive(&h->db, &link, m->data, m->len, &kept);
 		taken[got]++;
 		if (got == PW_RRP_TAKEN)
-			publish(m->to, kept, pw_rrp_tell(link.twin));
+			publish(m->to, kept, pw_rrp_tell(link.peer));
 	} else if (pw_rrp_db_hrdown(&h->db, link.from, m->a, m->b)) {
-		tell(m->to, pw_rrp_tell(link.twin), 0, m->a, m->b, NULL, 0);
+		tell(m->to, pw_rrp_tell(link.peer), 0, m->a, m->b, NULL, 0);
 	}
 }
 
@@ -196,7 +196,7 @@ static u32 settle(void)
 
 /*
  * A packet at half-router @i for @dest: by L3 to the half-router that offers the
- * way, then the route. Return: routers crossed, or -1; @avoid must not be met.
+ * route, then along the route. Return: routers crossed, or -1; @avoid must not be met.
  */
 static int walk(int i, u32 dest, u32 avoid)
 {
@@ -213,9 +213,9 @@ static int walk(int i, u32 dest, u32 avoid)
 	memcpy(route, r.table->csr, len);
 	memcpy(route + len, r.own, r.own_len);
 	len += r.own_len;
-	/* a way through the twin begins on its SAN, one through a buddy on mine */
-	if (r.table->from_twin) {
-		i = hr_of(hrs[i].twin);
+	/* a route through the peer half begins on its SAN, one through a neighbour on mine */
+	if (r.table->from_peer) {
+		i = hr_of(hrs[i].peer);
 		hops++;
 	}
 	while (pos < len) {
@@ -230,13 +230,13 @@ static int walk(int i, u32 dest, u32 avoid)
 		i = hr_of(to);
 		if (i < 0 || !hrs[i].up || hrs[i].addr == avoid)
 			return -1;
-		i = hr_of(hrs[i].twin);
+		i = hr_of(hrs[i].peer);
 		hops++;
 	}
 	return -1;
 }
 
-/* every live half-router to every node; counts those without a good way */
+/* every live half-router to every node; counts those without a good route */
 static int unreachable(u32 avoid, int *longest, u32 except_san)
 {
 	int bad = 0;
@@ -261,16 +261,16 @@ static int unreachable(u32 avoid, int *longest, u32 except_san)
 
 static void kill_router(int i)
 {
-	int t = hr_of(hrs[i].twin);
+	int t = hr_of(hrs[i].peer);
 
 	hrs[i].up = hrs[t].up = false;
-	/* the buddies on both sides notice */
+	/* the neighbours on both sides notice */
 	for (int k = 0; k < nhr; k++) {
 		if (!hrs[k].up || (hrs[k].san != hrs[i].san && hrs[k].san != hrs[t].san))
 			continue;
 		if (pw_rrp_db_hrdown(&hrs[k].db, 0, hrs[i].addr, hrs[t].addr)) {
-			tell(k, PW_RRP_TELL_TWIN, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
-			tell(k, PW_RRP_TELL_BUDDIES, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
+			tell(k, PW_RRP_TELL_PEER, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
+			tell(k, PW_RRP_TELL_NEIGHBOURS, 0, hrs[i].addr, hrs[t].addr, NULL, 0);
 		}
 	}
 }
@@ -306,12 +306,12 @@ static void triangle(u32 ntables, u32 per_san)
 	     taken[PW_RRP_WORSE], taken[PW_RRP_TOO_LONG]);
 	is(taken[PW_RRP_MALFORMED], 0, "no table was malformed");
 	bad = unreachable(0, &longest, SANS);
-	is(bad, 0, "every half-router knows a good way to all %d nodes", SANS * NODES);
+	is(bad, 0, "every half-router knows a good route to all %d nodes", SANS * NODES);
 	is(longest, 1, "and it crosses one router");
-	/* MTU of the way = the smallest SAN on it but the first */
+	/* MTU of the route = the smallest SAN on it but the first */
 	for (int i = 0; i < nhr; i++)
 		for (u32 s = 0; s < SANS; s++)
-			if (pw_rrp_db_lookup(&hrs[i].db, san_bias(s) + 1, &r) && r.table->from_twin &&
+			if (pw_rrp_db_lookup(&hrs[i].db, san_bias(s) + 1, &r) && r.table->from_peer &&
 			    r.mtu != 1024 * (s + 1))
 				mtu_bad++;
 	is(mtu_bad, 0, "with the MTU of the far SAN");
@@ -325,7 +325,7 @@ static void triangle(u32 ntables, u32 per_san)
 		announce(i, 2);
 	settle();
 	ok(taken[PW_RRP_TAKEN] > 0, "a newer one is taken");
-	is(unreachable(0, &longest, SANS), 0, "and leaves every way good");
+	is(unreachable(0, &longest, SANS), 0, "and leaves every route good");
 
 	kill_router(0);
 	n = settle();
@@ -368,8 +368,8 @@ static void rules(void)
 	static struct pw_rrp_table table[3];
 	static u8 nodes[3][256];
 	static u8 l2rh[8] = { 0, 0x81, 7 };
-	struct pw_rrp_link buddy = { .from = 0x110, .q = 5, .mtu = 512, .l2rh = l2rh, .l2rh_len = 8 };
-	struct pw_rrp_link twin = { .from = 0x210, .twin = true, .q = 1 };
+	struct pw_rrp_link neighbour = { .from = 0x110, .q = 5, .mtu = 512, .l2rh = l2rh, .l2rh_len = 8 };
+	struct pw_rrp_link peer = { .from = 0x210, .peer = true, .q = 1 };
 	const struct pw_rrp_table *t;
 	struct pw_rrp_route r;
 	struct pw_rrp_entry e[PW_RRP_MAX_RCVF + 1];
@@ -397,54 +397,54 @@ static void rules(void)
 		e[i] = (struct pw_rrp_entry){ PW_RRP_AT_SINGLE, 0x900 + i };
 	e[0].addr = 0x110;
 	TABLE(0x300, 7, 20, 1024, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a table from a buddy");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "a table from a neighbour");
 	ok(t && t->q == 25 && t->mtu == 512 && t->csr_len == 16 && !memcmp(t->csr, l2rh, 8) &&
 	   t->csr[10] == 0x0e && t->nrcvf == 3 && t->rcvf[0] == 0x10f && t->rcvf[1] == 0x110 &&
-	   t->rcvf[2] == 0x901 && t->via == 0x110 && !t->from_twin,
+	   t->rcvf[2] == 0x901 && t->via == 0x110 && !t->from_peer,
 	   "CSR, Q, MTU and RCVF as the rules say");
 	pw_rrp_buf_init(&b, back, sizeof(back));
 	pw_rrp_db_export(t, &b);
 	is(pw_rrp_check_msg(PW_PT_RRP, PW_TE_RTBL, back, pw_rrp_buf_done(&b)), 0, "passed on");
-	is(pw_rrp_tell(false), PW_RRP_TELL_TWIN, "a buddy's table goes to the twin");
-	is(pw_rrp_tell(true), PW_RRP_TELL_BUDDIES, "the twin's to the buddies");
+	is(pw_rrp_tell(false), PW_RRP_TELL_PEER, "a neighbour's table goes to the peer half");
+	is(pw_rrp_tell(true), PW_RRP_TELL_NEIGHBOURS, "the peer half's to the neighbours");
 	ok(pw_rrp_db_lookup(&db, 0x301, &r) && r.q == 28 && r.mtu == 512 && r.own_len == 8 &&
-	   r.table == t, "a way to its node");
+	   r.table == t, "a route to its node");
 	ok(!pw_rrp_db_lookup(&db, 0x302, &r), "none to another");
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_OLD, "the same again");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_OLD, "the same again");
 	TABLE(0x300, 6, 20, 1024, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_OLD, "an older serial");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_OLD, "an older serial");
 	TABLE(0x300, 8, 0xfff0, 1024, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a newer serial");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "a newer serial");
 	ok(t && t->q == 0xfff5, "its quality");
 	TABLE(0x300, 7 + 0x80000000u, 0xffff, 0, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "serials go round");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "serials go round");
 	ok(t && t->q == 0xffff && t->mtu == 512, "quality ends at the worst, unlimited is the largest");
 	e[1].addr = 0x10f;
 	TABLE(0x300, 9, 1, 0, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_LOOP, "I stand in its RCVF");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_LOOP, "I stand in its RCVF");
 	e[1].addr = 0x901;
 	e[0].addr = 0x111;
 	TABLE(0x300, 9, 1, 0, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_MALFORMED, "the sender is not the newest");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_MALFORMED, "the sender is not the newest");
 	e[0].addr = 0x110;
 	TABLE(0x300, 9, 1, 0, PW_RRP_MAX_RCVF);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TOO_LONG, "too long a way");
-	is(pw_rrp_db_receive(&db, &buddy, d, n - 8, &t), PW_RRP_MALFORMED, "a cut table");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TOO_LONG, "too long a route");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n - 8, &t), PW_RRP_MALFORMED, "a cut table");
 	e[0].addr = 0x210;
 	TABLE(0x300, 1, 2, 100, 1);
-	is(pw_rrp_db_receive(&db, &twin, d, n, &t), PW_RRP_TAKEN, "another way, from the twin");
-	ok(t && t->csr_len == 8 && t->q == 3 && t->mtu == 100 && t->from_twin, "no L2RH to a twin");
+	is(pw_rrp_db_receive(&db, &peer, d, n, &t), PW_RRP_TAKEN, "another route, from the peer half");
+	ok(t && t->csr_len == 8 && t->q == 3 && t->mtu == 100 && t->from_peer, "no L2RH to a peer half");
 	ok(pw_rrp_db_lookup(&db, 0x301, &r) && r.table == t && r.q == 6, "least Q wins");
 	e[0].addr = 0x110;
 	e[1].addr = 0x999;
 	TABLE(0x300, 1, 100, 0, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "a third way takes the worst one's place");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "a third route takes the worst one's place");
 	e[1].addr = 0x998;
 	TABLE(0x300, 1, 200, 0, 2);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_WORSE, "a worse one does not");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_WORSE, "a worse one does not");
 	TABLE(0x400, 1, 200, 0, 1);
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "another SAN has its own share");
-	is(pw_rrp_db_linkdown(&db, 0, 0x999, 0x110), 1, "a link lost takes the way over it");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "another SAN has its own share");
+	is(pw_rrp_db_linkdown(&db, 0, 0x999, 0x110), 1, "a link lost takes the route over it");
 	is(pw_rrp_db_linkdown(&db, 0, 0x210, 0x110), 0, "two that are not neighbours are no link");
 	is(pw_rrp_db_hrdown(&db, 0, 0x777, 0), 0, "a stranger lost changes nothing");
 	is(pw_rrp_db_hrdown(&db, 0, 0x777, 0x210), 1, "either half of a router counts");
@@ -457,11 +457,11 @@ static void rules(void)
 	pw_rrp_db_init(&db, 0x10f, 0x210, table, 1, 0);
 	TABLE(0x300, 1, 1, 0, 1);
 	table[0].nodes_cap = 23;
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TOO_LONG, "nodes of 24 bytes in 23");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TOO_LONG, "nodes of 24 bytes in 23");
 	ok(!t && !table[0].used && !table[0].nodes_len, "nothing was kept of them");
 	is(pw_rrp_db_own(&db, 0x100, 1, 0, d + n - 24, 24), -ENOSPC, "nor as the own ones");
 	table[0].nodes_cap = 24;
-	is(pw_rrp_db_receive(&db, &buddy, d, n, &t), PW_RRP_TAKEN, "in 24");
+	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "in 24");
 	ok(pw_rrp_mtu_min(0, 0) == 0 && pw_rrp_mtu_min(0, 5) == 5 && pw_rrp_mtu_min(5, 0) == 5 &&
 	   pw_rrp_mtu_min(5, 6) == 5 && pw_rrp_mtu_min(6, 5) == 5, "smaller of two MTUs");
 }
@@ -490,7 +490,7 @@ static void claims(void)
 {
 	static struct pw_rrp_table table[4];
 	static u8 nodes[4][256];
-	struct pw_rrp_link near = { .from = 0x210 }, far = { .from = 0x210, .twin = true, .far = true };
+	struct pw_rrp_link near = { .from = 0x210 }, far = { .from = 0x210, .peer = true, .far = true };
 	const struct pw_rrp_table *t;
 	struct pw_rrp_route r;
 	struct pw_rrp_db db;
@@ -513,13 +513,13 @@ static void claims(void)
 	is(CLAIM(&near, 0x4f0, 0x993, 9, 0x505, 0x520), PW_RRP_TAKEN, "without a trunk it counts more");
 	ok(!pw_rrp_db_lookup(&db, 0x501, &r) && pw_rrp_db_lookup(&db, 0x505, &r) &&
 	   r.table->san == 0x4f0, "and takes their place");
-	is(CLAIM(&near, 0x4f0, 0x994, 9, 0x505, 0x520), PW_RRP_TAKEN, "a second way");
+	is(CLAIM(&near, 0x4f0, 0x994, 9, 0x505, 0x520), PW_RRP_TAKEN, "a second route");
 	is(CLAIM(&far, 0x4f0, 0x995, 0, 0x505, 0x520), PW_RRP_WORSE, "no trunk is as good");
 	is(CLAIM(&far, 0x600, 0x995, 0, 0x601, 0x620), PW_RRP_TAKEN, "a free place");
 	is(CLAIM(&far, 0x700, 0x995, 0, 0x701, 0x720), PW_RRP_TAKEN, "the last one");
 	is(CLAIM(&far, 0x800, 0x995, 0, 0x801, 0x820), PW_RRP_WORSE, "then the first ones stay");
-	is(CLAIM(&near, 0x800, 0x995, 99, 0x801, 0x820), PW_RRP_TAKEN, "unless no trunk is on the way");
-	is(pw_rrp_db_hrdown(&db, 0x999, 0x993, 0), 0, "another neighbour's word takes no way");
+	is(CLAIM(&near, 0x800, 0x995, 99, 0x801, 0x820), PW_RRP_TAKEN, "unless no trunk is on the route");
+	is(pw_rrp_db_hrdown(&db, 0x999, 0x993, 0), 0, "another neighbour's word takes no route");
 	is(pw_rrp_db_linkdown(&db, 0x999, 0x210, 0x993), 0, "nor a link");
 	is(pw_rrp_db_hrdown(&db, 0x210, 0x993, 0), 1, "that of the one who told it does");
 #undef CLAIM

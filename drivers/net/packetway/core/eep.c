@@ -12,7 +12,7 @@
  * pw_eep_err_te - how an error is reported to the source
  * @err: enum pw_eep_err
  *
- * Return: TE of the ERR packet.
+ * Return: TE of the ERR message.
  */
 u16 pw_eep_err_te(int err)
 {
@@ -30,10 +30,10 @@ u16 pw_eep_err_te(int err)
 }
 
 /**
- * pw_eep_may_answer - may this message be answered with an ERR packet?
+ * pw_eep_may_answer - may this message be answered with an ERR message?
  * @v: view, also of a refused message
  *
- * Return: false if there is no node to tell, for ERR packets and for broadcasts.
+ * Return: false if there is no node to tell, for ERR messages and for broadcasts.
  */
 bool pw_eep_may_answer(const struct pw_eep_view *v)
 {

@@ -49,9 +49,9 @@ void pw_rrp_put_pair(struct pw_rrp_buf *b, u32 first, u32 second)
 	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, second, 0);
 }
 
-/* one way with everything that a node of the own SAN has to put in front */
-static void pw_rrp_put_way(struct pw_rrp_buf *b, const struct pw_rrp_access *access,
-			   const struct pw_rrp_route *r)
+/* one route with everything that a node of the own SAN has to put in front */
+static void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_access *access,
+			     const struct pw_rrp_route *r)
 {
 	u8 front[8 + PW_RRP_MAX_CSR];
 	u32 len = 0;
@@ -66,15 +66,15 @@ static void pw_rrp_put_way(struct pw_rrp_buf *b, const struct pw_rrp_access *acc
 	pw_rrp_put_mtur(b, pw_rrp_mtu_min(r->mtu, access->mtu));
 }
 
-/* one more way in the ADDR that is open, or all as it was if it does not fit */
-static bool pw_rrp_try_way(struct pw_rrp_buf *b, const struct pw_rrp_access *access,
-			   const struct pw_rrp_route *r)
+/* one more route in the ADDR that is open, or all as it was if it does not fit */
+static bool pw_rrp_try_route(struct pw_rrp_buf *b, const struct pw_rrp_access *access,
+			     const struct pw_rrp_route *r)
 {
 	struct pw_rrp_buf save = *b;
 	u8 *addr = b->out + b->open - 1;
 	u16 words = get_unaligned_be16(addr + PW_RRP_OFF_RL);
 
-	pw_rrp_put_way(b, access, r);
+	pw_rrp_put_route(b, access, r);
 	if (!b->err)
 		return true;
 	/* the ADDR counts what is inside */
@@ -88,40 +88,40 @@ static bool pw_rrp_try_way(struct pw_rrp_buf *b, const struct pw_rrp_access *acc
  * @db: tables
  * @addr: the node
  * @access: how the one who asks reaches this half-router
- * @max: ways that are told at most, the best one first
+ * @max: routes that are told at most, the best one first
  * @b: where the records of L2SR go, if there are any
- * @buddy: for PW_RRP_ASK_BUDDY: who has the best way
+ * @neighbour: for PW_RRP_ASK_NEIGHBOUR: who has the best route
  *
  * A node that is not known has no route, though its SAN may have.
  *
  * Return: what the answer is.
  */
-enum pw_rrp_ways pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
-				    const struct pw_rrp_access *access, u32 max,
-				    struct pw_rrp_buf *b, u32 *buddy)
+enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
+				      const struct pw_rrp_access *access, u32 max,
+				      struct pw_rrp_buf *b, u32 *neighbour)
 {
 	struct pw_rrp_route best, r;
 	u32 i, n = 1;
 
 	if (!pw_rrp_db_lookup(db, addr, &best) || !best.own_len)
-		return PW_RRP_NO_WAY;
-	if (!best.table->own && !best.table->from_twin) {
-		*buddy = best.table->via;
-		return PW_RRP_ASK_BUDDY;
+		return PW_RRP_NO_ROUTE;
+	if (!best.table->own && !best.table->from_peer) {
+		*neighbour = best.table->via;
+		return PW_RRP_ASK_NEIGHBOUR;
 	}
 	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, addr, 0);
-	pw_rrp_put_way(b, access, &best);
+	pw_rrp_put_route(b, access, &best);
 	for (i = 0; i < db->ntables && n < max; i++) {
 		const struct pw_rrp_table *t = &db->table[i];
 
-		if (!t->used || t == best.table || t->own || !t->from_twin ||
+		if (!t->used || t == best.table || t->own || !t->from_peer ||
 		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
 			continue;
-		if (!pw_rrp_try_way(b, access, &r))
+		if (!pw_rrp_try_route(b, access, &r))
 			break;
 		n++;
 	}
-	return PW_RRP_WAYS;
+	return PW_RRP_ROUTES;
 }
 
 /**
@@ -235,7 +235,7 @@ bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_
 }
 
 /**
- * pw_rrp_db_groups - the logical addresses that nodes behind the twin listen to
+ * pw_rrp_db_groups - the logical addresses that nodes behind the peer half listen to
  * @db: tables
  * @own_san: SAN of this half-router: its nodes are not behind anything
  * @addr: where to put them, in order and each once
@@ -250,7 +250,7 @@ u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max
 	for (i = 0; i < db->ntables; i++) {
 		const struct pw_rrp_table *t = &db->table[i];
 
-		if (!t->used || t->own || !t->from_twin || t->san == own_san)
+		if (!t->used || t->own || !t->from_peer || t->san == own_san)
 			continue;
 		/* both are sorted: the search goes on where the last one ended */
 		for (k = 0, pos = 0; k < t->ngroups; k++) {

@@ -24,18 +24,18 @@ struct pw_rrp_access {
 };
 
 /* What GVL2 gets */
-enum pw_rrp_ways {
-	PW_RRP_NO_WAY,		/* ERR/UNK */
-	PW_RRP_ASK_BUDDY,	/* RDRC */
-	PW_RRP_WAYS,		/* L2SR */
+enum pw_rrp_routes {
+	PW_RRP_NO_ROUTE,		/* ERR/UNK */
+	PW_RRP_ASK_NEIGHBOUR,	/* RDRC */
+	PW_RRP_ROUTES,		/* L2SR */
 };
 
 u32 pw_rrp_first_addr(const u8 *data, size_t len);
 void pw_rrp_put_unknown(struct pw_rrp_buf *b, const u8 *data, size_t len);
 void pw_rrp_put_pair(struct pw_rrp_buf *b, u32 first, u32 second);
-enum pw_rrp_ways pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
-				    const struct pw_rrp_access *access, u32 max,
-				    struct pw_rrp_buf *b, u32 *buddy);
+enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
+				      const struct pw_rrp_access *access, u32 max,
+				      struct pw_rrp_buf *b, u32 *neighbour);
 bool pw_rrp_count_within(const u8 *data, size_t len, u32 max);
 bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_t len,
 			struct pw_rrp_buf *b, u32 *budget);

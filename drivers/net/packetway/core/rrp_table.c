@@ -6,18 +6,18 @@
  * pw_rrp_db_init - begin with no tables
  * @db: tables
  * @me: address of this half-router
- * @twin: address of the other half, 0 if there is none
+ * @peer: address of the other half, 0 if there is none
  * @table: memory; @nodes and @nodes_cap of each are set by the caller and kept
  * @ntables: number of tables there
  * @per_san: how many one SAN may take, 0 = any number
  */
-void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table *table,
+void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 peer, struct pw_rrp_table *table,
 		    u32 ntables, u32 per_san)
 {
 	u32 i;
 
 	db->me = me;
-	db->twin = twin;
+	db->peer = peer;
 	db->table = table;
 	db->ntables = ntables;
 	db->per_san = per_san;
@@ -154,7 +154,7 @@ int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *
 		return -EINVAL;
 	t->used = true;
 	t->own = true;
-	t->from_twin = false;
+	t->from_peer = false;
 	t->far = false;
 	t->fresh = false;
 	t->since = 0;
@@ -189,7 +189,7 @@ static bool pw_rrp_split(const u8 *data, size_t len, struct pw_rrp_rec rec[4], c
 }
 
 /* Is @t the table with RCVF = me + @rcvf? */
-static bool pw_rrp_same_way(const struct pw_rrp_table *t, const struct pw_rrp_rec *rcvf)
+static bool pw_rrp_same_route(const struct pw_rrp_table *t, const struct pw_rrp_rec *rcvf)
 {
 	struct pw_rrp_entry e;
 	u32 i;
@@ -202,7 +202,7 @@ static bool pw_rrp_same_way(const struct pw_rrp_table *t, const struct pw_rrp_re
 	return true;
 }
 
-/* how good a way is */
+/* how good a route is */
 struct pw_rrp_rank {
 	bool far;
 	u16 q;
@@ -215,7 +215,7 @@ static struct pw_rrp_rank pw_rrp_rank_of(const struct pw_rrp_table *t)
 }
 
 /*
- * A worse way passes a trunk where the other does not, has a higher quality number, or
+ * A worse route passes a trunk where the other does not, has a higher quality number, or
  * goes through more half-routers.
  */
 static bool pw_rrp_worse(const struct pw_rrp_table *t, const struct pw_rrp_rank *r)
@@ -300,9 +300,9 @@ static bool pw_rrp_clear_span(struct pw_rrp_db *db, u32 san, bool far,
 }
 
 /**
- * pw_rrp_db_receive - take a table from a neighbour
+ * pw_rrp_db_receive - take a table from an adjacent half-router
  * @db: tables
- * @link: the neighbour, and the way there
+ * @link: that half-router, and the route there
  * @data: data block of its RTBL
  * @len: length of that
  * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
@@ -344,7 +344,7 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 	rank.nrcvf = rcvf->data_len / 4 + 1;
 	for (i = 0; i < db->ntables; i++) {
 		if (!db->table[i].used || db->table[i].own || db->table[i].san != rthd->addr ||
-		    !pw_rrp_same_way(&db->table[i], rcvf))
+		    !pw_rrp_same_route(&db->table[i], rcvf))
 			continue;
 		t = &db->table[i];
 		if (!pw_rrp_serial_newer(rthd->serial, t->serial))
@@ -363,7 +363,7 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 
 	t->used = true;
 	t->own = false;
-	t->from_twin = link->twin;
+	t->from_peer = link->peer;
 	t->far = link->far;
 	t->fresh = true;
 	if (!renewed)
@@ -426,16 +426,16 @@ bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t)
 }
 
 /**
- * pw_rrp_gives - does a table go to a neighbour that asks for tables?
+ * pw_rrp_gives - is a table sent to an adjacent half-router that asks for tables?
  * @t: the table
- * @to_twin: the twin asks, otherwise a buddy
+ * @to_peer: the peer half asks, otherwise a neighbour
  *
- * Return: the twin gets the own one and those of buddies, buddies what came from the
- * twin.
+ * Return: true for the own table and those of neighbours if the peer half asks, for
+ * those of the peer half if a neighbour asks.
  */
-bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_twin)
+bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_peer)
 {
-	return t->used && (to_twin ? !t->from_twin : !t->own && t->from_twin);
+	return t->used && (to_peer ? !t->from_peer : !t->own && t->from_peer);
 }
 
 /**
@@ -476,16 +476,16 @@ void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
 
 /**
  * pw_rrp_tell - who is told of a table or an error that came in
- * @from_twin: it came from the twin, otherwise from a buddy
+ * @from_peer: it came from the peer half, otherwise from a neighbour
  *
- * Return: all buddies, or only the twin.
+ * Return: all neighbours, or only the peer half.
  */
-enum pw_rrp_tell pw_rrp_tell(bool from_twin)
+enum pw_rrp_tell pw_rrp_tell(bool from_peer)
 {
-	return from_twin ? PW_RRP_TELL_BUDDIES : PW_RRP_TELL_TWIN;
+	return from_peer ? PW_RRP_TELL_NEIGHBOURS : PW_RRP_TELL_PEER;
 }
 
-/* is a half-router on the way, other than this one? */
+/* is a half-router on the route, other than this one? */
 static bool pw_rrp_way_has(const struct pw_rrp_table *t, u32 hr)
 {
 	u32 i;
@@ -565,10 +565,10 @@ static bool pw_rrp_find_node(const struct pw_rrp_table *t, u32 addr, struct pw_r
 }
 
 /**
- * pw_rrp_table_lookup - the way to a destination by one table
+ * pw_rrp_table_lookup - the route to a destination by one table
  * @t: table
  * @addr: destination
- * @r: the way
+ * @r: the route
  *
  * Return: false if it is not among the nodes there.
  */
@@ -594,14 +594,14 @@ static bool pw_rrp_route_better(const struct pw_rrp_route *a, const struct pw_rr
 }
 
 /**
- * pw_rrp_db_lookup - the best way to a destination
+ * pw_rrp_db_lookup - the best route to a destination
  * @db: tables
  * @addr: destination
- * @best: the way
+ * @best: the route
  *
- * A way without a trunk wins, then the least quality number, of equal ones the way
- * through fewer half-routers. A way that came from a buddy is that buddy's to offer: the
- * answer to a node that asks is RDRC to @best->table->via.
+ * A route without a trunk wins, then the least quality number, of equal ones the route
+ * through fewer half-routers. If the best route came from a neighbour, that neighbour
+ * offers it itself: answer a node that asks with RDRC to @best->table->via.
  *
  * Return: false if there is none.
  */

@@ -4,10 +4,10 @@
  *
  * Every table describes the nodes of one SAN. It starts at a half-router of that
  * SAN with an empty common route (CSR) and RCVF = that half-router, and travels
- * twin to twin and buddy to buddy; the receiver puts the way to the sender
- * in front of CSR, adds that way's quality, and puts itself in front of RCVF.
- * Tables with different RCVFs are different ways to the same SAN and are kept
- * side by side. The way to a twin is no L2RH at all, the way to a buddy is one.
+ * from half to peer half and from neighbour to neighbour. The receiver puts the route
+ * to the sender in front of CSR, adds that route's quality, and puts itself in front
+ * of RCVF. Tables with different RCVFs are different routes to the same SAN and are
+ * kept side by side. The route to the peer half has no L2RH, that to a neighbour has one.
  *
  * Memory comes from the caller: an array of tables, each with room for the
  * ADDR records of its nodes, which are kept as they came and passed on
@@ -24,8 +24,8 @@
 
 #include "rrp.h"
 
-#define PW_RRP_MAX_RCVF		16	/* half-routers on a way */
-#define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a way */
+#define PW_RRP_MAX_RCVF		16	/* half-routers on a route */
+#define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a route */
 #define PW_RRP_MAX_GROUPS	256	/* logical addresses of a SAN */
 #define PW_RRP_SAN_SPAN		256	/* addresses of a SAN, those behind its own */
 
@@ -33,19 +33,19 @@
  * struct pw_rrp_table - one table
  * @used: in use
  * @own: this half-router's own SAN
- * @from_twin: came from the twin, otherwise from a buddy
- * @far: a trunk is on the way
+ * @from_peer: came from the peer half, otherwise from a neighbour
+ * @far: a trunk is on the route
  * @fresh: taken and not passed on yet; cleared by the caller
- * @since: when the SAN's addresses were first told this way, by the caller's count
+ * @since: when the SAN's addresses were first learnt by this route, by the caller's count
  * @san: address of the SAN that it describes
  * @serial: serial number
  * @via: half-router that it came from, 0 for the own one
- * @mtu: smallest MTU on the way in words, 0 = unlimited
- * @q: quality of the way
+ * @mtu: smallest MTU of the route in words, 0 = unlimited
+ * @q: quality of the route
  * @nrcvf: entries of @rcvf
- * @rcvf: half-routers on the way, this one first
+ * @rcvf: half-routers on the route, this one first
  * @csr_len: bytes of @csr
- * @csr: L2RHs of the way
+ * @csr: L2RHs of the route
  * @nodes_len: bytes of @nodes
  * @nodes_cap: room there, set by the caller
  * @nodes: ADDR records, memory of the caller
@@ -59,7 +59,7 @@
 struct pw_rrp_table {
 	bool used;
 	bool own;
-	bool from_twin;
+	bool from_peer;
 	bool far;
 	bool fresh;
 	u64 since;
@@ -86,7 +86,7 @@ struct pw_rrp_table {
 /**
  * struct pw_rrp_db - all tables of one half-router
  * @me: its address
- * @twin: address of the other half, 0 if there is none
+ * @peer: address of the other half, 0 if there is none
  * @ntables: number of tables
  * @per_san: how many of them one SAN may take, 0 = any number
  * @table: the tables, memory of the caller
@@ -94,7 +94,7 @@ struct pw_rrp_table {
  */
 struct pw_rrp_db {
 	u32 me;
-	u32 twin;
+	u32 peer;
 	u32 ntables;
 	u32 per_san;
 	struct pw_rrp_table *table;
@@ -102,19 +102,19 @@ struct pw_rrp_db {
 };
 
 /**
- * struct pw_rrp_link - the way to a neighbour
+ * struct pw_rrp_link - the route to an adjacent half-router
  * @from: its address
- * @twin: it is the twin, otherwise a buddy
- * @q: quality of the way
- * @mtu: MTU of the way in words, 0 = unlimited
- * @l2rh: L2RH from here to there as pw_eep_put_l2rh() writes it, none for a twin
+ * @peer: it is the peer half, otherwise a neighbour
+ * @q: quality of the route
+ * @mtu: MTU of the route in words, 0 = unlimited
+ * @l2rh: L2RH from here to there as pw_eep_put_l2rh() writes it, none for the peer half
  * @l2rh_len: bytes of it
- * @far: a trunk is on the way
+ * @far: a trunk is on the route
  * @now: for &pw_rrp_table.since
  */
 struct pw_rrp_link {
 	u32 from;
-	bool twin;
+	bool peer;
 	bool far;
 	u64 now;
 	u16 q;
@@ -126,8 +126,8 @@ struct pw_rrp_link {
 /* Who gets told */
 enum pw_rrp_tell {
 	PW_RRP_TELL_NONE,
-	PW_RRP_TELL_BUDDIES,	/* it came from the twin: to all buddies */
-	PW_RRP_TELL_TWIN,	/* it came from a buddy: to the twin only */
+	PW_RRP_TELL_NEIGHBOURS,	/* it came from the peer half: to all neighbours */
+	PW_RRP_TELL_PEER,	/* it came from a neighbour: to the peer half only */
 };
 
 /* What became of a table that was received */
@@ -142,10 +142,10 @@ enum pw_rrp_taken {
 };
 
 /**
- * struct pw_rrp_route - the best way to a destination
+ * struct pw_rrp_route - the best route to a destination
  * @table: where it is from
- * @q: quality of the whole way
- * @mtu: smallest MTU on the way in words, 0 = unlimited
+ * @q: quality of the whole route
+ * @mtu: smallest MTU of the route in words, 0 = unlimited
  * @own: the node's own route, L2RHs that follow the table's CSR
  * @own_len: bytes of them
  */
@@ -174,7 +174,7 @@ static inline bool pw_rrp_serial_newer(u32 a, u32 b)
 	return (s32)(a - b) > 0;
 }
 
-void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 twin, struct pw_rrp_table *table,
+void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 peer, struct pw_rrp_table *table,
 		    u32 ntables, u32 per_san);
 int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len);
 enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
@@ -183,8 +183,8 @@ const struct pw_rrp_table *pw_rrp_db_own_table(const struct pw_rrp_db *db);
 bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t);
 u32 pw_rrp_export_len(const struct pw_rrp_table *t);
 void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b);
-bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_twin);
-enum pw_rrp_tell pw_rrp_tell(bool from_twin);
+bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_peer);
+enum pw_rrp_tell pw_rrp_tell(bool from_peer);
 u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other);
 u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 via, u32 a, u32 b);
 bool pw_rrp_table_lookup(const struct pw_rrp_table *t, u32 addr, struct pw_rrp_route *r);
