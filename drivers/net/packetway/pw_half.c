@@ -174,66 +174,86 @@ static bool pw_half_reverse_path(const struct pw_half *h, const struct sk_buff *
 	return pw_san_port_of(h->san, sa) < 0 && pw_fib_lookup(h->san, sa) == (int)h->port;
 }
 
-/* a frame from the other half: where on this half's SAN does it go? */
-static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+/* a frame from the peer half whose next L2RH is for this SAN */
+static void pw_half_out_l2(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	if (pw_san_native_route(h->san, skb->data + l->hop.route_off, l->hop.route_len, cb) ||
+	    !pw_port_takes(h->san, cb->dst_port)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_BADL2RH, PW_TE_ERR_BADL2RH);
+		return;
+	}
+	if (l->hop.prio >= 0)
+		cb->prio = l->hop.prio;
+	if (!pw_half_pass(h, skb, l))
+		return;
+	__skb_pull(skb, l->hop.consumed);
+	pw_half_count(h, PW_HALF_FORWARD_L2);
+	pw_half_emit(h, skb, cb->dst_port);
+}
+
+/* a frame from the peer half by its destination: to this half, this SAN or another router */
+static void pw_half_out_addr(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	int port;
 
-	/* the word of the other half counts here, not on this half's SAN */
+	if (l->dt == h->addr) {
+		pw_half_local(h, skb);
+		return;
+	}
+	cb->route = -1;
+	cb->dt = l->dt;
+	port = pw_san_port_of(h->san, l->dt);
+	if (port < 0) {
+		port = pw_fib_lookup(h->san, l->dt);
+		/* a route back through this half would loop */
+		if (port == (int)h->port)
+			port = -1;
+	}
+	if (port < 0 || !pw_port_takes(h->san, port)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
+		return;
+	}
+	if (!pw_half_pass(h, skb, l))
+		return;
+	pw_half_count(h, PW_HALF_FORWARD_L3);
+	pw_half_emit(h, skb, port);
+}
+
+static void pw_half_out_group(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	if (!pw_half_reverse_path(h, skb, l->hdr_off)) {
+		pw_half_count(h, PW_HALF_DROP_GROUP);
+		consume_skb(skb);
+		return;
+	}
+	if (!pw_half_pass(h, skb, l))
+		return;
+	cb->route = -1;
+	cb->dt = l->dt;
+	pw_half_count(h, PW_HALF_FORWARD_GROUP);
+	pw_half_emit(h, skb, PW_PORT_GROUP);
+}
+
+/* a frame from the peer half: to its place on this half's SAN */
+static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
+{
+	/* flags of the peer half's SAN are valid for this half only, not on its SAN */
 	if (l->kind != PW_LOOK_ADDR || l->dt != h->addr)
-		cb->flags &= ~(PW_CB_HALF | PW_CB_FAR);
+		pw_cb(skb)->flags &= ~(PW_CB_HALF | PW_CB_FAR);
 	switch (l->kind) {
 	case PW_LOOK_L2:
-		if (pw_san_native_route(h->san, skb->data + l->hop.route_off,
-					l->hop.route_len, cb) ||
-		    !pw_port_takes(h->san, cb->dst_port)) {
-			pw_half_drop(h, skb, PW_HALF_DROP_BADL2RH, PW_TE_ERR_BADL2RH);
-			return;
-		}
-		if (l->hop.prio >= 0)
-			cb->prio = l->hop.prio;
-		if (!pw_half_pass(h, skb, l))
-			return;
-		__skb_pull(skb, l->hop.consumed);
-		pw_half_count(h, PW_HALF_FORWARD_L2);
-		pw_half_emit(h, skb, cb->dst_port);
+		pw_half_out_l2(h, skb, l);
 		return;
 	case PW_LOOK_ADDR:
-		if (l->dt == h->addr) {
-			pw_half_local(h, skb);
-			return;
-		}
-		cb->route = -1;
-		cb->dt = l->dt;
-		port = pw_san_port_of(h->san, l->dt);
-		if (port < 0) {
-			port = pw_fib_lookup(h->san, l->dt);
-			/* back where it came from is no way */
-			if (port == (int)h->port)
-				port = -1;
-		}
-		if (port < 0 || !pw_port_takes(h->san, port)) {
-			pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
-			return;
-		}
-		if (!pw_half_pass(h, skb, l))
-			return;
-		pw_half_count(h, PW_HALF_FORWARD_L3);
-		pw_half_emit(h, skb, port);
+		pw_half_out_addr(h, skb, l);
 		return;
 	case PW_LOOK_GROUP:
-		if (!pw_half_reverse_path(h, skb, l->hdr_off)) {
-			pw_half_count(h, PW_HALF_DROP_GROUP);
-			consume_skb(skb);
-			return;
-		}
-		if (!pw_half_pass(h, skb, l))
-			return;
-		cb->route = -1;
-		cb->dt = l->dt;
-		pw_half_count(h, PW_HALF_FORWARD_GROUP);
-		pw_half_emit(h, skb, PW_PORT_GROUP);
+		pw_half_out_group(h, skb, l);
 		return;
 	case PW_LOOK_NOMEM:
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);

@@ -116,9 +116,17 @@ static struct notifier_block pw_dev_notifier = {
 	.priority = -10,
 };
 
-static int __init pw_init(void)
+/* what all devices share */
+static void pw_shared_exit(void)
 {
-	struct net_device *dev;
+	pw_debugfs_exit();
+	destroy_workqueue(pw_wq);
+	pw_share_exit();
+	pw_fab_exit();
+}
+
+static int __init pw_shared_init(void)
+{
 	int err;
 
 	err = pw_fab_init();
@@ -133,10 +141,34 @@ static int __init pw_init(void)
 		goto err_share;
 	}
 	pw_debugfs_init();
+	return 0;
+
+err_share:
+	pw_share_exit();
+err_fab:
+	pw_fab_exit();
+	return err;
+}
+
+/* namespaces, and the kinds of devices in them */
+static void pw_kinds_exit(void)
+{
+	rtnl_link_unregister(&pw_mon_link_ops);
+	rtnl_link_unregister(&pw_link_ops);
+	unregister_netdevice_notifier(&pw_dev_notifier);
+	unregister_pernet_device(&pw_net_dev_ops);
+	unregister_pernet_subsys(&pw_net_ops);
+	/* callbacks of RCU live in this module's text */
+	rcu_barrier();
+}
+
+static int __init pw_kinds_init(void)
+{
+	int err;
 
 	err = register_pernet_subsys(&pw_net_ops);
 	if (err)
-		goto err_wq;
+		return err;
 	pw_limits_start();
 
 	err = register_pernet_device(&pw_net_dev_ops);
@@ -154,29 +186,8 @@ static int __init pw_init(void)
 	err = rtnl_link_register(&pw_mon_link_ops);
 	if (err)
 		goto err_link;
-
-	err = pw_genl_register();
-	if (err)
-		goto err_mon;
-
-	err = pw_cdev_register();
-	if (err)
-		goto err_genl;
-
-	dev = pw_link_create_default(&init_net);
-	if (IS_ERR(dev)) {
-		err = PTR_ERR(dev);
-		goto err_cdev;
-	}
-
 	return 0;
 
-err_cdev:
-	pw_cdev_unregister();
-err_genl:
-	pw_genl_unregister();
-err_mon:
-	rtnl_link_unregister(&pw_mon_link_ops);
 err_link:
 	rtnl_link_unregister(&pw_link_ops);
 err_notifier:
@@ -186,13 +197,42 @@ err_pernet_dev:
 err_pernet:
 	unregister_pernet_subsys(&pw_net_ops);
 	rcu_barrier();
-err_wq:
-	pw_debugfs_exit();
-	destroy_workqueue(pw_wq);
-err_share:
-	pw_share_exit();
-err_fab:
-	pw_fab_exit();
+	return err;
+}
+
+static int __init pw_init(void)
+{
+	struct net_device *dev;
+	int err;
+
+	err = pw_shared_init();
+	if (err)
+		return err;
+	err = pw_kinds_init();
+	if (err)
+		goto err_shared;
+	err = pw_genl_register();
+	if (err)
+		goto err_kinds;
+	err = pw_cdev_register();
+	if (err)
+		goto err_genl;
+
+	dev = pw_link_create_default(&init_net);
+	if (IS_ERR(dev)) {
+		err = PTR_ERR(dev);
+		goto err_cdev;
+	}
+	return 0;
+
+err_cdev:
+	pw_cdev_unregister();
+err_genl:
+	pw_genl_unregister();
+err_kinds:
+	pw_kinds_exit();
+err_shared:
+	pw_shared_exit();
 	return err;
 }
 
@@ -200,17 +240,8 @@ static void __exit pw_exit(void)
 {
 	pw_cdev_unregister();
 	pw_genl_unregister();
-	rtnl_link_unregister(&pw_mon_link_ops);
-	rtnl_link_unregister(&pw_link_ops);
-	unregister_netdevice_notifier(&pw_dev_notifier);
-	unregister_pernet_device(&pw_net_dev_ops);
-	unregister_pernet_subsys(&pw_net_ops);
-	/* callbacks of RCU live in this module's text */
-	rcu_barrier();
-	pw_debugfs_exit();
-	destroy_workqueue(pw_wq);
-	pw_share_exit();
-	pw_fab_exit();
+	pw_kinds_exit();
+	pw_shared_exit();
 }
 
 module_init(pw_init);

@@ -165,6 +165,29 @@ static void pw_router_gone(struct work_struct *work)
 	pw_dying_del(net);
 }
 
+/* put the halves of a router that is complete at their ports; RTNL */
+static void pw_router_start(struct pw_router *r, const struct pw_half_config conf[2])
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nhalves; i++) {
+		struct pw_half *h = &r->half[i];
+
+		napi_enable(&h->end.napi);
+		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
+	}
+	/* a fabric discards what is sent to a port that is not up */
+	for (i = 0; i < r->nhalves; i++)
+		pw_engine_port_up(conf[i].san, conf[i].port, true);
+	for (i = 0; i < r->nhalves; i++)
+		rcu_assign_pointer(conf[i].san->port[conf[i].port].end, &r->half[i].end);
+	list_add_tail(&r->list, &pw_net(r->net)->routers);
+	for (i = 0; i < r->nhalves; i++)
+		pw_rrp_half_up(&r->half[i]);
+	if (r->half[0].trunk)
+		pw_trunk_start(r->half[0].trunk);
+}
+
 /**
  * pw_router_create - join two SANs
  * @net: home namespace of both
@@ -214,23 +237,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 			goto err_free;
 		}
 	}
-
-	for (i = 0; i < n; i++) {
-		struct pw_half *h = &r->half[i];
-
-		napi_enable(&h->end.napi);
-		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
-	}
-	/* a fabric throws away what is sent to a port that is not up */
-	for (i = 0; i < n; i++)
-		pw_engine_port_up(conf[i].san, conf[i].port, true);
-	for (i = 0; i < n; i++)
-		rcu_assign_pointer(conf[i].san->port[conf[i].port].end, &r->half[i].end);
-	list_add_tail(&r->list, &pw_net(net)->routers);
-	for (i = 0; i < n; i++)
-		pw_rrp_half_up(&r->half[i]);
-	if (trunk)
-		pw_trunk_start(r->half[0].trunk);
+	pw_router_start(r, conf);
 	return r;
 
 err_free:

@@ -193,6 +193,65 @@ static int pw_eep_parse_ohs(const u8 *head, u32 headlen, struct pw_eep_view *v)
 	return 0;
 }
 
+/* the fields of the header at @p */
+static void pw_eep_read_hdr(const u8 *p, struct pw_eep_view *v)
+{
+	u32 f = get_unaligned_be32(p + PW_EEP_OFF_EPLDL);
+
+	v->v = p[PW_EEP_OFF_VP] >> PW_EEP_V_SHIFT;
+	v->p = p[PW_EEP_OFF_VP] & PW_EEP_P_MASK;
+	v->dt = get_unaligned_be24(p + PW_EEP_OFF_DT);
+	v->te = get_unaligned_be16(p + PW_EEP_OFF_TE);
+	v->pt = get_unaligned_be16(p + PW_EEP_OFF_PT);
+	v->e = f >> PW_EEP_E_SHIFT;
+	v->pl = (f & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT;
+	v->dl = f & PW_EEP_DL_MASK;
+	v->h = p[PW_EEP_OFF_HRZ] & PW_EEP_H;
+	v->sa = get_unaligned_be24(p + PW_EEP_OFF_SA);
+	v->hdr_seen = true;
+}
+
+/* 0, or what is wrong with the header alone */
+static int pw_eep_check_hdr(const u8 *p, const struct pw_eep_view *v)
+{
+	if (v->v != PW_EEP_VERSION)
+		return PW_EEP_E_VERSION;
+	if (v->dt == PW_ADDR_UNDEF)
+		return PW_EEP_E_DT_UNDEF;
+	if (pw_eep_kind_of(p[PW_EEP_OFF_DT]) == PW_EEP_RESERVED)
+		return PW_EEP_E_DT_RESERVED;
+	if ((v->e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX)
+		return PW_EEP_E_ESIZE;
+	if (v->sa & ~PW_ADDR_PHYS_MASK)
+		return PW_EEP_E_SA;
+	if (!v->dl && v->pl)
+		return PW_EEP_E_PL;
+	return 0;
+}
+
+/* where data block, OTs and TAIL are; 0, or why the frame has no room for them */
+static int pw_eep_find_trailer(struct pw_eep_view *v)
+{
+	u32 rest;
+
+	v->db_off = v->oh_off + v->oh_len;
+	rest = v->len - v->db_off;
+	if (v->dl > rest / PW_EEP_WORD)
+		return PW_EEP_E_DL;
+	rest -= v->dl * PW_EEP_WORD;
+	v->data_len = v->dl * PW_EEP_WORD - v->pl;
+	v->ot_off = v->db_off + v->dl * PW_EEP_WORD;
+	if (rest < PW_EEP_TAIL_LEN || rest % PW_EEP_WORD)
+		return PW_EEP_E_TAIL;
+	v->ot_len = rest - PW_EEP_TAIL_LEN;
+	if (v->ot_len < v->nann * PW_EEP_WORD)
+		return PW_EEP_E_OT_MISSING;
+	if (v->ot_len > PW_EEP_MAX_OT_LEN)
+		return PW_EEP_E_TRAILING;
+	v->tail_off = v->ot_off + v->ot_len;
+	return 0;
+}
+
 /**
  * pw_eep_parse_head - parse prefixes, header and OHs
  * @head: first bytes of the frame
@@ -209,7 +268,6 @@ static int pw_eep_parse_ohs(const u8 *head, u32 headlen, struct pw_eep_view *v)
  */
 int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v)
 {
-	u32 f, rest;
 	const u8 *p;
 	int err;
 
@@ -228,31 +286,10 @@ int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw
 		return pw_eep_more(v, v->hdr_off + PW_EEP_HDR_LEN);
 
 	p = head + v->hdr_off;
-	v->v = p[PW_EEP_OFF_VP] >> PW_EEP_V_SHIFT;
-	v->p = p[PW_EEP_OFF_VP] & PW_EEP_P_MASK;
-	v->dt = get_unaligned_be24(p + PW_EEP_OFF_DT);
-	v->te = get_unaligned_be16(p + PW_EEP_OFF_TE);
-	v->pt = get_unaligned_be16(p + PW_EEP_OFF_PT);
-	f = get_unaligned_be32(p + PW_EEP_OFF_EPLDL);
-	v->e = f >> PW_EEP_E_SHIFT;
-	v->pl = (f & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT;
-	v->dl = f & PW_EEP_DL_MASK;
-	v->h = p[PW_EEP_OFF_HRZ] & PW_EEP_H;
-	v->sa = get_unaligned_be24(p + PW_EEP_OFF_SA);
-	v->hdr_seen = true;
-
-	if (v->v != PW_EEP_VERSION)
-		return PW_EEP_E_VERSION;
-	if (v->dt == PW_ADDR_UNDEF)
-		return PW_EEP_E_DT_UNDEF;
-	if (pw_eep_kind_of(p[PW_EEP_OFF_DT]) == PW_EEP_RESERVED)
-		return PW_EEP_E_DT_RESERVED;
-	if ((v->e & PW_E_SIZE_MASK) > PW_E_SIZE_MAX)
-		return PW_EEP_E_ESIZE;
-	if (v->sa & ~PW_ADDR_PHYS_MASK)
-		return PW_EEP_E_SA;
-	if (!v->dl && v->pl)
-		return PW_EEP_E_PL;
+	pw_eep_read_hdr(p, v);
+	err = pw_eep_check_hdr(p, v);
+	if (err)
+		return err;
 
 	v->oh_off = v->hdr_off + PW_EEP_HDR_LEN;
 	if (v->h) {
@@ -260,22 +297,7 @@ int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw
 		if (err)
 			return err;
 	}
-	v->db_off = v->oh_off + v->oh_len;
-	rest = v->len - v->db_off;
-	if (v->dl > rest / PW_EEP_WORD)
-		return PW_EEP_E_DL;
-	rest -= v->dl * PW_EEP_WORD;
-	v->data_len = v->dl * PW_EEP_WORD - v->pl;
-	v->ot_off = v->db_off + v->dl * PW_EEP_WORD;
-	if (rest < PW_EEP_TAIL_LEN || rest % PW_EEP_WORD)
-		return PW_EEP_E_TAIL;
-	v->ot_len = rest - PW_EEP_TAIL_LEN;
-	if (v->ot_len < v->nann * PW_EEP_WORD)
-		return PW_EEP_E_OT_MISSING;
-	if (v->ot_len > PW_EEP_MAX_OT_LEN)
-		return PW_EEP_E_TRAILING;
-	v->tail_off = v->ot_off + v->ot_len;
-	return 0;
+	return pw_eep_find_trailer(v);
 }
 
 /**

@@ -299,30 +299,41 @@ static bool pw_rrp_clear_span(struct pw_rrp_db *db, u32 san, bool far,
 	return true;
 }
 
+/* the records in front of the nodes, in their order */
+enum pw_rrp_part {
+	PW_RRP_PART_RTHD,
+	PW_RRP_PART_CSR,
+	PW_RRP_PART_MTUR,
+	PW_RRP_PART_RCVF,
+};
+
 /**
- * pw_rrp_db_receive - take a table from an adjacent half-router
- * @db: tables
- * @link: that half-router, and the route there
- * @data: data block of its RTBL
- * @len: length of that
- * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
- *
- * Return: what became of it; @kept is set if it was PW_RRP_TAKEN.
+ * struct pw_rrp_parts - a received table in pieces
+ * @rec: its first records, by enum pw_rrp_part
+ * @nodes: ADDR records of its nodes
+ * @nodes_len: bytes of them
+ * @span: addresses of the nodes
+ * @rank: how good the route is, with the link that it came over
  */
-enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
-				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
-{
-	struct pw_rrp_rec rec[4], *rthd = &rec[0], *csr = &rec[1], *mtur = &rec[2], *rcvf = &rec[3];
-	struct pw_rrp_table *t = NULL;
+struct pw_rrp_parts {
+	struct pw_rrp_rec rec[4];
+	const u8 *nodes;
+	u32 nodes_len;
 	struct pw_rrp_span span;
 	struct pw_rrp_rank rank;
-	struct pw_rrp_entry e;
-	u32 nodes_len, i;
-	const u8 *nodes;
-	bool renewed;
+};
 
-	*kept = NULL;
-	if (!pw_rrp_split(data, len, rec, &nodes, &nodes_len))
+/* take a received table apart; PW_RRP_TAKEN, or why it cannot be kept */
+static enum pw_rrp_taken pw_rrp_check_table(const struct pw_rrp_db *db,
+					    const struct pw_rrp_link *link, const u8 *data,
+					    size_t len, struct pw_rrp_parts *p)
+{
+	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_PART_CSR];
+	const struct pw_rrp_rec *rcvf = &p->rec[PW_RRP_PART_RCVF];
+	struct pw_rrp_entry e;
+	u32 i;
+
+	if (!pw_rrp_split(data, len, p->rec, &p->nodes, &p->nodes_len))
 		return PW_RRP_MALFORMED;
 	/* a set of single half-routers, and the sender is the newest */
 	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++) {
@@ -336,30 +347,37 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 	if (i >= PW_RRP_MAX_RCVF || csr->data_len > PW_RRP_MAX_CSR ||
 	    link->l2rh_len > PW_RRP_MAX_CSR - csr->data_len)
 		return PW_RRP_TOO_LONG;
-	if (!pw_rrp_find_span(rthd->addr, nodes, nodes_len, &span))
+	if (!pw_rrp_find_span(p->rec[PW_RRP_PART_RTHD].addr, p->nodes, p->nodes_len, &p->span))
 		return PW_RRP_FOREIGN;
+	p->rank.far = link->far;
+	p->rank.q = pw_rrp_q_add(csr->q, link->q);
+	p->rank.nrcvf = rcvf->data_len / 4 + 1;
+	return PW_RRP_TAKEN;
+}
 
-	rank.far = link->far;
-	rank.q = pw_rrp_q_add(csr->q, link->q);
-	rank.nrcvf = rcvf->data_len / 4 + 1;
+/* the kept table of the same SAN and the same half-routers, or NULL */
+static struct pw_rrp_table *pw_rrp_find_same(const struct pw_rrp_db *db, u32 san,
+					     const struct pw_rrp_rec *rcvf)
+{
+	struct pw_rrp_table *t;
+	u32 i;
+
 	for (i = 0; i < db->ntables; i++) {
-		if (!db->table[i].used || db->table[i].own || db->table[i].san != rthd->addr ||
-		    !pw_rrp_same_route(&db->table[i], rcvf))
-			continue;
 		t = &db->table[i];
-		if (!pw_rrp_serial_newer(rthd->serial, t->serial))
-			return PW_RRP_OLD;
-		break;
+		if (t->used && !t->own && t->san == san && pw_rrp_same_route(t, rcvf))
+			return t;
 	}
-	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &span))
-		return PW_RRP_FOREIGN;
-	renewed = t && t->lo == span.lo && t->hi == span.hi && t->far == link->far;
-	if (!t)
-		t = pw_rrp_place(db, rthd->addr, &rank);
-	if (!t)
-		return PW_RRP_WORSE;
-	if (nodes_len > t->nodes_cap)
-		return PW_RRP_TOO_LONG;
+	return NULL;
+}
+
+/* @renewed: @t described the same nodes before */
+static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
+			 const struct pw_rrp_link *link, const struct pw_rrp_parts *p, bool renewed)
+{
+	const struct pw_rrp_rec *rthd = &p->rec[PW_RRP_PART_RTHD];
+	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_PART_CSR];
+	struct pw_rrp_entry e;
+	u32 i;
 
 	t->used = true;
 	t->own = false;
@@ -371,10 +389,10 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 	t->san = rthd->addr;
 	t->serial = rthd->serial;
 	t->via = link->from;
-	t->mtu = pw_rrp_mtu_min(mtur->mtu, link->mtu);
-	t->q = rank.q;
+	t->mtu = pw_rrp_mtu_min(p->rec[PW_RRP_PART_MTUR].mtu, link->mtu);
+	t->q = p->rank.q;
 	t->rcvf[0] = db->me;
-	for (i = 0; pw_rrp_entry_at(rcvf, i, &e); i++)
+	for (i = 0; pw_rrp_entry_at(&p->rec[PW_RRP_PART_RCVF], i, &e); i++)
 		t->rcvf[i + 1] = e.addr;
 	t->nrcvf = i + 1;
 	t->csr_len = link->l2rh_len + csr->data_len;
@@ -382,8 +400,47 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 		memcpy(t->csr, link->l2rh, link->l2rh_len);
 	if (csr->data_len)
 		memcpy(t->csr + link->l2rh_len, csr->data, csr->data_len);
-	pw_rrp_set_nodes(t, &span, nodes, nodes_len);
+	pw_rrp_set_nodes(t, &p->span, p->nodes, p->nodes_len);
 	db->gen++;
+}
+
+/**
+ * pw_rrp_db_receive - take a table from an adjacent half-router
+ * @db: tables
+ * @link: that half-router, and the route there
+ * @data: data block of its RTBL
+ * @len: length of that
+ * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
+ *
+ * Return: what became of it; @kept is set if it was PW_RRP_TAKEN.
+ */
+enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
+{
+	const struct pw_rrp_rec *rthd;
+	struct pw_rrp_parts p;
+	enum pw_rrp_taken err;
+	struct pw_rrp_table *t;
+	bool renewed;
+
+	*kept = NULL;
+	err = pw_rrp_check_table(db, link, data, len, &p);
+	if (err != PW_RRP_TAKEN)
+		return err;
+	rthd = &p.rec[PW_RRP_PART_RTHD];
+	t = pw_rrp_find_same(db, rthd->addr, &p.rec[PW_RRP_PART_RCVF]);
+	if (t && !pw_rrp_serial_newer(rthd->serial, t->serial))
+		return PW_RRP_OLD;
+	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &p.span))
+		return PW_RRP_FOREIGN;
+	renewed = t && t->lo == p.span.lo && t->hi == p.span.hi && t->far == link->far;
+	if (!t)
+		t = pw_rrp_place(db, rthd->addr, &p.rank);
+	if (!t)
+		return PW_RRP_WORSE;
+	if (p.nodes_len > t->nodes_cap)
+		return PW_RRP_TOO_LONG;
+	pw_rrp_store(db, t, link, &p, renewed);
 	*kept = t;
 	return PW_RRP_TAKEN;
 }
