@@ -19,7 +19,8 @@ struct scene {
 	struct ft_cfg t;
 	u32 depth;
 	u32 drop, corrupt;	/* per 1000 cells and input unit of the first stage */
-	u32 flags, ic_blocks, og_blocks, resend, queue, keep;
+	u32 flags, ic_blocks, og_blocks, resend, queue, keep, descs, credit;
+	u32 gap_lock, gap_init, gap_get, gap_word;
 };
 
 struct side {
@@ -121,7 +122,9 @@ static void open_side(struct side *s, const struct scene *sc, u32 flags)
 	struct pw_fabric_params p = {
 		.k = sc->t.k, .depth = sc->depth, .flags = sc->flags | flags, .keep = sc->keep,
 		.ic_blocks = sc->ic_blocks, .og_blocks = sc->og_blocks, .resend = sc->resend,
-		.queue = sc->queue,
+		.queue = sc->queue, .descs = sc->descs, .credit = sc->credit,
+		.gap_lock = sc->gap_lock, .gap_init = sc->gap_init, .gap_get = sc->gap_get,
+		.gap_word = sc->gap_word,
 	};
 	void *mem = pw_fabric_check(&p) ? NULL : malloc(pw_fabric_size(&p));
 
@@ -320,6 +323,12 @@ int main(int argc, char **argv)
 		{ .name = "published", .t.maxlen = 300, .keep = 3000, .t.bcast = 10 },
 		{ .name = "published, full, lossy", .t.maxlen = 400, .keep = 2000, .ic_blocks = 40,
 		  .og_blocks = 40, .t.hot = 50, .drop = 10, .corrupt = 10, .resend = 9000 },
+		{ .name = "slow hosts", .t.maxlen = 300, .t.bcast = 5, .gap_lock = 7, .gap_init = 5,
+		  .gap_get = 12, .gap_word = 9, .og_blocks = 30, .flags = DEV },
+		{ .name = "published, slow hosts", .t.maxlen = 200, .keep = 4000, .gap_init = 5,
+		  .gap_get = 12, .gap_word = 3 },
+		{ .name = "few descriptors, little credit", .t.maxlen = 200, .t.hot = 30, .t.bcast = 5,
+		  .descs = 1, .credit = 12, .depth = 2, .flags = DEV },
 	};
 	/* few hosts, few lengths, little traffic: what is alone has been so before */
 	static const struct scene alone[] = {
@@ -332,6 +341,8 @@ int main(int argc, char **argv)
 		  .t = { 60, 3, 9, 60, .hosts = 3, .lens = 1 }, .depth = 1, .flags = DEV },
 		{ .name = "alone or not, impatient",
 		  .t = { 90, 2, 4, 300, .hosts = 4, .lens = 1 }, .resend = 400, .flags = DEV },
+		{ .name = "alone, slow hosts", .t = { 40, 4, 16, 150, .hosts = 3, .lens = 2 },
+		  .gap_lock = 3, .gap_init = 5, .gap_get = 12, .gap_word = 4, .flags = DEV },
 	};
 	/*
 	 * -O2: 10^8 cycles stepped in all, in about a minute; less where every access is

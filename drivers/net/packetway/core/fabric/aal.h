@@ -84,6 +84,7 @@ enum pw_aal_cmd {
  * @resend: retransmission timer in cycles
  * @keep: lifetime of a complete message in cycles
  * @descs: message descriptors per source
+ * @gap_word: fast: idle cycles of the process before every put and every get
  * @window: limit of outstanding acknowledgments above which a unit holds back
  *	broadcast cells that were never sent. These are sent in the order of their
  *	numbers: otherwise receive buffers could fill up with cells that are ahead of
@@ -101,6 +102,7 @@ struct pw_aal_cfg {
 	u32 resend;
 	u32 keep;
 	u32 descs;
+	u32 gap_word;
 	u32 window;
 	u32 flags;
 	const struct pw_aal_engine *engine;

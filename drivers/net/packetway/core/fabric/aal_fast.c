@@ -42,12 +42,19 @@ enum c7_mode {
 	C7_MODE_BUSY,	/* in the state st[7] until cycle wake[7] */
 };
 
+/* cycles of a put or get of four bytes, with what the process takes before it */
+static u32 word_time(const struct pw_aal *u)
+{
+	return CYC_WORD + u->cfg.gap_word;
+}
+
 /* cycles of the commands that put or get @n bytes, four at a time */
-static u64 word_cycles(u32 n)
+static u64 word_cycles(const struct pw_aal *u, u32 n)
 {
 	u32 r = n % 4;
 
-	return CYC_WORD * (u64)(n / 4) + (r ? CYC_COMMAND + CYC_BYTE * r : 0);
+	return word_time(u) * (u64)(n / 4) +
+	       (r ? u->cfg.gap_word + CYC_COMMAND + CYC_BYTE * r : 0);
 }
 
 /* ---- order of the busy lists ---- */
@@ -889,7 +896,7 @@ static void run8(struct pw_aal *u)
 	pw_aal_ctl8(u);
 	if (u->dev.read) {
 		u->st[0] = C0_GET;
-		u->wake[0] = u->now + u->c0gap + word_cycles(u->c0len);
+		u->wake[0] = u->now + u->c0gap + word_cycles(u, u->c0len);
 	} else {
 		u->dev.rlcked = false;
 		u->dev.readi = false;
@@ -1474,14 +1481,15 @@ static void c0_next(struct pw_aal *u)
 
 	if (u->c0word < words) {
 		u->st[0] = C0_PUT_BLOCK;
-		u->c0plan = u->c0base + CYC_WORD * (u64)u->c0word + CYC_TO_BLOCK;
+		u->c0plan = u->c0base + word_time(u) * (u64)u->c0word +
+			    u->cfg.gap_word + CYC_TO_BLOCK;
 		u->wake[0] = u->c0plan;
 		return;
 	}
 	u->st[0] = C0_IDLE;
 	u->wake[0] = NEVER;
 	/* last cycle of the last put, then the other commands and controller 1 */
-	u->wake[1] = u->c0base + word_cycles(u->c0len) - 1 + CYC_HEADERS + CYC_C1_MSG +
+	u->wake[1] = u->c0base + word_cycles(u, u->c0len) - 1 + CYC_HEADERS + CYC_C1_MSG +
 		     CYC_C1_CELL * (u64)u->c0cells;
 }
 

@@ -121,18 +121,30 @@ static void put(struct pw_aal_host *h)
 	h->i++;
 }
 
-/* store what the last get has read, issue the next one */
-static void get(struct pw_aal_host *h)
+/* idle cycles of the process before the next put or get; @first: those before the first one */
+static u32 word_gap(const struct pw_aal_host *h, u32 first)
+{
+	return (h->off || h->i ? 0 : first) + (next_unit(h) ? h->job.gap_word : 0);
+}
+
+/* store what the last get has read */
+static void got(struct pw_aal_host *h)
 {
 	u8 w[4];
 
-	if (h->n) {
-		put_unaligned_be32(h->u->dev.bus, w);
-		if (h->ops->store)
-			h->ops->store(h->ctx, h, h->off, w, h->n);
-		h->off += h->n;
-		h->i++;
-	}
+	if (!h->n)
+		return;
+	put_unaligned_be32(h->u->dev.bus, w);
+	if (h->ops->store)
+		h->ops->store(h->ctx, h, h->off, w, h->n);
+	h->off += h->n;
+	h->i++;
+	h->n = 0;
+}
+
+/* issue the next get; after the last one the message is received */
+static void get(struct pw_aal_host *h)
+{
 	h->n = next_unit(h);
 	if (h->n) {
 		issue(h, PW_AAL_GETBYTES, 0, h->n);
@@ -221,8 +233,9 @@ void pw_aal_host_step(struct pw_aal_host *h)
 		lock_tx(h);
 		break;
 	case HOST_TX_PUT:
-		if (!h->off && !h->i && gap(h, h->job.gap_init))
+		if (gap(h, word_gap(h, h->job.gap_init)))
 			break;
+		h->armed = false;
 		put(h);
 		break;
 	case HOST_TX_DST:
@@ -248,8 +261,10 @@ void pw_aal_host_step(struct pw_aal_host *h)
 			break;
 		fallthrough;
 	case HOST_RX_GET:
-		if (!h->n && gap(h, h->job.gap_get))
+		got(h);
+		if (gap(h, word_gap(h, h->job.gap_get)))
 			break;
+		h->armed = false;
 		get(h);
 		break;
 	default:

@@ -21,6 +21,7 @@
  * @gap_lock: idle cycles between getting the lock and init-send
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles before the first get
+ * @gap_word: idle cycles before every put and every get
  */
 struct pw_aal_job {
 	u32 hdr[PW_AAL_HDR_WORDS];
@@ -33,6 +34,7 @@ struct pw_aal_job {
 	u32 gap_lock;
 	u32 gap_init;
 	u32 gap_get;
+	u32 gap_word;
 };
 
 struct pw_aal_host;

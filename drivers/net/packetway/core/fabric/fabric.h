@@ -64,6 +64,7 @@
  * @gap_lock: idle cycles of a sending process before init-send
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles of a receiving process before the first get
+ * @gap_word: idle cycles of a process before every word that it puts or gets
  * @flags: PW_FABRIC_F_*
  */
 struct pw_fabric_params {
@@ -79,6 +80,7 @@ struct pw_fabric_params {
 	u32 gap_lock;
 	u32 gap_init;
 	u32 gap_get;
+	u32 gap_word;
 	u32 flags;
 };
 

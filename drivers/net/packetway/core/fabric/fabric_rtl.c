@@ -188,6 +188,7 @@ static void rtl_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	job.route = m->route;
 	job.gap_lock = f->p.gap_lock;
 	job.gap_init = f->p.gap_init;
+	job.gap_word = f->p.gap_word;
 	pw_aal_host_send(&p->host, &job);
 	pw_aal_host_step(&p->host);
 }
@@ -202,6 +203,7 @@ static void rtl_start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	job.hdr[3] = port;
 	job.len = m->len;
 	job.gap_get = f->p.gap_get;
+	job.gap_word = f->p.gap_word;
 	pw_aal_host_recv(&p->host, &job);
 	pw_aal_host_step(&p->host);
 }
