@@ -25,11 +25,17 @@ static const struct {
 	  "  --signals FILE  only the signals listed in FILE, one a line\n" },
 	{ "fabric", pwm_fabric, "whole messages through AAL and network",
 	  "pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
-	  "                      [--engine rtl|fast] [--published]\n"
+	  "                      [--engine rtl|fast] [--machine device|published] [--published]\n"
+	  "                      [--PARAMETER N]...\n"
 	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
 	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
 	  "idles 12 cycles before its first get, as in the published trace.\n"
-	  "  --published     buffers of 1887 blocks, messages vanish after 40000 cycles\n" },
+	  "  --engine rtl|fast           step every register (default), or compute events;\n"
+	  "                              fast needs --unpack immediately\n"
+	  "  --machine device|published  device (default): nothing is lost; published: buffers\n"
+	  "                              of 1887 blocks, messages vanish after 40000 cycles\n"
+	  "  --published                 the same as --machine published\n"
+	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
 	{ "aton", pwm_aton, "one command on a ring with the given operands",
 	  "pwmodel aton COMMAND OPERAND... [OPTION...]\n"
 	  "One command on a ring with an interface for each operand, as JSON. Commands: add,\n"
@@ -199,6 +205,8 @@ int main(int argc, char **argv)
 		for (int k = 2; k < argc; k++) {
 			if (is_help(argv[k])) {
 				printf("Usage: %s", commands[i].usage);
+				if (commands[i].run == pwm_fabric)
+					pwm_fabric_table();
 				return 0;
 			}
 		}

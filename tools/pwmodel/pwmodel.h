@@ -16,6 +16,8 @@ int pwm_replay(int argc, char **argv);
 /* unit "aal" of replay: argv[0] is "aal" */
 int pwm_replay_aal(int argc, char **argv);
 int pwm_fabric(int argc, char **argv);
+/* parameters of a fabric, a line each */
+void pwm_fabric_table(void);
 int pwm_aton(int argc, char **argv);
 int pwm_eep(int argc, char **argv);
 int pwm_rrp(int argc, char **argv);

@@ -6,6 +6,7 @@
 
 #include "pw_os.h"
 #include "fabric/fabric.h"
+#include "fabric/fabric_param.h"
 #include "pwmodel.h"
 
 struct message {
@@ -149,8 +150,96 @@ static void feed(struct pw_fabric *f)
 	}
 }
 
+static void default_text(char *s, size_t cap, const struct pw_fabric_param *d,
+			 enum pw_fabric_machine m)
+{
+	if (pw_fabric_param_has(d, m))
+		snprintf(s, cap, "%u", d->def[m]);
+	else
+		snprintf(s, cap, "-");
+}
+
+void pwm_fabric_table(void)
+{
+	char range[32], def[PW_FABRIC_MACHINES][16];
+
+	printf("  %-13s %-9s %-13s %9s %7s\n", "", "unit", "range", pw_fabric_machine[0],
+	       pw_fabric_machine[1]);
+	for (u32 i = 0; i < pw_fabric_param_num; i++) {
+		const struct pw_fabric_param *d = &pw_fabric_param[i];
+
+		snprintf(range, sizeof(range), "%u..%u", d->min, d->max);
+		for (int m = 0; m < PW_FABRIC_MACHINES; m++)
+			default_text(def[m], sizeof(def[m]), d, m);
+		printf("  --%-11s %-9s %-13s %9s %7s\n      %s\n", d->name, d->unit, range, def[0],
+		       def[1], d->help);
+	}
+	puts("k limits queue to 65534 / (k * k); a device needs 128 ic-blocks, and credit ends 64\n"
+	     "below them. Gaps without a value follow --pack and --unpack.");
+}
+
+static void out_of_range(const struct pw_fabric_params *p, const struct pw_fabric_param *d,
+			 u64 v)
+{
+	enum pw_fabric_machine m = pw_fabric_machine_of(p);
+	u32 lo, hi;
+
+	if (!pw_fabric_param_has(d, m))
+		pwm_fail("--%s: the machine '%s' has no such parameter", d->name,
+			 pw_fabric_machine[m]);
+	pw_fabric_param_range(p, d, &lo, &hi);
+	pwm_fail("--%s: %llu is not %u..%u %s", d->name, (unsigned long long)v, lo, hi, d->unit);
+}
+
+/* parameters that the command line sets */
+struct given {
+	bool is;
+	u64 value;
+};
+
+static bool take_param(struct given *given, const char *opt, const char *arg)
+{
+	const struct pw_fabric_param *d = strncmp(opt, "--", 2) ? NULL :
+					  pw_fabric_param_find(opt + 2);
+
+	if (!d)
+		return false;
+	given[d - pw_fabric_param] = (struct given) { true, pwm_u64(arg, opt) };
+	return true;
+}
+
+/* all at once: the range of one may depend on others and on the machine */
+static void set_params(struct pw_fabric_params *p, const struct given *given)
+{
+	const struct pw_fabric_param *d;
+
+	for (u32 i = 0; i < pw_fabric_param_num; i++) {
+		d = &pw_fabric_param[i];
+		if (!given[i].is)
+			continue;
+		if (given[i].value < d->min || given[i].value > d->max)
+			out_of_range(p, d, given[i].value);
+		pw_fabric_param_set(p, d, (u32)given[i].value);
+		if (!pw_fabric_param_has(d, pw_fabric_machine_of(p)))
+			out_of_range(p, d, given[i].value);
+	}
+	d = pw_fabric_param_wrong(p);
+	if (d)
+		out_of_range(p, d, pw_fabric_param_get(p, d));
+}
+
+static enum pw_fabric_machine machine_of(const char *arg)
+{
+	for (int m = 0; m < PW_FABRIC_MACHINES; m++)
+		if (!strcmp(arg, pw_fabric_machine[m]))
+			return m;
+	pwm_fail("--machine: '%s' is not %s or %s", arg, pw_fabric_machine[0],
+		 pw_fabric_machine[1]);
+}
+
 int pwm_fabric(int argc, char **argv)
 {
+	struct given *given = calloc(pw_fabric_param_num, sizeof(*given));
 	struct pw_fabric_params p = { .flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF };
 	bool pack = false, unpack = false, fast = false;
 	const char *file = NULL;
@@ -158,6 +247,8 @@ int pwm_fabric(int argc, char **argv)
 	struct pw_fabric_stats st;
 	void *mem;
 
+	if (!given)
+		pwm_fail("out of memory");
 	for (int i = 1; i < argc; i++) {
 		const char *arg = i + 1 < argc ? argv[i + 1] : NULL;
 
@@ -179,7 +270,11 @@ int pwm_fabric(int argc, char **argv)
 			fast = false;
 		else if (!strcmp(argv[i], "--engine"))
 			pwm_fail("--engine: '%s' is not rtl or fast", arg);
-		else
+		else if (!strcmp(argv[i], "--machine") && machine_of(arg) == PW_FABRIC_DEVICE)
+			p.flags |= PW_FABRIC_F_DEVICE;
+		else if (!strcmp(argv[i], "--machine"))
+			p.flags &= ~(u32)PW_FABRIC_F_DEVICE;
+		else if (!take_param(given, argv[i], arg))
 			pwm_fail("%s: unknown option", argv[i]);
 		i++;
 	}
@@ -187,10 +282,13 @@ int pwm_fabric(int argc, char **argv)
 		pwm_fail("--messages: missing");
 	if (fast && !unpack)
 		pwm_fail("--engine fast: needs --unpack immediately");
-	read_messages(file, 16);
 	p.gap_init = pack ? 0 : 5;
 	p.gap_get = unpack ? 0 : 12;
 	p.flags |= (fast ? PW_FABRIC_F_FAST : 0) | (unpack ? 0 : PW_FABRIC_F_POLL);
+	set_params(&p, given);
+	free(given);
+	p.k = p.k ? p.k : PW_BMX_K;
+	read_messages(file, p.k * p.k);
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
 		pwm_fail("out of memory");

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh BUILD: what bash offers after `pwctl ...<TAB>`; no module is needed for it.
+# run.sh BUILD: what bash offers after `pwctl ...<TAB>` and `pwmodel ...<TAB>`; no module is
+# needed for it.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -9,6 +10,8 @@ PATH=${1:-$top/build}:$PATH
 . "$top/scripts/lib/tap"
 # shellcheck source=SCRIPTDIR/../../completion/pwctl
 . "$top/tools/completion/pwctl"
+# shellcheck source=SCRIPTDIR/../../completion/pwmodel
+. "$top/tools/completion/pwmodel"
 
 # offers WORD...: what the last word, which may be empty, can become
 offers() {
@@ -16,6 +19,19 @@ offers() {
 	COMP_CWORD=$#
 	COMPREPLY=()
 	_pwctl
+	offered
+}
+
+# models WORD...: the same for pwmodel
+models() {
+	COMP_WORDS=(pwmodel "$@")
+	COMP_CWORD=$#
+	COMPREPLY=()
+	_pwmodel
+	offered
+}
+
+offered() {
 	printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
 }
 
@@ -35,4 +51,17 @@ tap_is "only values that fit" "$(offers san add 3 ring-engine '')" "fast rtl "
 tap_is "a lab's file" "$(cd "$top/Documentation/labs" && offers lab up ri)" "ring8.yaml "
 tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
 tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"
+tap_is "commands of pwmodel" "$(models '')" "aton eep esp fabric help poets replay rrp "
+tap_is "options" "$(models fabric --me --un)" "--unpack "
+for name in $(pwmodel fabric --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p'); do
+	tap_is "--$name is offered" "$(models fabric "--$name" | tr ' ' '\n' | grep -cx -- "--$name")" 1
+done
+tap_is "machines" "$(models fabric --machine '')" "device published "
+tap_is "an engine" "$(models aton add 1 2 --engine f)" "fast "
+tap_is "how a source packs" "$(models fabric --pack '')" "immediately "
+tap_is "a file of messages" "$(cd "$top/tools/testing/golden/T11" && models fabric --messages table_11_1)" "table_11_1.csv "
+tap_is "commands of the ring" "$(models aton m)" "majority max min "
+tap_is "units" "$(models replay t)" "tandem "
+tap_is "codecs" "$(models eep '')" "decode encode "
+tap_is "bash calls it for pwmodel" "$(complete -p pwmodel)" "complete -F _pwmodel pwmodel"
 tap_done

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh BUILD: options of `pwmodel fabric`: every parameter of the table, what is refused,
+# and the table of the page.
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+pwmodel=${1:-$top/build}/pwmodel
+page=$top/Documentation/networking/packetway-models.rst
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
+. "$top/scripts/lib-tap"
+
+# eight ports send to two others, which are busy for a while
+{
+	echo cycle,src,dst,bytes
+	for i in 0 1 2 3 4 5 6 7; do
+		printf '%d,%d,%d,%d\n' 0 $i $((8 + i % 2)) $((20 * i)) 0 $i 8 40
+	done
+	echo 900,3,-1,50
+} >"$tmp/load.csv"
+
+# run OPTION...: both engines; what they print goes to $tmp/rtl and $tmp/fast
+run() {
+	local rc=0 engine
+	for engine in rtl fast; do
+		"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately \
+			--engine $engine "$@" >"$tmp/$engine" 2>"$tmp/$engine.err" || rc=$?
+	done
+	return $rc
+}
+
+# refused TEXT OPTION...: status 2, nothing on standard output, that sentence
+refused() {
+	local text=$1 rc
+	shift
+	"$pwmodel" fabric --messages "$tmp/load.csv" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+	tap_is "$* is refused" "$rc $(wc -c <"$tmp/out") $(cat "$tmp/err")" "2 0 pwmodel: $text"
+}
+
+run
+tap_result $? "defaults"
+cp "$tmp/rtl" "$tmp/base"
+tap_ok "rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+run --machine device
+tap_ok "--machine device is the default" cmp -s "$tmp/rtl" "$tmp/base"
+run --machine published
+cp "$tmp/rtl" "$tmp/published"
+run --published
+tap_ok "--published is --machine published" cmp -s "$tmp/rtl" "$tmp/published"
+
+# every parameter: defaults change nothing; the ends of the range; one beyond them
+"$pwmodel" fabric --help | sed -n 's/^  --\([a-z-]* .*\.\..*\)/\1/p' >"$tmp/table"
+n=0
+while read -r name unit range published device; do
+	n=$((n + 1))
+	min=${range%..*} max=${range#*..}
+	if [ "$device" = - ]; then
+		refused "--$name: the machine 'device' has no such parameter" "--$name" "$min"
+		machine=published
+		default=$published
+		base=$tmp/published
+	else
+		machine=device
+		default=$device
+		base=$tmp/base
+	fi
+	[ "$published" != - ] ||
+		refused "--$name: the machine 'published' has no such parameter" --published "--$name" "$min"
+	run --machine $machine "--$name" "$default"
+	tap_ok "--$name $default is the default of $machine" cmp -s "$tmp/rtl" "$base"
+	case $name in
+	queue) max=4095 ;;	# of 16 ports
+	credit) max=4032 ;;	# of 4096 receive blocks
+	ic-blocks) min=128 ;;
+	esac
+	refused "--$name: $((max + 1)) is not $min..$max $unit" --machine $machine "--$name" $((max + 1))
+	[ "$min" = 0 ] || refused "--$name: $((min - 1)) is not $min..$max $unit" --machine $machine "--$name" $((min - 1))
+	refused "--$name: 'x' is not an unsigned 64-bit number" "--$name" x
+	# a table row of the page: name, unit, range, both defaults
+	row=$(sed -n "s/^\`\`$name\`\` *//p" "$page" | tr -s ' ' | cut -d' ' -f1-4 | sed 's,\\,,')
+	tap_is "the page has $name" "$row" "$unit $range $published $device"
+done <"$tmp/table"
+tap_is "rows of the table" "$n" 13
+tap_is "rows of the page" "$(sed -n '/^Parameters$/,/^A cell/s/^[^ ]*[a-z][^ ]*  .*\.\..*/&/p' "$page" | wc -l)" "$n"
+
+# each of them changes something; k needs ports of its own
+while read -r name value; do
+	run "--$name" "$value"
+	tap_result $? "--$name $value"
+	tap_ok "--$name: rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+	tap_result "$(! cmp -s "$tmp/rtl" "$tmp/base"; echo $?)" "--$name has an effect"
+done <<-END
+	k 5
+	depth 1
+	og-blocks 6
+	credit 8
+	resend 600
+	queue 1
+	gap-lock 20
+	gap-init 20
+	gap-get 20
+	gap-word 20
+END
+run --machine published --keep 60
+tap_ok "--keep: messages vanish" grep -q ',,' "$tmp/rtl"
+
+# 4 bytes take 193 cycles; one word is put and one is got
+echo 0,0,5,4 >"$tmp/load.csv"
+run
+tap_is "one message" "$(tail -n 1 "$tmp/fast" | cut -d, -f9)" 193
+run --gap-word 10
+tap_is "a word costs ten cycles at each end" "$(tail -n 1 "$tmp/rtl" | cut -d, -f9)" 213
+run --gap-lock 1 --gap-init 2 --gap-get 3
+tap_is "gaps" "$(tail -n 1 "$tmp/rtl" | cut -d, -f9)" 199
+echo 0,0,24,4 >"$tmp/load.csv"
+refused "dst in row 1: port 24 is not -1..15"
+run --k 5
+tap_result $? "25 ports"
+refused "--machine: 'x' is not published or device" --machine x
+refused "--ports: unknown option" --ports 4
+refused "--depth: unknown option or argument missing" --depth
+refused "--credit: 200 is not 1..136 cells" --ic-blocks 200 --credit 200
+refused "--queue: 256 is not 1..255 messages" --k 16 --queue 256
+tap_done
