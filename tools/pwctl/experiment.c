@@ -8,6 +8,7 @@
 #include "pwctl.h"
 
 #define PORTS 16
+#define STAGES (PW_BMX_STAGES + 1)	/* three of switches, and the ports */
 #define PW_EXP_RATE1 155.52
 #define PW_EXP_RATE2 622.08
 
@@ -30,6 +31,7 @@ static const struct {
 
 struct opts {
 	uint32_t engine;
+	uint32_t machine;
 	const char *svg;
 	int nsizes;
 	uint32_t size[64];
@@ -38,12 +40,20 @@ struct opts {
 #define AT(m) offsetof(struct opts, m)
 
 enum { FAST, RTL };
+enum { DEVICE, PUBLISHED };
+
+static uint32_t fabric_flags(const struct opts *o)
+{
+	return (o->machine == PUBLISHED ? 0 : PW_FABRIC_F_DEVICE) |
+	       (o->engine == RTL ? 0 : PW_FABRIC_F_FAST);
+}
 
 /* One message at a time ---------------------------------------------------------- */
 
 struct probe {
 	struct pw_fabric *f;
 	uint64_t at;
+	uint64_t pause;
 	bool done;
 };
 
@@ -62,16 +72,16 @@ static const struct pw_fabric_ops probe_ops = {
 	.deliver = probe_deliver, .done = probe_done,
 };
 
-static enum status probe_open(struct probe *p, bool rtl)
+static enum status probe_open(struct probe *p, const struct opts *o)
 {
-	struct pw_fabric_params params = {
-		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
-	};
+	struct pw_fabric_params params = { .flags = fabric_flags(o) };
 	void *mem = malloc(pw_fabric_size(&params));
 
 	if (!mem)
 		return fail(ENOMEM, "fabric");
 	p->f = pw_fabric_init(mem, &params, &probe_ops, p);
+	/* until the receiver has forgotten a message */
+	p->pause = 8192 + (o->machine == PUBLISHED ? PW_AAL_KEEP : 0);
 	return 0;
 }
 
@@ -93,8 +103,7 @@ static uint64_t probe_delay(struct probe *p, uint32_t size)
 		return 0;
 	while (!p->done)
 		settle(p->f, 4096);
-	/* until the receiver has forgotten the message */
-	settle(p->f, 8192);
+	settle(p->f, p->pause);
 	return p->at - start;
 }
 
@@ -172,7 +181,7 @@ static enum status plot_sizes(const struct opts *o, const uint64_t *ours, bool r
 static enum status run_sizes(const struct opts *o, uint64_t *ours)
 {
 	struct probe p = {};
-	int i, err = probe_open(&p, o->engine == RTL);
+	int i, err = probe_open(&p, o);
 
 	for (i = 0; !err && i < o->nsizes; i++) {
 		ours[i] = probe_delay(&p, o->size[i]);
@@ -190,6 +199,16 @@ static enum status take_size(void *to, char **values)
 
 	if (o->nsizes == N(o->size))
 		return usage("no more than %d sizes", N(o->size));
+	return word_store(&o->size[o->nsizes++], &w, values);
+}
+
+static enum status take_depth(void *to, char **values)
+{
+	const struct word w = { NULL, "DEPTH", W_U32, .max = PW_BMX_DEPTH_MAX };
+	struct opts *o = to;
+
+	if (o->nsizes == N(o->size))
+		return usage("no more than %d depths", N(o->size));
 	return word_store(&o->size[o->nsizes++], &w, values);
 }
 
@@ -290,9 +309,10 @@ static enum status exp_throughput(const struct verb *v, int argc, char **argv)
 	int i, err = parse(v, argc, argv, &o) ?: run_sizes(&o, ours);
 
 	rest.engine = o.engine;
+	rest.machine = o.machine;
 	err = err ?: run_sizes(&rest, &t0);
 	rest.size[0] = table_11_1[ROWS - 1].size;
-	err = err ?: run_sizes(&rest, &last) ?: probe_open(&p, o.engine == RTL);
+	err = err ?: run_sizes(&rest, &last) ?: probe_open(&p, &o);
 	if (err)
 		return err;
 	/* the size that gets half of the throughput of the largest message */
@@ -524,13 +544,17 @@ static void sys_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cy
 
 static const struct pw_fabric_ops sys_ops = { .deliver = sys_deliver };
 
-static enum status run_fabric(struct system *s, bool rtl)
+/* @depth: cells in a queue, 0 for the default; @stages: counters of the stages or NULL */
+static enum status run_fabric(struct system *s, const struct opts *o, uint32_t depth,
+			      struct pw_fabric_stage *stages)
 {
 	struct pw_fabric_params params = {
-		.flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF | (rtl ? 0 : PW_FABRIC_F_FAST),
+		.flags = PW_FABRIC_F_SELF | fabric_flags(o),
 		.queue = 128,
+		.depth = depth,
 	};
 	void *mem = malloc(pw_fabric_size(&params));
+	uint32_t i;
 
 	if (!mem)
 		return fail(ENOMEM, "fabric");
@@ -539,6 +563,8 @@ static enum status run_fabric(struct system *s, bool rtl)
 	proceed(s, 0, 0);
 	while (pw_fabric_next(s->f) != PW_FABRIC_NEVER)
 		settle(s->f, 1000);
+	for (i = 0; stages && i < STAGES; i++)
+		pw_fabric_stage(s->f, i, &stages[i]);
 	free(mem);
 	return 0;
 }
@@ -622,7 +648,7 @@ static enum status exp_contention(const struct verb *v, int argc, char **argv)
 	if (!err && (!a || !b))
 		err = fail(ENOMEM, "contention");
 	if (!err)
-		err = run_fabric(a, o.engine == RTL);
+		err = run_fabric(a, &o, 0, NULL);
 	if (err)
 		goto out;
 	run_free(b);
@@ -654,8 +680,89 @@ out:
 	return err;
 }
 
+/* queues ---------------------------------------------------------------------------------- */
+
+/* the question that the publication leaves open: how deep must a queue be? */
+static const uint32_t study[] = { 1, 2, 4, 8, 16, 64 };
+
+struct depth_run {
+	uint32_t depth;
+	uint64_t last;
+	struct pw_fabric_stage stage[STAGES];
+};
+
+static enum status run_depth(struct depth_run *r, const struct opts *o)
+{
+	struct system *s = calloc(1, sizeof(*s));
+	enum status st = s ? run_fabric(s, o, r->depth, r->stage) : fail(ENOMEM, "queues");
+
+	if (!st)
+		r->last = s->last;
+	free(s);
+	return st;
+}
+
+static enum status plot_queues(const char *svg, const struct depth_run *r, int n)
+{
+	FILE *g = plot_open(svg, "Linear system of four equations against queue depth",
+			    "cells in a queue", "cycle of the last receive");
+	int i;
+
+	if (!g)
+		return ST_REFUSED;
+	fprintf(g, "set logscale x 2\nset key off\nset yrange [0:*]\nplot '-' with linespoints\n");
+	for (i = 0; i < n; i++)
+		fprintf(g, "%u %llu\n", r[i].depth, (unsigned long long)r[i].last);
+	fprintf(g, "e\n");
+	return plot_close(g, svg);
+}
+
+static enum status exp_queues(const struct verb *v, int argc, char **argv)
+{
+	struct depth_run r[N(((struct opts *)0)->size)] = {};
+	struct opts o = {};
+	enum status st = words(v, argc, argv, &o);
+	int i, s;
+
+	if (!st && !o.nsizes) {
+		memcpy(o.size, study, sizeof(study));
+		o.nsizes = N(study);
+	}
+	for (i = 0; !st && i < o.nsizes; i++) {
+		if (!o.size[i])
+			return usage("DEPTH: '0' is not 1..%u", PW_BMX_DEPTH_MAX);
+		r[i].depth = o.size[i];
+		st = run_depth(&r[i], &o);
+	}
+	if (st)
+		return st;
+	out_begin(false);
+	if (!opt_json)
+		printf("Linear system of %d equations against the cells in a queue\n"
+		       "%8s %14s   refusals: %8s %8s %8s %8s\n", EQS, "depth", "last receive",
+		       "stage 1", "stage 2", "stage 3", "ports");
+	for (i = 0; i < o.nsizes; i++) {
+		if (opt_json) {
+			json_t *refused = json_array();
+
+			for (s = 0; s < STAGES; s++)
+				json_array_append_new(refused, j_u64(r[i].stage[s].refused));
+			out_item("", json_pack("{s:i, s:I, s:o}", "depth", r[i].depth, "cycles",
+					       (json_int_t)r[i].last, "refused", refused));
+			continue;
+		}
+		printf("%8u %14llu             ", r[i].depth, (unsigned long long)r[i].last);
+		for (s = 0; s < STAGES; s++)
+			printf(" %8llu", (unsigned long long)r[i].stage[s].refused);
+		printf("\n");
+	}
+	out_end();
+	return o.svg ? plot_queues(o.svg, r, o.nsizes) : ST_OK;
+}
+
 #define COMMON \
-	{ "engine", "fast|rtl", W_CHOICE, AT(engine) }, { "svg", "FILE", W_TEXT, AT(svg) }
+	{ "engine", "fast|rtl", W_CHOICE, AT(engine) }, \
+	{ "machine", "device|published", W_CHOICE, AT(machine) }, { "svg", "FILE", W_TEXT, AT(svg) }
 
 static const struct word sizes[] = {
 	{ NULL, "SIZE", W_CALL, 0, WORD_MANY, 1, take_size }, COMMON, {}
@@ -663,11 +770,17 @@ static const struct word sizes[] = {
 
 static const struct word common[] = { COMMON, {} };
 
+static const struct word depths[] = {
+	{ NULL, "DEPTH", W_CALL, 0, WORD_MANY, 1, take_depth }, COMMON, {}
+};
+
 const struct verb experiment_verbs[] = {
 	{ "delay", exp_delay, 0, sizes, "one-way delay against message size, beside table 11.1" },
 	{ "throughput", exp_throughput, 0, sizes,
 	  "throughput against message size, beside tables 11.2 and 11.3" },
 	{ "contention", exp_contention, 0, common,
 	  "what contention costs a linear system, beside section 11.4" },
+	{ "queues", exp_queues, 0, depths,
+	  "the same linear system against the cells in a queue, 1 to 64" },
 	{}
 };

@@ -54,7 +54,28 @@ tap_result "$(grep -q '^last receive: element 4, type 20 ' "$tmp/con.txt"; echo 
 "$pwctl" experiment contention engine rtl | cmp -s - "$tmp/con.txt"
 tap_result $? "rtl and fast agree"
 
-for f in delay throughput contention; do
+# the queue-size study: the figures of the page, on both engines
+"$pwctl" -j experiment queues svg "$tmp/queues.svg" >"$tmp/queues.json"
+tap_result $? "queues"
+tap_is "depths 1, 2, 4, 8, 16, 64" "$(jq -c 'map([.depth, .cycles])' "$tmp/queues.json")" \
+	'[[1,8039],[2,5825],[4,5303],[8,5426],[16,5070],[64,5070]]'
+tap_is "queues of 16 cells refuse nothing" "$(jq -c '.[4].refused' "$tmp/queues.json")" '[0,0,0,0]'
+tap_is "depth 8 is that of contention" "$(jq '.[3].cycles' "$tmp/queues.json")" "$(jq '.[0].ours_with' "$tmp/con.json")"
+"$pwctl" -j experiment queues engine rtl >"$tmp/queues.rtl"
+tap_ok "rtl and fast agree" cmp -s "$tmp/queues.rtl" "$tmp/queues.json"
+tap_is "the published machine" "$("$pwctl" -j experiment queues machine published | jq -c 'map(.cycles)')" "[8123,6479,5639,6138,5286,5286]"
+tap_is "its delays are the same" "$("$pwctl" -j experiment delay machine published)" "$("$pwctl" -j experiment delay)"
+tap_is "other depths" "$("$pwctl" experiment queues 3 5 | awk 'NR > 2 { print $1, $2 }' | tr '\n' ,)" "3 4999,5 4612,"
+for depth in 0 65; do
+	"$pwctl" experiment queues $depth >"$tmp/out" 2>&1
+	tap_is "depth $depth is refused" "$? $(grep -c "DEPTH: '$depth'" "$tmp/out")" "1 1"
+done
+page=$top/Documentation/networking/packetway-models.rst
+while read -r depth cycles; do
+	tap_ok "the page has depth $depth" grep -qE "^$depth +$cycles( |$)" "$page"
+done < <(jq -r '.[] | "\(.depth) \(.cycles)"' "$tmp/queues.json")
+
+for f in delay throughput contention queues; do
 	tap_result "$(head -c 200 "$tmp/$f.svg" | grep -q '<?xml' && grep -q '</svg>' "$tmp/$f.svg"; echo $?)" "$f.svg is a plot"
 done
 
