@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh: Documentation/netlink/specs/packetway.yaml, the uapi header and the
-# kernel's tables agree.
+# run.sh: Documentation/netlink/specs/packetway.yaml, the kernel's schema, the uapi
+# header and the kernel's tables agree.
 
-exec python3 "$(dirname -- "$0")/check.py" "$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)"
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+exec python3 "$top/tools/testing/netlink/check.py" "$top" "$("$top/scripts/kernel-source" 2>/dev/null)"
