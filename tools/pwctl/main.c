@@ -83,6 +83,13 @@ static const struct verb verbs[] = {
 	  .what = "POETS applications, and the softswitches that run them" },
 	{ "stats", cmd_stats, 0, stats_words, "counters of stations that are not 0",
 	  "all: also those that are 0; the names are those of `ethtool -S`" },
+	{ "metrics", cmd_metrics, 0, metrics_words, "counters and levels for Prometheus",
+	  "of stations, SANs, rings, fabrics, routers, trunks, ESP and POETS, here or in a lab.\n"
+	  "        -o replaces a file at once, as the textfile collector of node_exporter needs it;\n"
+	  "        --listen answers GET /metrics, on 127.0.0.1 unless an address is given. With -j\n"
+	  "        the counters as JSON, which `from` reads\n"
+	  "        pwctl metrics -o /var/lib/prometheus/node-exporter/packetway.prom\n"
+	  "        pwctl metrics lab ring8 --listen 9101" },
 	{ "events", cmd_events, 0, events_words, "changes as they happen",
 	  "of SANs, stations, routers and routes; trace adds all tracepoints, event one" },
 	{ "monitor", cmd_events, 0, events_words, "older name of events" },

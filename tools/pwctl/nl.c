@@ -153,23 +153,29 @@ static void genl_header(struct genl *g, int family, int cmd, int version, int fl
 	gh->version = version;
 }
 
-enum status genl_open(struct genl *g)
+int genl_find(struct genl *g)
 {
 	int err;
 
 	memset(g, 0, sizeof(*g));
 	err = nl_open(&g->nl, NETLINK_GENERIC);
 	if (err)
-		return fail(err, "generic netlink");
+		return err;
 	genl_header(g, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
 	mnl_attr_put_strz(g->h, CTRL_ATTR_FAMILY_NAME, PACKETWAY_GENL_NAME);
 	err = nl_talk(&g->nl, g->h, family_cb, g);
-	if (!err)
-		return ST_OK;
-	nl_close(&g->nl);
+	if (err)
+		nl_close(&g->nl);
+	return err;
+}
+
+enum status genl_open(struct genl *g)
+{
+	int err = genl_find(g);
+
 	if (err == -ENOENT)
 		return fail(0, "this kernel has no packetway; is the module loaded?");
-	return fail(err, "generic netlink family " PACKETWAY_GENL_NAME);
+	return err ? fail(err, "generic netlink family " PACKETWAY_GENL_NAME) : ST_OK;
 }
 
 enum status genl_begin(struct genl *g, int cmd, int flags, int nest)
@@ -192,4 +198,12 @@ enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, co
 	}
 	nl_close(&g->nl);
 	return st;
+}
+
+enum status genl_dump(int cmd, mnl_cb_t cb, void *data, const char *what)
+{
+	struct genl g;
+	enum status st = genl_begin(&g, cmd, NLM_F_DUMP, 0);
+
+	return st ? st : genl_end(&g, ST_OK, cb, data, what);
 }

@@ -260,6 +260,34 @@ static int show_cb(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
+struct list_data {
+	const struct object *o;
+	json_t *list;
+};
+
+static int list_cb(const struct nlmsghdr *h, void *data)
+{
+	const struct list_data *d = data;
+	const struct nlattr *a;
+
+	mnl_attr_for_each(a, h, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(a) == d->o->nest)
+			json_array_append_new(d->list, fields_json(json_object(), d->o->fields, a));
+	return MNL_CB_OK;
+}
+
+enum status object_list(const char *name, json_t *list)
+{
+	static const struct object *const objects[] = { &san_object, &esp_object, &poets_object };
+	struct list_data d = { .list = list };
+	int i;
+
+	for (i = 0; i < N(objects); i++)
+		if (!strcmp(objects[i]->name, name))
+			d.o = objects[i];
+	return genl_dump(d.o->get, list_cb, &d, name);
+}
+
 /* @dump: ask for all of them, with words as a filter; otherwise words name one */
 static enum status object_get(const struct object *o, const struct verb *v, bool dump, int argc,
 			      char **argv)

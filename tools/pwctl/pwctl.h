@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <linux/if_link.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -170,9 +171,14 @@ struct genl {
 };
 
 enum status genl_open(struct genl *g);
+/* the same without a complaint; 0 or a negative errno */
+int genl_find(struct genl *g);
 /* a request with this nest, which genl_end() sends; it closes @g in any case */
 enum status genl_begin(struct genl *g, int cmd, int flags, int nest);
 enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, const char *what);
+
+/* all objects of a kind: @cb is called with every message */
+enum status genl_dump(int cmd, mnl_cb_t cb, void *data, const char *what);
 
 /* object.c: objects of the generic netlink family */
 extern const struct verb san_verbs[];
@@ -180,6 +186,8 @@ enum status esp_show(const struct verb *v, int argc, char **argv);
 enum status esp_set(const struct verb *v, int argc, char **argv);
 enum status poets_show(const struct verb *v, int argc, char **argv);
 extern const struct word esp_which[], esp_settings[], poets_which[];
+/* all of "san", "esp" or "poets", as `show` has them, added to @list */
+enum status object_list(const char *name, json_t *list);
 enum status put_word(void *h, const struct word *w, char **values);
 /* members of @fields that @nest has, added to @j */
 json_t *fields_json(json_t *j, const struct word *fields, const struct nlattr *nest);
@@ -192,9 +200,11 @@ struct station {
 	uint32_t san, port, addr, order;
 	uint32_t mtu;
 	bool up;
+	struct rtnl_link_stats64 link;
 };
 
 extern const struct verb station_verbs[];
+json_t *station_json(const struct station *st);
 /* stations of this namespace; their number, or a negative errno */
 int stations(struct station **list);
 /* the one of this name, or the only one */
@@ -233,7 +243,7 @@ int rrp_tell(struct pwl_sock *k, uint32_t hr, const char *name, uint32_t addr,
 extern const struct verb aton_verbs[], esp_verbs[], poets_verbs[], fault_verbs[], lab_verbs[];
 extern const struct verb experiment_verbs[], router_verbs[], route_verbs[], name_verbs[];
 extern const struct word resolve_words[], ping_words[], trace_words[], send_words[], stats_words[];
-extern const struct word events_words[], capture_words[], top_words[];
+extern const struct word events_words[], capture_words[], top_words[], metrics_words[];
 enum status cmd_resolve(const struct verb *v, int argc, char **argv);
 enum status cmd_ping(const struct verb *v, int argc, char **argv);
 enum status cmd_trace(const struct verb *v, int argc, char **argv);
@@ -241,6 +251,7 @@ enum status cmd_send(const struct verb *v, int argc, char **argv);
 enum status cmd_stats(const struct verb *v, int argc, char **argv);
 enum status cmd_events(const struct verb *v, int argc, char **argv);
 enum status cmd_capture(const struct verb *v, int argc, char **argv);
+enum status cmd_metrics(const struct verb *v, int argc, char **argv);
 enum status cmd_top(const struct verb *v, int argc, char **argv);
 
 /* lab.c */
@@ -255,7 +266,12 @@ struct lab_ns {
 int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home);
 
 /* router.c */
+enum status router_list(json_t *list);
 json_t *router_event(const struct nlmsghdr *h, const char **what, const char **action);
+
+/* metrics_http.c: answer requests with what @render prints, until interrupted */
+typedef enum status (*render_fn)(FILE *f, bool openmetrics, void *data);
+enum status http_serve(const char *where, render_fn render, void *data);
 
 /* stats.c, fault.c, ping.c */
 json_t *station_stats(const char *name);

@@ -17,5 +17,6 @@ pwctl-install: pwctl
 	for m in $(tools)/man/*.[0-9]; do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; \
 	done
+	install -D -m 644 $(tools)/grafana/packetway.json $(DESTDIR)$(PREFIX)/share/packetway/grafana/packetway.json
 	install -d $(DESTDIR)$(PREFIX)/share/packetway/labs
 	install -m 644 $(TOP)/Documentation/labs/*.yaml $(DESTDIR)$(PREFIX)/share/packetway/labs/

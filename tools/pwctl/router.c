@@ -471,6 +471,21 @@ static int show_cb(const struct nlmsghdr *h, void *data)
 	return MNL_CB_OK;
 }
 
+static int list_cb(const struct nlmsghdr *h, void *data)
+{
+	const struct nlattr *a;
+
+	mnl_attr_for_each(a, h, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(a) == PACKETWAY_A_ROUTER)
+			json_array_append_new(data, router_json(a));
+	return MNL_CB_OK;
+}
+
+enum status router_list(json_t *list)
+{
+	return genl_dump(PACKETWAY_CMD_ROUTER_GET, list_cb, list, "routers");
+}
+
 static enum status show(struct genl *g, enum status st, const char *what, bool stats)
 {
 	out_begin(false);

@@ -28,6 +28,12 @@ static bool parse_link(const struct nlmsghdr *h, struct station *st)
 		case IFLA_MTU:
 			st->mtu = mnl_attr_get_u32(a);
 			break;
+		case IFLA_STATS64:
+			/* older kernels have fewer counters */
+			memcpy(&st->link, mnl_attr_get_payload(a),
+			       mnl_attr_get_payload_len(a) < sizeof(st->link) ?
+			       mnl_attr_get_payload_len(a) : sizeof(st->link));
+			break;
 		case IFLA_LINKINFO:
 			mnl_attr_for_each_nested(b, a) {
 				if (mnl_attr_get_type(b) == IFLA_INFO_KIND)
@@ -141,7 +147,7 @@ enum status open_sock(const char *dev, struct pwl_sock **k, struct station *st)
 
 #define ORDERS "as-sent|big|little"
 
-static json_t *station_json(const struct station *st)
+json_t *station_json(const struct station *st)
 {
 	json_t *j = json_object();
 	const char *order;

@@ -37,7 +37,7 @@ offered() {
 
 tap_is "a verb" "$(offers exp)" "experiment "
 tap_is "two that begin alike" "$(offers rout)" "route router "
-for verb in san station router route aton esp poets ping trace capture events monitor fault stats experiment lab top; do
+for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top; do
 	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
@@ -46,6 +46,8 @@ tap_is "values" "$(offers san add 3 engine '')" "fast none rtl "
 tap_is "keys" "$(offers top '')" "dev lab once "
 tap_is "keys of a command in a group" "$(offers route add 5 san 1 '')" "mtu quality san via "
 tap_is "keys on a line that help breaks" "$(offers ping 1 in)" "interval "
+tap_is "keys that are options" "$(offers metrics '')" "--listen -o format from lab "
+tap_is "behind one of them" "$(offers metrics -o x form)" "format "
 tap_is "values of a key" "$(offers esp compare 1 op l)" "le lt "
 tap_is "only values that fit" "$(offers san add 3 ring-engine '')" "fast rtl "
 tap_is "a lab's file" "$(cd "$top/Documentation/labs" && offers lab up ri)" "ring8.yaml "
