@@ -12,7 +12,7 @@ ranks="2 4"
 # starting ranks takes the time here: more of them, and all 200 collectives, in a soak
 [ -z "${PW_LONG:-}" ] || ranks="2 4 8 16"
 {
-	printf 'lab: mpi\nsans:\n  - {id: 0, ports: 16}\nstations:\n'
+	printf 'lab: m\nsans:\n  - {id: 0, ports: 16}\nstations:\n'
 	for i in $(seq "${ranks##* }"); do
 		echo "  - {name: m$i, address: 10.6.0.$i/24}"
 	done
