@@ -12,6 +12,9 @@ $(O)/pwrun: $(tools)/mpi/pwrun
 $(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
+$(O)/mpi_wrong: $(tools)/testing/mpi/mpi_wrong.c
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
+
 # an ordinary PVM program, where PVM is installed
 PVM_H := $(wildcard $(SYSROOT)/usr/include/pvm3.h)
 $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
@@ -19,7 +22,7 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(PVM_H:%=$(O)/pvm_check)
+mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
 	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun

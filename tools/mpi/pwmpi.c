@@ -17,7 +17,8 @@
  *
  * All ranks must decide alike whether a collective goes to the ring. Reductions
  * have the same count, type and operation everywhere, a broadcast the same number
- * of bytes; the decision depends on nothing else.
+ * of bytes; the decision depends on nothing else. A call that MPI forbids goes to the MPI
+ * library, which says what is wrong with it.
  *
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
@@ -42,10 +43,10 @@
 #define ROUNDS	40		/* bits of a round number */
 #define CLAIM_MAGIC	0x70776d70692d0000ULL	/* and a bit's number */
 
-enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WHYS };
+enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WRONG, WHYS };
 
 static const char *const why_name[WHYS] = {
-	"done", "not available", "communicator", "type", "operation", "size"
+	"done", "not available", "communicator", "type", "operation", "size", "arguments"
 };
 
 /* a communicator on the ring */
@@ -68,6 +69,11 @@ static struct {
 	uint32_t old_group, group;
 	uint64_t next_round[BITS];
 	long max;
+	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
+	bool allreduce_alias, reduce_alias;	/* it takes one buffer for both */
+	pid_t pid;		/* of the process that the library was loaded into */
+	bool force;
+	bool started;		/* MPI_Init was intercepted */
 	unsigned long count[WHYS];
 	int ntypes;
 	struct {
@@ -269,6 +275,18 @@ static void learn_types(void)
 }
 
 /*
+ * One buffer for operands and results is forbidden. Open MPI 4.1 takes it for some
+ * collectives, and then so do we: other ranks of the same call may be on the ring.
+ */
+static void learn_buffers(void)
+{
+	int x = 1;
+
+	pw.allreduce_alias = PMPI_Allreduce(&x, &x, 1, MPI_INT, MPI_SUM, pw.quiet) == MPI_SUCCESS;
+	pw.reduce_alias = PMPI_Reduce(&x, &x, 1, MPI_INT, MPI_SUM, 0, pw.quiet) == MPI_SUCCESS;
+}
+
+/*
  * Is a group bit unused? All ranks of @g have stored their claim. A later claimant sees
  * ours. An earlier claimant that has withdrawn its claim is a member of the group by now,
  * so claims are counted before members. A claimant is not in the region yet: its registers
@@ -372,11 +390,15 @@ static void set_up(int threads)
 	struct packetway_aton_get bank;
 	int ok, all;
 
+	pw.started = true;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &pw.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &pw.n);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &pw.keyval, NULL);
+	PMPI_Comm_dup(MPI_COMM_SELF, &pw.quiet);
+	PMPI_Comm_set_errhandler(pw.quiet, MPI_ERRORS_RETURN);
 	pw.max = max ? atol(max) : 4096;
 	learn_types();
+	learn_buffers();
 	ok = !(mode && !strcmp(mode, "off"));
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (!all) {
@@ -405,7 +427,7 @@ static void set_up(int threads)
 		pw.reason = "a rank has no station";
 	if (pw.on) {
 		PMPI_Barrier(MPI_COMM_WORLD);
-	} else if (mode && !strcmp(mode, "force")) {
+	} else if (pw.force) {
 		if (!pw.rank)
 			fprintf(stderr, "pwmpi: PW_COLL=force, but %s\n", pw.reason);
 		PMPI_Abort(MPI_COMM_WORLD, 1);
@@ -430,15 +452,49 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return err;
 }
 
-/* in one piece: mpirun mixes what ranks write */
-static void report(void)
+static unsigned long intercepted(void)
 {
 	unsigned long total = 0;
-	char rest[256] = "";
-	int i, n = 0;
+	int i;
 
 	for (i = 0; i < WHYS; i++)
 		total += pw.count[i];
+	return total;
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	const char *mode = getenv("PW_COLL");
+
+	pw.force = mode && !strcmp(mode, "force");
+	pw.pid = getpid();
+}
+
+/*
+ * Who forces the ring learns that this library was in vain: a program that calls PMPI_*
+ * directly never comes here. Processes that the program forked are not asked.
+ */
+__attribute__((destructor)) static void unloaded(void)
+{
+	int mpi = 0;
+
+	if (!pw.force || pw.pid != getpid() || intercepted())
+		return;
+	if (PMPI_Initialized(&mpi) != MPI_SUCCESS || !mpi)
+		return;
+	fprintf(stderr, "pwmpi: PW_COLL=force, but %s of this program was intercepted\n",
+		pw.started ? "no collective" : "nothing");
+	fflush(NULL);
+	_exit(1);
+}
+
+/* in one piece: mpirun mixes what ranks write */
+static void report(void)
+{
+	unsigned long total = intercepted();
+	char rest[256] = "";
+	int i, n = 0;
+
 	if (!pw.on)
 		n = snprintf(rest, sizeof(rest), " (%s)", pw.reason);
 	for (i = OFF + 1; i < WHYS && n < (int)sizeof(rest); i++)
@@ -461,8 +517,11 @@ int MPI_Finalize(void)
 		for (i = 0; i < PACKETWAY_ATON_REGS; i++)
 			pwl_set(pw.s, i, 0);
 	}
+	pw.on = false;
 	pwl_close(pw.s);
 	pw.s = NULL;
+	if (pw.started)
+		PMPI_Comm_free(&pw.quiet);
 	return PMPI_Finalize();
 }
 
@@ -471,16 +530,19 @@ int MPI_Finalize(void)
 /* where a communicator is on the ring; NULL: nowhere. Its members ask together. */
 static struct ring *ring_of(MPI_Comm comm)
 {
-	int flag, result = MPI_UNEQUAL, inter, n;
-	struct ring *g;
+	int flag = 0, result = MPI_UNEQUAL, inter, n;
+	struct ring *g = NULL;
 
 	if (comm == MPI_COMM_WORLD)
 		return &pw.world;
-	PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag);
+	if (comm == MPI_COMM_NULL ||
+	    PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag) != MPI_SUCCESS)
+		return NULL;
 	if (flag)
 		return g->bit < 0 ? NULL : g;
-	PMPI_Comm_test_inter(comm, &inter);
-	PMPI_Comm_size(comm, &n);
+	if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+	    PMPI_Comm_size(comm, &n) != MPI_SUCCESS)
+		return NULL;
 	if (!inter)
 		PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
 	g = &pw.world;
@@ -494,6 +556,33 @@ static struct ring *ring_of(MPI_Comm comm)
 	}
 	PMPI_Comm_set_attr(comm, pw.keyval, g);
 	return g->bit < 0 ? NULL : g;
+}
+
+/* may data of this type be sent? There is no call that only asks. */
+static bool usable(MPI_Datatype t)
+{
+	int ints, addresses, types, combiner, pos = 0;
+	char in[8], out[8];
+
+	if (t == MPI_DATATYPE_NULL)
+		return false;
+	if (PMPI_Type_get_envelope(t, &ints, &addresses, &types, &combiner) != MPI_SUCCESS)
+		return false;
+	return combiner == MPI_COMBINER_NAMED ||
+	       PMPI_Pack(in, 0, t, out, sizeof(out), &pos, pw.quiet) == MPI_SUCCESS;
+}
+
+static bool is_root(const struct ring *g, int root)
+{
+	return root >= 0 && root < g->n;
+}
+
+/* buffers that this MPI allows; @gets: this rank gets the result; @alias: in @in's place */
+static bool buffers(const void *in, const void *out, bool gets, bool alias)
+{
+	if (!gets)
+		return in && in != MPI_IN_PLACE;
+	return in && out && out != MPI_IN_PLACE && (alias || in != out);
 }
 
 /* bytes of an integer type, and whether it has a sign; 0: not an integer */
@@ -597,6 +686,8 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	int size;
 
 	why = fits(comm, t, op, count, &size, &sign, &g);
+	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
+		why = WRONG;
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Allreduce(in, out, count, t, op, comm);
@@ -607,16 +698,20 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 	       MPI_Comm comm)
 {
+	int size, rank = -1;
 	struct ring *g;
 	enum why why;
-	int size, rank;
 	bool sign;
 
 	why = fits(comm, t, op, count, &size, &sign, &g);
+	if (why == DONE) {
+		PMPI_Comm_rank(comm, &rank);
+		if (!is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
+			why = WRONG;
+	}
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Reduce(in, out, count, t, op, root, comm);
-	PMPI_Comm_rank(comm, &rank);
 	reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign, op);
 	return MPI_SUCCESS;
 }
@@ -646,6 +741,8 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 
 	if (pw.on && !g) {
 		why = COMM;
+	} else if (pw.on && (!is_root(g, root) || !usable(t))) {
+		why = WRONG;
 	} else if (pw.on) {
 		PMPI_Type_size(t, &size);
 		left = (long)size * count;

@@ -19,14 +19,22 @@ OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/ua
 	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 
+# run N PROGRAM ARGUMENT...: so many ranks
+run() {
+	local np=$1 prog=$2
+
+	shift 2
+	timeout 300 mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
+		-np "$np" -x PW_COLL -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
+}
+
 # ranks N ARGUMENT...: mpi_check with so many
 ranks() {
 	local np=$1
 
 	shift
 	: >"$PW_SHM_RING"
-	timeout 120 mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
-		-np "$np" -x PW_COLL -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" "$@" >"$tmp/out" 2>&1
+	run "$np" mpi_check "$@" >"$tmp/out" 2>&1
 }
 
 count=$((200 * ${PW_SCALE:-100} / 100))
@@ -39,6 +47,23 @@ for np in 2 4 8 16; do
 	tap_ok "$np ranks: they were on the ring" grep -qE '^pwmpi: [1-9][0-9]+ of [0-9]+ collectives on the ring,' "$tmp/out"
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
+for np in 2 5; do
+	: >"$PW_SHM_RING"
+	run $np mpi_wrong >"$tmp/out" 2>&1
+	tap_ok "$np ranks: forbidden calls get what MPI says" grep -qE '^[0-9]+ calls, 0 differ$' "$tmp/out" ||
+		tail -n 20 "$tmp/out" | sed 's/^/# /'
+done
+PW_COLL=probe run 2 mpi_wrong idle >"$tmp/out" 2>&1
+tap_is "a program without collectives" $? 0
+run 2 mpi_wrong idle >"$tmp/out" 2>&1
+tap_is "forced, a program without collectives fails" \
+	"$? $(grep -o 'force, but no collective of this program' "$tmp/out" | head -n 1)" "1 force, but no collective of this program"
+PW_COLL=probe run 2 mpi_wrong pmpi >"$tmp/out" 2>&1
+tap_is "a program that calls PMPI_*" $? 0
+run 2 mpi_wrong pmpi >"$tmp/out" 2>&1
+tap_is "forced, a program that calls PMPI_* fails" \
+	"$? $(grep -o 'force, but nothing of this program' "$tmp/out" | head -n 1)" "1 force, but nothing of this program"
+
 PW_COLL=off ranks 2 20
 tap_ok "PW_COLL=off: none" grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)$' "$tmp/out"
 PW_SHM_RING='' PW_COLL=probe
@@ -50,4 +75,27 @@ tap_is "and the results are right" "$(grep differ "$tmp/out")" "20 collectives, 
 PW_COLL=force
 timeout 60 mpirun --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
 tap_ok "forced, it is an error" grep -q '^pwmpi: PW_COLL=force, but no station of ours here' "$tmp/out"
+
+# pwrun gives the name of the lab to the agent that Open MPI calls, which drops a last
+# argument of one letter: this mpirun does the same
+cat >"$tmp/pwctl" <<-'END'
+	#!/bin/bash
+	case "$1 $2" in
+	"lab show") echo "station s1: lab $LAB ..." ;;
+	"lab exec") echo "exec $3" >>"$LOG"; shift 3; exec "$@" ;;
+	esac
+END
+cat >"$tmp/mpirun" <<-'END'
+	#!/bin/bash
+	while [ "$1" != plm_rsh_agent ]; do shift; done
+	read -ra agent <<<"$2"
+	[ ${#agent[-1]} -gt 1 ] || unset 'agent[-1]'
+	exec "${agent[@]}" s1 echo started
+END
+chmod 755 "$tmp/pwctl" "$tmp/mpirun"
+for LAB in long a; do
+	: >"$tmp/log"
+	out=$(LAB=$LAB LOG=$tmp/log PATH=$tmp:$PATH "$top/tools/mpi/pwrun" true 2>&1)
+	tap_is "pwrun in lab $LAB" "$out $(tail -n 1 "$tmp/log")" "started exec $LAB/s1"
+done
 tap_done
