@@ -23,6 +23,7 @@
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
  *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
+ *   PW_BCAST_MAX	bytes up to which broadcasts are, default 24
  */
 #include <errno.h>
 #include <mpi.h>
@@ -42,6 +43,14 @@
 #define BITS	20
 #define ROUNDS	40		/* bits of a round number */
 #define CLAIM_MAGIC	0x70776d70692d0000ULL	/* and a bit's number */
+
+/*
+ * A broadcast costs a command for each word at each rank but the root, and one or more for
+ * each round. Without the ring each rank but the root gets one message, whatever its size.
+ * A message costs about as much as four commands, so a few words are what the ring carries
+ * with less work (Documentation/networking/packetway-performance.rst).
+ */
+#define BCAST_MAX	24	/* bytes */
 
 enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WRONG, WHYS };
 
@@ -68,7 +77,7 @@ static struct {
 	uint64_t inside;	/* what INSIDE was then */
 	uint32_t old_group, group;
 	uint64_t next_round[BITS];
-	long max;
+	long max, bcast_max;
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
 	bool allreduce_alias, reduce_alias;	/* it takes one buffer for both */
 	pid_t pid;		/* of the process that the library was loaded into */
@@ -217,8 +226,8 @@ static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
 	return done;
 }
 
-/* @n <= SLOTS words in, results out in their place */
-static void ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n)
+/* @n <= SLOTS words in, results out in their place if this rank @gets them */
+static void ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
 {
 	struct pwl_aton c[SLOTS];
 	unsigned int done = 0;
@@ -234,6 +243,8 @@ static void ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, 
 		};
 	}
 	arrive(g);
+	if (!gets)
+		return;
 	if (n > 1)
 		done = batch(c, w, n);
 	for (i = 0; i < n; i++) {
@@ -386,7 +397,7 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 static void set_up(int threads)
 {
 	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
-	const char *max = getenv("PW_COLL_MAX");
+	const char *max = getenv("PW_COLL_MAX"), *bcast_max = getenv("PW_BCAST_MAX");
 	struct packetway_aton_get bank;
 	int ok, all;
 
@@ -397,6 +408,7 @@ static void set_up(int threads)
 	PMPI_Comm_dup(MPI_COMM_SELF, &pw.quiet);
 	PMPI_Comm_set_errhandler(pw.quiet, MPI_ERRORS_RETURN);
 	pw.max = max ? atol(max) : 4096;
+	pw.bcast_max = bcast_max ? atol(bcast_max) : BCAST_MAX;
 	learn_types();
 	learn_buffers();
 	ok = !(mode && !strcmp(mode, "off"));
@@ -671,7 +683,7 @@ static void reduce(struct ring *g, const void *in, void *out, int count, int siz
 		n = count < SLOTS ? count : SLOTS;
 		for (i = 0; i < n; i++, from += size)
 			w[i] = load(from, size, sign);
-		ring_round(g, ring_op(op), mods, w, n);
+		ring_round(g, ring_op(op), mods, w, n, to);
 		for (i = 0; to && i < n; i++, to += size)
 			store(to, size, w[i]);
 	}
@@ -725,7 +737,7 @@ int MPI_Barrier(MPI_Comm comm)
 	if (why != DONE)
 		return PMPI_Barrier(comm);
 	enter(g);
-	ring_round(g, 0, 0, NULL, 0);
+	ring_round(g, 0, 0, NULL, 0, false);
 	leave();
 	return MPI_SUCCESS;
 }
@@ -746,7 +758,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 	} else if (pw.on) {
 		PMPI_Type_size(t, &size);
 		left = (long)size * count;
-		why = left < 1 || left > pw.max * 8 ? SIZE : DONE;
+		why = left < 1 || left > pw.max * 8 || left > pw.bcast_max ? SIZE : DONE;
 	}
 	pw.count[why]++;
 	if (why != DONE)
@@ -764,7 +776,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 	for (i = 0; i < (bytes + 7) / 8; i += n) {
 		n = (bytes + 7) / 8 - i;
 		n = n < SLOTS ? n : SLOTS;
-		ring_round(g, PW_ATON_OP_OR, 0, words + i, n);
+		ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
 	}
 	leave();
 	pos = 0;

@@ -6,10 +6,12 @@
  *
  * mpi_wrong pmpi: calls nothing but PMPI_*, as Fortran wrappers do.
  * mpi_wrong idle: calls no collective at all.
+ * mpi_wrong bcast BYTES: ten broadcasts, and nothing else.
  */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int rank, n, done, bad;
@@ -120,6 +122,14 @@ int main(int argc, char **argv)
 	}
 	MPI_Init(&argc, &argv);
 	if (argc > 1 && !strcmp(argv[1], "idle")) {
+		MPI_Finalize();
+		return 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "bcast")) {
+		static char buf[65536];
+
+		for (k = 0; k < 10; k++)
+			MPI_Bcast(buf, atoi(argv[2]), MPI_CHAR, 0, MPI_COMM_WORLD);
 		MPI_Finalize();
 		return 0;
 	}

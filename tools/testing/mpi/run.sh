@@ -64,6 +64,12 @@ run 2 mpi_wrong pmpi >"$tmp/out" 2>&1
 tap_is "forced, a program that calls PMPI_* fails" \
 	"$? $(grep -o 'force, but nothing of this program' "$tmp/out" | head -n 1)" "1 force, but nothing of this program"
 
+: >"$PW_SHM_RING"
+tap_is "a broadcast of 24 bytes is on the ring" "$(run 2 mpi_wrong bcast 24 2>&1 | grep pwmpi)" \
+	"pwmpi: 10 of 10 collectives on the ring"
+tap_is "a broadcast of 1 KiB is not" "$(run 2 mpi_wrong bcast 1024 2>&1 | grep pwmpi)" \
+	"pwmpi: 0 of 10 collectives on the ring, not for their size: 10"
+
 PW_COLL=off ranks 2 20
 tap_ok "PW_COLL=off: none" grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)$' "$tmp/out"
 PW_SHM_RING='' PW_COLL=probe
