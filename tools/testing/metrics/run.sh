@@ -4,4 +4,4 @@
 # and the dashboard.
 
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
-exec python3 -B "$top/tools/testing/metrics/check.py" "$top" "${1:-$top/build}/pwctl"
+exec "$top/scripts/lib/python" prometheus_client -B "$top/tools/testing/metrics/check.py" "$top" "${1:-$top/build}/pwctl"

@@ -4,4 +4,4 @@
 # header and the kernel's tables agree.
 
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
-exec python3 "$top/tools/testing/netlink/check.py" "$top" "$("$top/scripts/kernel-source" 2>/dev/null)"
+exec "$top/scripts/lib/python" yaml,jsonschema "$top/tools/testing/netlink/check.py" "$top" "$("$top/scripts/pkg/kernel-source" 2>/dev/null)"

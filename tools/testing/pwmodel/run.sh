@@ -9,8 +9,8 @@ pwmodel=${1:-$top/build}/pwmodel
 page=$top/Documentation/networking/packetway-models.rst
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-# shellcheck source=SCRIPTDIR/../../../scripts/lib-tap
-. "$top/scripts/lib-tap"
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
 
 # eight ports send to two others, which are busy for a while
 {
