@@ -20,12 +20,9 @@ FIXTURE(atm) {
 FIXTURE_SETUP(atm)
 {
 	char name[8];
-	int i, fd;
+	int i;
 
-	fd = open("/proc/sys/net/core/default_qdisc", O_WRONLY);
-	ASSERT_GE(fd, 0);
-	ASSERT_EQ(10, write(fd, "pfifo_fast", 10));
-	close(fd);
+	ASSERT_EQ(0, pw_write_file("/proc/sys/net/core/default_qdisc", "pfifo_fast"));
 	self->ns = pw_ns_new();
 	ASSERT_GE(self->ns, 0);
 	/* the programs are started from here */

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define DEV "/dev/packetway"
 #define POISON 0x5a
 
 FIXTURE(cdev) {
@@ -29,7 +28,7 @@ FIXTURE_SETUP(cdev)
 	}
 	self->ifindex = pw_link_index(&self->nl, "st");
 	ASSERT_GT(self->ifindex, 0);
-	self->fd = open(DEV, O_RDWR | O_CLOEXEC);
+	self->fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	ASSERT_GE(self->fd, 0);
 }
 
@@ -38,26 +37,6 @@ FIXTURE_TEARDOWN(cdev)
 	close(self->fd);
 	close(self->nl.fd);
 	close(self->ns);
-}
-
-/* 0 or -errno */
-static int cmd(int fd, unsigned long nr, void *arg)
-{
-	return ioctl(fd, nr, arg) < 0 ? -errno : 0;
-}
-
-static int do_bind(int fd, int ifindex)
-{
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
-
-	return cmd(fd, PACKETWAY_IOC_BIND, &b);
-}
-
-static int do_unbind(int fd)
-{
-	struct packetway_unbind u = { .size = sizeof(u) };
-
-	return cmd(fd, PACKETWAY_IOC_UNBIND, &u);
 }
 
 /* every output poisoned: what the kernel does not write is seen */
@@ -72,7 +51,7 @@ static void poison_info(struct packetway_info *i)
 static int do_info(int fd, struct packetway_info *i)
 {
 	poison_info(i);
-	return cmd(fd, PACKETWAY_IOC_GET_INFO, i);
+	return pw_ioctl(fd, PACKETWAY_IOC_GET_INFO, i);
 }
 
 static bool untouched(const void *p, size_t len)
@@ -94,9 +73,9 @@ TEST_F(cdev, unknown_commands)
 
 	poison_info(&info);
 	for (nr = 0xe0; nr < 0x100; nr++)
-		EXPECT_EQ(-ENOTTY, cmd(self->fd, _IO(PACKETWAY_IOC_TYPE, nr), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IO('T', PACKETWAY_IOCNR_GET_INFO), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, 0xffffffff, &info));
+		EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IO(PACKETWAY_IOC_TYPE, nr), &info));
+	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IO('T', PACKETWAY_IOCNR_GET_INFO), &info));
+	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, 0xffffffff, &info));
 	EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 }
 
@@ -106,11 +85,11 @@ TEST_F(cdev, direction_bits)
 
 	poison_info(&info);
 	/* only the number tells the command: direction and size are no part of it */
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
+	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					      struct packetway_info), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOW(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
+	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOW(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					      struct packetway_info), &info));
-	EXPECT_EQ(-ENOTTY, cmd(self->fd, _IOWR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
+	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOWR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
 					       struct packetway_info), &info));
 	EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 }
@@ -120,9 +99,9 @@ TEST_F(cdev, bad_pointers)
 	long page = sysconf(_SC_PAGESIZE);
 	uint8_t *map, *end;
 
-	EXPECT_EQ(-EFAULT, cmd(self->fd, PACKETWAY_IOC_GET_INFO, NULL));
-	EXPECT_EQ(-EFAULT, cmd(self->fd, PACKETWAY_IOC_BIND, NULL));
-	EXPECT_EQ(-EFAULT, cmd(self->fd, PACKETWAY_IOC_UNBIND, (void *)-4096L));
+	EXPECT_EQ(-EFAULT, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, NULL));
+	EXPECT_EQ(-EFAULT, pw_ioctl(self->fd, PACKETWAY_IOC_BIND, NULL));
+	EXPECT_EQ(-EFAULT, pw_ioctl(self->fd, PACKETWAY_IOC_UNBIND, (void *)-4096L));
 
 	map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, map);
@@ -131,15 +110,15 @@ TEST_F(cdev, bad_pointers)
 	end = map + page - sizeof(struct packetway_info) + 4;
 	memset(end, 0, sizeof(struct packetway_info) - 4);
 	*(uint32_t *)end = sizeof(struct packetway_info);
-	EXPECT_EQ(-EFAULT, cmd(self->fd, PACKETWAY_IOC_GET_INFO, end));
+	EXPECT_EQ(-EFAULT, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, end));
 	/* it ends at the page: every byte may be read, none beyond is */
 	end = map + page - sizeof(struct packetway_info);
 	memset(end, 0, sizeof(struct packetway_info));
 	*(uint32_t *)end = sizeof(struct packetway_info);
-	EXPECT_EQ(0, cmd(self->fd, PACKETWAY_IOC_GET_INFO, end));
+	EXPECT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, end));
 	/* outputs cannot be written */
 	ASSERT_EQ(0, mprotect(map, page, PROT_READ));
-	EXPECT_EQ(-EFAULT, cmd(self->fd, PACKETWAY_IOC_GET_INFO, end));
+	EXPECT_EQ(-EFAULT, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, end));
 	munmap(map, 2 * page);
 }
 
@@ -161,37 +140,37 @@ TEST_F(cdev, sizes)
 		for (small = 0; small < cmds[i].size; small++) {
 			memset(&u, 0, sizeof(u));
 			u.size = small;
-			EXPECT_EQ(-EINVAL, cmd(self->fd, cmds[i].nr, &u)) {
+			EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, cmds[i].nr, &u)) {
 				TH_LOG("command %u, size %u", i, small);
 			}
 		}
 		memset(&u, 0, sizeof(u));
 		u.size = cmds[i].size;
-		EXPECT_EQ(cmds[i].ok, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_EQ(cmds[i].ok, pw_ioctl(self->fd, cmds[i].nr, &u));
 
 		/* a newer program: a tail of zeros is fine and is left alone */
 		memset(&u, 0, sizeof(u));
 		u.size = cmds[i].size + 32;
-		EXPECT_EQ(cmds[i].ok, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_EQ(cmds[i].ok, pw_ioctl(self->fd, cmds[i].nr, &u));
 		EXPECT_EQ(cmds[i].size + 32, u.size);
 		memset(&u, 0, sizeof(u));
 		u.size = 4096;
-		EXPECT_EQ(cmds[i].ok, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_EQ(cmds[i].ok, pw_ioctl(self->fd, cmds[i].nr, &u));
 
 		/* anything else in the tail is something that we do not know */
 		memset(&u, 0, sizeof(u));
 		u.size = cmds[i].size + 32;
 		u.b[cmds[i].size] = 1;
-		EXPECT_EQ(-E2BIG, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_EQ(-E2BIG, pw_ioctl(self->fd, cmds[i].nr, &u));
 		memset(&u, 0, sizeof(u));
 		u.size = cmds[i].size + 32;
 		u.b[cmds[i].size + 31] = 1;
-		EXPECT_EQ(-E2BIG, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_EQ(-E2BIG, pw_ioctl(self->fd, cmds[i].nr, &u));
 
 		/* a size that no memory has: refused, whatever it says */
 		memset(&u, 0, sizeof(u));
 		u.size = 0xffffffff;
-		EXPECT_GT(0, cmd(self->fd, cmds[i].nr, &u));
+		EXPECT_GT(0, pw_ioctl(self->fd, cmds[i].nr, &u));
 	}
 }
 
@@ -205,44 +184,44 @@ TEST_F(cdev, flags_and_reserved)
 	for (bit = 0; bit < 32; bit++) {
 		poison_info(&info);
 		info.flags = 1U << bit;
-		EXPECT_EQ(-EINVAL, cmd(self->fd, PACKETWAY_IOC_GET_INFO, &info));
+		EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, &info));
 		poison_info(&info);
 		info.__reserved = 1U << bit;
-		EXPECT_EQ(-EINVAL, cmd(self->fd, PACKETWAY_IOC_GET_INFO, &info));
+		EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, &info));
 		EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 		bind.flags = 1U << bit;
-		EXPECT_EQ(-EINVAL, cmd(self->fd, PACKETWAY_IOC_BIND, &bind));
+		EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, PACKETWAY_IOC_BIND, &bind));
 		bind.flags = 0;
 		bind.__reserved = 1U << bit;
-		EXPECT_EQ(-EINVAL, cmd(self->fd, PACKETWAY_IOC_BIND, &bind));
+		EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, PACKETWAY_IOC_BIND, &bind));
 		bind.__reserved = 0;
 		unbind.flags = 1U << bit;
-		EXPECT_EQ(-EINVAL, cmd(self->fd, PACKETWAY_IOC_UNBIND, &unbind));
+		EXPECT_EQ(-EINVAL, pw_ioctl(self->fd, PACKETWAY_IOC_UNBIND, &unbind));
 	}
 	/* nothing of this has bound the file */
-	EXPECT_EQ(-ENOTCONN, do_unbind(self->fd));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(self->fd));
 }
 
 TEST_F(cdev, bind_refusals)
 {
 	int lo = pw_link_index(&self->nl, "lo");
 
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, 0));
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, 12345));
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, 0x7fffffff));
-	EXPECT_EQ(-EINVAL, do_bind(self->fd, 0x80000000));
-	EXPECT_EQ(-EINVAL, do_bind(self->fd, -1));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, 0));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, 12345));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, 0x7fffffff));
+	EXPECT_EQ(-EINVAL, pw_bind(self->fd, 0x80000000));
+	EXPECT_EQ(-EINVAL, pw_bind(self->fd, -1));
 	/* a device, but not a station */
 	ASSERT_GT(lo, 0);
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, lo));
-	EXPECT_EQ(-ENOTCONN, do_unbind(self->fd));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, lo));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(self->fd));
 
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
-	EXPECT_EQ(-EISCONN, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
+	EXPECT_EQ(-EISCONN, pw_bind(self->fd, self->ifindex));
 	/* what is wrong with the device is said first */
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, 12345));
-	EXPECT_EQ(0, do_unbind(self->fd));
-	EXPECT_EQ(-ENOTCONN, do_unbind(self->fd));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, 12345));
+	EXPECT_EQ(0, pw_unbind(self->fd));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(self->fd));
 }
 
 /* a file that is not bound has nothing to read or map */
@@ -280,14 +259,14 @@ TEST_F(cdev, info)
 	EXPECT_EQ(0, info.out_addr);
 	EXPECT_EQ(0, info.__reserved);
 
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_EQ(self->ifindex, info.out_ifindex);
 	EXPECT_EQ(5, info.out_san);
 	EXPECT_EQ(3, info.out_port);
 	EXPECT_EQ(5 * 256 + 3 + 1, info.out_addr);
 
-	ASSERT_EQ(0, do_unbind(self->fd));
+	ASSERT_EQ(0, pw_unbind(self->fd));
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_EQ(0, info.out_ifindex);
 	EXPECT_EQ(0, info.out_addr);
@@ -303,7 +282,7 @@ TEST_F(cdev, info_larger)
 
 	memset(&big, 0, sizeof(big));
 	big.info.size = sizeof(big);
-	ASSERT_EQ(0, cmd(self->fd, PACKETWAY_IOC_GET_INFO, &big));
+	ASSERT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_GET_INFO, &big));
 	EXPECT_EQ(PACKETWAY_MTU_MAX, big.info.out_mtu_max);
 	EXPECT_EQ(sizeof(big), big.info.size);
 	EXPECT_EQ(0, big.tail[0]);
@@ -314,24 +293,24 @@ TEST_F(cdev, deleted_station)
 {
 	struct packetway_info info;
 
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
 	ASSERT_EQ(0, pw_link_del(&self->nl, "st"));
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, self->ifindex));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, self->ifindex));
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_EQ(0, info.out_ifindex);
 
 	/* the file can be used for another one */
 	ASSERT_EQ(0, pw_station_add(&self->nl, "st2", 5, 4, -1));
-	EXPECT_EQ(0, do_bind(self->fd, pw_link_index(&self->nl, "st2")));
+	EXPECT_EQ(0, pw_bind(self->fd, pw_link_index(&self->nl, "st2")));
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_EQ(4, info.out_port);
-	EXPECT_EQ(0, do_unbind(self->fd));
+	EXPECT_EQ(0, pw_unbind(self->fd));
 
 	/* gone while bound, then unbound: that is no error, and it is free again */
-	ASSERT_EQ(0, do_bind(self->fd, pw_link_index(&self->nl, "st2")));
+	ASSERT_EQ(0, pw_bind(self->fd, pw_link_index(&self->nl, "st2")));
 	ASSERT_EQ(0, pw_link_del(&self->nl, "st2"));
-	EXPECT_EQ(0, do_unbind(self->fd));
-	EXPECT_EQ(-ENOTCONN, do_unbind(self->fd));
+	EXPECT_EQ(0, pw_unbind(self->fd));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(self->fd));
 }
 
 TEST_F(cdev, moved_station)
@@ -340,17 +319,17 @@ TEST_F(cdev, moved_station)
 	int other = pw_ns_new();
 
 	ASSERT_GE(other, 0);
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
 	ASSERT_EQ(0, pw_link_move(&self->nl, "st", other));
 	/* still bound, but there is nothing of that index to see from here */
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_EQ(0, info.out_ifindex);
-	EXPECT_EQ(-ENODEV, do_bind(self->fd, self->ifindex));
+	EXPECT_EQ(-ENODEV, pw_bind(self->fd, self->ifindex));
 	ASSERT_EQ(0, setns(other, CLONE_NEWNET));
 	ASSERT_EQ(0, do_info(self->fd, &info));
 	EXPECT_NE(0, info.out_ifindex);
 	EXPECT_EQ(5 * 256 + 3 + 1, info.out_addr);
-	EXPECT_EQ(0, do_unbind(self->fd));
+	EXPECT_EQ(0, pw_unbind(self->fd));
 	close(other);
 }
 
@@ -369,7 +348,7 @@ TEST_F(cdev, namespace_goes)
 
 		ASSERT_EQ(0, pw_nl_open(&nl, pw_ns_self()));
 		ASSERT_EQ(0, pw_station_add(&nl, "gone", 0, 0, -1));
-		ASSERT_EQ(0, do_bind(self->fd, pw_link_index(&nl, "gone")));
+		ASSERT_EQ(0, pw_bind(self->fd, pw_link_index(&nl, "gone")));
 		close(nl.fd);
 	}
 	/* pw_ns_self() above left one descriptor: close all that name a namespace */
@@ -385,7 +364,7 @@ TEST_F(cdev, namespace_goes)
 	/* the file does not keep the namespace; in time the station is gone */
 	do {
 		ASSERT_EQ(0, do_info(self->fd, &info));
-		fd = do_bind(self->fd, self->ifindex);
+		fd = pw_bind(self->fd, self->ifindex);
 		if (!fd)
 			break;
 		EXPECT_EQ(-EISCONN, fd);
@@ -396,13 +375,13 @@ TEST_F(cdev, namespace_goes)
 
 TEST_F(cdev, two_files_one_station)
 {
-	int other = open(DEV, O_RDWR | O_CLOEXEC);
+	int other = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	struct packetway_info info;
 
 	ASSERT_GE(other, 0);
-	EXPECT_EQ(0, do_bind(self->fd, self->ifindex));
-	EXPECT_EQ(0, do_bind(other, self->ifindex));
-	EXPECT_EQ(0, do_unbind(self->fd));
+	EXPECT_EQ(0, pw_bind(self->fd, self->ifindex));
+	EXPECT_EQ(0, pw_bind(other, self->ifindex));
+	EXPECT_EQ(0, pw_unbind(self->fd));
 	ASSERT_EQ(0, do_info(other, &info));
 	EXPECT_EQ(self->ifindex, info.out_ifindex);
 	close(other);
@@ -415,7 +394,7 @@ TEST_F(cdev, fork_and_close)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
@@ -476,19 +455,19 @@ TEST_F(cdev, fd_passing)
 			_exit(1);
 		if (do_info(fd, &info) || info.out_ifindex || info.out_addr)
 			_exit(2);
-		if (do_bind(fd, 1) != -ENODEV)
+		if (pw_bind(fd, 1) != -ENODEV)
 			_exit(3);
-		if (do_unbind(fd))
+		if (pw_unbind(fd))
 			_exit(4);
 		_exit(0);
 	}
-	other = open(DEV, O_RDWR | O_CLOEXEC);
+	other = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	ASSERT_GE(other, 0);
-	ASSERT_EQ(0, do_bind(other, self->ifindex));
+	ASSERT_EQ(0, pw_bind(other, self->ifindex));
 	ASSERT_EQ(0, send_fd(sv[0], other));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_EQ(-ENOTCONN, do_unbind(other));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(other));
 }
 
 /* root of a user namespace has no rights in the network namespace of another */
@@ -498,7 +477,7 @@ TEST_F(cdev, capability)
 	int status;
 	pid_t pid;
 
-	ASSERT_EQ(0, do_bind(self->fd, self->ifindex));
+	ASSERT_EQ(0, pw_bind(self->fd, self->ifindex));
 	pid = fork();
 	ASSERT_GE(pid, 0);
 	if (!pid) {
@@ -508,15 +487,15 @@ TEST_F(cdev, capability)
 		/* before CLONE_NEWUSER: then it takes no mapping to be allowed to */
 		if (unshare(CLONE_NEWUSER))
 			_exit(1);
-		fd = open(DEV, O_RDWR | O_CLOEXEC);
+		fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			_exit(2);
 		if (do_info(fd, &info))
 			_exit(3);
-		if (do_bind(fd, self->ifindex) != -EPERM)
+		if (pw_bind(fd, self->ifindex) != -EPERM)
 			_exit(4);
 		/* a device that is not there is not told to those who may not ask */
-		if (do_bind(fd, 12345) != -EPERM)
+		if (pw_bind(fd, 12345) != -EPERM)
 			_exit(5);
 		/* a namespace of its own: its owner may */
 		if (unshare(CLONE_NEWNET))
@@ -524,7 +503,7 @@ TEST_F(cdev, capability)
 		own = pw_ns_self();
 		if (pw_nl_open(&nl, own) || pw_station_add(&nl, "mine", 0, 0, -1))
 			_exit(7);
-		if (do_bind(fd, pw_link_index(&nl, "mine")))
+		if (pw_bind(fd, pw_link_index(&nl, "mine")))
 			_exit(8);
 		_exit(0);
 	}
@@ -545,14 +524,14 @@ TEST_F(cdev, bind_races_deletion)
 	if (!pid) {
 		for (;;) {
 			int ifindex = pw_link_index(&self->nl, "race");
-			int fd = open(DEV, O_RDWR);
+			int fd = open(PW_DEV, O_RDWR);
 
-			err = do_bind(fd, ifindex);
+			err = pw_bind(fd, ifindex);
 			if (err && err != -ENODEV)
 				_exit(1);
-			do_bind(self->fd, ifindex);
+			pw_bind(self->fd, ifindex);
 			if (!err)
-				do_unbind(fd);
+				pw_unbind(fd);
 			close(fd);
 		}
 	}

@@ -863,17 +863,6 @@ TEST_F(eep, priority_at_the_receiver)
 	close(prog);
 }
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), n;
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (int)strlen(text) ? 0 : -1;
-}
-
 /* the thread that polls a station, by its name */
 static pid_t find_task(const char *prefix)
 {
@@ -921,17 +910,17 @@ static int hold_receiver(int ns, const char *dev)
 	if (prepared)
 		return sched_setscheduler(0, SCHED_FIFO, &sp);
 	/* the scheduler lets other tasks in after a second; on a slow machine we take longer */
-	write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
+	pw_write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1");
 	/* 6.12.95 warns about that, in its own code; 6.12.115 does not */
 	if (!uname(&u) && (sscanf(u.release, "6.12.%u", &patch) != 1 || patch >= 115))
-		write_file("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0");
+		pw_write_file("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0");
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    setns(ns, CLONE_NEWNET) || mount("sysfs", "/sys", "sysfs", 0, NULL))
 		return -1;
 	snprintf(path, sizeof(path), "/sys/class/net/%s/threaded", dev);
-	if (write_file(path, "1"))
+	if (pw_write_file(path, "1"))
 		return -1;
 	snprintf(prefix, sizeof(prefix), "napi/%s-", dev);
 	pid = find_task(prefix);
@@ -1066,9 +1055,9 @@ TEST_F(eep, drop_reasons_are_traced)
 		rmdir(inst);
 		SKIP(return, "no tracefs here: %s", strerror(errno));
 	}
-	EXPECT_EQ(0, write_file(path, "1"));
+	EXPECT_EQ(0, pw_write_file(path, "1"));
 	snprintf(path, sizeof(path), "%s/events/skb/kfree_skb/enable", inst);
-	core = !write_file(path, "1");
+	core = !pw_write_file(path, "1");
 
 	n = pw_msg(tx, 9, 0, PT_TEST, 0, 0, "nobody", 6);
 	SEND(0, n);
@@ -1084,7 +1073,7 @@ TEST_F(eep, drop_reasons_are_traced)
 	ASSERT_LT(0, fread(text, 1, (1 << 16) - 1, f));
 	fclose(f);
 	snprintf(path, sizeof(path), "%s/events/enable", inst);
-	write_file(path, "0");
+	pw_write_file(path, "0");
 	EXPECT_EQ(0, rmdir(inst));
 
 	ours = strstr(text, "dev=a len=32 reason=unknown_dst") &&

@@ -69,17 +69,6 @@ static uint64_t esp_stat(struct pw_genl *g, uint32_t node, int which)
 	return v;
 }
 
-/* until @san knows a route to @addr */
-static int wait_for(struct pw_genl *g, uint32_t san, uint32_t addr)
-{
-	double end = pw_now() + SOON / 1000;
-	int err;
-
-	while ((err = pw_resolve(g, san, addr, NULL)) == -ENOENT && pw_now() < end)
-		usleep(5000);
-	return err;
-}
-
 FIXTURE_SETUP(row)
 {
 	int san, i, k;
@@ -109,10 +98,10 @@ FIXTURE_SETUP(row)
 	self->half[1] = ADDR(2, 6);
 	self->half[2] = ADDR(2, 7);
 	self->half[3] = ADDR(3, 9);
-	ASSERT_EQ(0, wait_for(&self->g, 1, ADDR(3, 0)));
-	ASSERT_EQ(0, wait_for(&self->g, 3, ADDR(1, 0)));
-	ASSERT_EQ(0, wait_for(&self->g, 2, ADDR(1, 0)));
-	ASSERT_EQ(0, wait_for(&self->g, 2, ADDR(3, 0)));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 1, ADDR(3, 0)));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 3, ADDR(1, 0)));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(1, 0)));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(3, 0)));
 }
 
 FIXTURE_TEARDOWN(row)

@@ -792,7 +792,7 @@ TEST(flood)
 	begin = pw_now();
 	ASSERT_EQ(0, flood_run(&f));
 	empty_sockets();
-	before = slab_kib();
+	before = pw_meminfo("Slab");
 	ASSERT_EQ(0, pthread_create(&watcher, NULL, watch_store, &most));
 	ASSERT_EQ(0, pthread_create(&other, NULL, bystander, &calls));
 	ASSERT_EQ(0, flood_run(&f));

@@ -43,14 +43,11 @@ FIXTURE(fabric) {
 
 FIXTURE_SETUP(fabric)
 {
-	int i, fd;
+	int i;
 
 	rnd_state = 20261115;
 	/* fq_codel drops what waits too long in front of a station */
-	fd = open("/proc/sys/net/core/default_qdisc", O_WRONLY);
-	ASSERT_GE(fd, 0);
-	ASSERT_EQ(10, write(fd, "pfifo_fast", 10));
-	close(fd);
+	ASSERT_EQ(0, pw_write_file("/proc/sys/net/core/default_qdisc", "pfifo_fast"));
 	self->ns = pw_ns_new();
 	ASSERT_GE(self->ns, 0);
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
@@ -377,17 +374,6 @@ TEST_F(fabric, table_11_1)
 
 static const char inst[] = "/sys/kernel/tracing/instances/pw_fabric_test";
 
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC), n;
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n == (int)strlen(text) ? 0 : -1;
-}
-
 static bool trace_on(void)
 {
 	char path[160];
@@ -395,12 +381,12 @@ static bool trace_on(void)
 	if (mkdir(inst, 0700) && errno != EEXIST)
 		return false;
 	snprintf(path, sizeof(path), "%s/trace", inst);
-	write_file(path, "");
+	close(open(path, O_WRONLY | O_TRUNC));
 	snprintf(path, sizeof(path), "%s/events/packetway/pw_cell/enable", inst);
-	if (write_file(path, "1"))
+	if (pw_write_file(path, "1"))
 		return false;
 	snprintf(path, sizeof(path), "%s/events/packetway/pw_deliver/enable", inst);
-	return !write_file(path, "1");
+	return !pw_write_file(path, "1");
 }
 
 static char *trace_off(void)
@@ -417,7 +403,7 @@ static char *trace_off(void)
 	}
 	text[n] = 0;
 	snprintf(path, sizeof(path), "%s/events/enable", inst);
-	write_file(path, "0");
+	pw_write_file(path, "0");
 	rmdir(inst);
 	return text;
 }

@@ -5,53 +5,13 @@
  * can be used and taken down. Debug kernel only. Moves between namespaces are left
  * out: dev_change_net_namespace() itself warns when it gets no memory.
  */
-#include "pwtest.h"
-#include "kselftest.h"
+#include "pwfail.h"
 
 #include <sys/syscall.h>
 
 static int ns[2];
 static struct pw_nl nl[2];
-static int fail_fd = -1;
 static uint8_t msg[70000];
-
-static void arm(int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	/* disarming may meet the fault, which disarms */
-	if (pwrite(fail_fd, text, len, 0) != len && (n || errno != EFAULT))
-		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
-}
-
-/* was the fault injected? Disarms it if not. */
-static bool injected(void)
-{
-	char text[16] = "";
-
-	/* reading it may itself be what fails */
-	if (pread(fail_fd, text, sizeof(text) - 1, 0) <= 0) {
-		if (errno == EFAULT)
-			return false;
-		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
-	}
-	if (atoi(text) == 0)
-		return true;
-	arm(0);
-	return false;
-}
-
-static void put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		ksft_print_msg("%s: %s\n", path, strerror(errno));
-	close(fd);
-}
 
 /* 0 or a negative errno, as the netlink helpers have it */
 static int op_newlink(void)
@@ -87,7 +47,7 @@ static int cdev = -1, station;
 
 static int op_open(void)
 {
-	cdev = open("/dev/packetway", O_RDWR | O_CLOEXEC);
+	cdev = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	return cdev < 0 ? -errno : 0;
 }
 
@@ -142,9 +102,9 @@ static int sweep(const char *what, int (*op)(void), int (*undo)(void), int limit
 	for (n = 1; n <= limit; n += step) {
 		bool hit;
 
-		arm(n);
+		pw_fail_arm(n);
 		err = op();
-		hit = injected();
+		hit = !pw_fail_left();
 		faults += hit;
 		failed += err != 0;
 		if (!err && undo && undo()) {
@@ -208,14 +168,9 @@ int main(void)
 	int i, peer, err;
 
 	ksft_print_header();
-	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fail_fd < 0)
+	if (!pw_fail_open())
 		ksft_exit_skip("this kernel has no fail-nth\n");
-	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/failslab/verbose", "0");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	pw_write_file("/sys/kernel/debug/fail_page_alloc/min-order", "0");
 	ksft_set_plan(17);
 	for (i = 0; i < 2; i++) {
 		ns[i] = pw_ns_new();

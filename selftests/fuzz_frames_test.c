@@ -208,20 +208,6 @@ static void read_stats(void)
 		ksft_exit_fail_msg("no counters\n");
 }
 
-static long unreclaimable(void)
-{
-	char line[128];
-	long kb = -1;
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
-}
-
 static void open_side(struct side *s, int port)
 {
 	struct tpacket_stats st;
@@ -240,15 +226,10 @@ static void open_side(struct side *s, int port)
 
 static void no_ipv6(int ns)
 {
-	int save = pw_ns_self(), fd;
+	int save = pw_ns_self();
 
 	setns(ns, CLONE_NEWNET);
-	fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY);
-	if (fd >= 0) {
-		if (write(fd, "1", 1) != 1)
-			perror("# disable_ipv6");
-		close(fd);
-	}
+	pw_write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 	setns(save, CLONE_NEWNET);
 	close(save);
 }
@@ -318,7 +299,7 @@ int main(int argc, char **argv)
 
 		/* memory is compared when everything has been used once */
 		if (!before && done > frames / 4)
-			before = unreclaimable();
+			before = pw_meminfo("SUnreclaim");
 		for (i = 0; i < batch; i++) {
 			iov[i] = (struct iovec) { frame[i], some_frame(frame[i]) };
 			m[i].msg_hdr = (struct msghdr) { .msg_iov = &iov[i], .msg_iovlen = 1 };
@@ -354,7 +335,7 @@ int main(int argc, char **argv)
 		in = arrived(&a.stats) + arrived(&b.stats);
 		out = accepted(&a.stats) + accepted(&b.stats);
 	} while (in != out && pw_now() < end);
-	after = unreclaimable();
+	after = pw_meminfo("SUnreclaim");
 
 	ksft_print_msg("%.0f frames/s; refused at the socket %llu, by the sender's station %llu, "
 		       "by the receiver's %llu\n", done / t, (unsigned long long)emsgsize,

@@ -39,20 +39,6 @@ FIXTURE_TEARDOWN(hostile)
 	close(self->ns);
 }
 
-static int do_bind(int fd, int ifindex)
-{
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
-
-	return ioctl(fd, PACKETWAY_IOC_BIND, &b) ? -errno : 0;
-}
-
-static int do_unbind(int fd)
-{
-	struct packetway_unbind u = { .size = sizeof(u) };
-
-	return ioctl(fd, PACKETWAY_IOC_UNBIND, &u) ? -errno : 0;
-}
-
 static int do_stand(int fd, unsigned int op)
 {
 	struct packetway_aton_stand s = {
@@ -130,7 +116,7 @@ TEST_F(hostile, gone)
 	struct pollfd p = { .fd = open(PW_DEV, O_RDWR | O_NONBLOCK), .events = POLLIN };
 
 	ASSERT_GE(p.fd, 0);
-	ASSERT_EQ(0, do_bind(p.fd, ifindex));
+	ASSERT_EQ(0, pw_bind(p.fd, ifindex));
 	ASSERT_EQ(0, do_stand(p.fd, PW_ATON_OP_ADD));
 	ASSERT_EQ(1, poll(&p, 1, 60000));
 	EXPECT_EQ(POLLIN, p.revents);
@@ -276,8 +262,8 @@ static void *binder(void *arg)
 	int i = (uintptr_t)arg;
 
 	while (!stop) {
-		bound += !do_bind(shared, ifindex[i]);
-		do_unbind(shared);
+		bound += !pw_bind(shared, ifindex[i]);
+		pw_unbind(shared);
 	}
 	return NULL;
 }

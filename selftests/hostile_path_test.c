@@ -143,17 +143,6 @@ static int poll_thread(const char *name)
 	return pid;
 }
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), n;
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	close(fd);
-	return n < 0 ? -1 : 0;
-}
-
 /* h0's poll runs in a thread, on the CPU of this program and only when this sleeps */
 static int hold_polls(int ns)
 {
@@ -164,13 +153,13 @@ static int hold_polls(int ns)
 	CPU_ZERO(&cpu);
 	CPU_SET(0, &cpu);
 	if (sched_setaffinity(0, sizeof(cpu), &cpu) ||
-	    put("/proc/sys/kernel/sched_rt_runtime_us", "-1"))
+	    pw_write_file("/proc/sys/kernel/sched_rt_runtime_us", "-1"))
 		err = -1;
 	/* sysfs shows the devices of the namespace in which it was mounted */
 	if (!err && (setns(ns, CLONE_NEWNET) || unshare(CLONE_NEWNS) ||
 		     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 		     mount("sysfs", "/mnt", "sysfs", 0, NULL) ||
-		     put("/mnt/class/net/h0/threaded", "1")))
+		     pw_write_file("/mnt/class/net/h0/threaded", "1")))
 		err = -1;
 	setns(save, CLONE_NEWNET);
 	close(save);
@@ -186,7 +175,7 @@ static void release_polls(void)
 	struct sched_param p = {};
 
 	sched_setscheduler(0, SCHED_OTHER, &p);
-	put("/proc/sys/kernel/sched_rt_runtime_us", "950000");
+	pw_write_file("/proc/sys/kernel/sched_rt_runtime_us", "950000");
 }
 
 /* requests wait at h0; it sees them when the fabric stands still */
@@ -277,18 +266,15 @@ TEST_F(path, many_groups)
 	EXPECT_EQ(-1, pw_recv(self->fd[0], rx, sizeof(rx), NULL, 100));
 }
 
-/* every frame looks at all monitors: there are 16 at most */
+/* every frame looks at all pwmon devices: at most 16 are up */
 TEST_F(path, many_monitors)
 {
-	struct pw_link l = PW_LINK(NULL);
 	char name[8];
 	int i;
 
-	l.kind = PACKETWAY_MON_KIND;
 	for (i = 0; i < 17; i++) {
 		snprintf(name, sizeof(name), "m%d", i);
-		l.name = name;
-		ASSERT_EQ(0, pw_link_add(&self->nl, &l));
+		ASSERT_EQ(0, pw_mon_add(&self->nl, name, false));
 		EXPECT_EQ(i < 16 ? 0 : -ENOSPC, pw_link_up(&self->nl, name));
 	}
 	EXPECT_EQ(0, pw_link_down(&self->nl, "m0"));

@@ -56,65 +56,27 @@ static int udp_open(int ns, int port, int to)
 }
 
 /* the trunk of SAN @san: 127.0.0.1:700x to 127.0.0.1:800x, with or without a key */
-static void trunk_req(struct pw_genl *g, struct pw_req *r, const char *name, int san,
-		      const uint8_t *secret)
+static struct pw_trunk_req trunk_of(const char *name, int san, const uint8_t *secret)
 {
-	struct sockaddr_in me = { .sin_family = AF_INET }, peer = me;
-	struct rtattr *nest, *half, *trunk;
-
-	me.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	me.sin_port = htons(7000 + san);
-	peer.sin_port = htons(8000 + san);
-	pw_genl_init(r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
-	nest = pw_genl_nest(r, PACKETWAY_A_ROUTER);
-	pw_req_put(r, PACKETWAY_A_ROUTER_NAME, name, strlen(name) + 1);
-	half = pw_genl_nest(r, PACKETWAY_A_ROUTER_HALF);
-	pw_req_u32(r, PACKETWAY_A_HALF_SAN, san);
-	pw_req_u32(r, PACKETWAY_A_HALF_PORT, 9);
-	pw_req_end(r, half);
-	trunk = pw_genl_nest(r, PACKETWAY_A_ROUTER_TRUNK);
-	pw_req_put(r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
-	pw_req_put(r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
-	if (secret)
-		pw_req_put(r, PACKETWAY_A_TRUNK_KEY, secret, 32);
-	pw_req_end(r, trunk);
-	pw_req_end(r, nest);
+	return (struct pw_trunk_req){ .name = name, .san = san, .port = 9,
+				      .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK,
+				      .local_port = 7000 + san, .remote_port = 8000 + san,
+				      .key = secret };
 }
 
 static int trunk_add(struct pw_genl *g, const char *name, int san, const uint8_t *secret)
 {
-	struct pw_req r;
+	struct pw_trunk_req t = trunk_of(name, san, secret);
 
-	trunk_req(g, &r, name, san, secret);
-	return pw_nl_talk(&g->nl, &r);
-}
-
-static struct rtattr *trunk_get(struct pw_genl *g, const char *name)
-{
-	if (pw_router_cmd(g, PACKETWAY_CMD_ROUTER_GET, name))
-		return NULL;
-	return pw_attr_in(pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_ROUTER),
-			  PACKETWAY_A_ROUTER_TRUNK);
+	return pw_trunk_add(g, &t);
 }
 
 static bool trunk_up(struct pw_genl *g, const char *name)
 {
-	return pw_attr_in(trunk_get(g, name), PACKETWAY_A_TRUNK_UP);
+	return pw_attr_in(pw_trunk_get(g, name), PACKETWAY_A_TRUNK_UP);
 }
 
-static long trunk_stat(struct pw_genl *g, const char *name, int stat)
-{
-	struct rtattr *a;
-	uint64_t v = ~0ULL;
-
-	a = pw_attr_in(pw_attr_in(trunk_get(g, name), PACKETWAY_A_TRUNK_STATS), stat);
-	if (a)
-		memcpy(&v, RTA_DATA(a), sizeof(v));
-	return v;
-}
-
-#define TSTAT(name, what) trunk_stat(&self->g, name, PACKETWAY_A_TRUNK_STAT_##what)
+#define TSTAT(name, what) ((long)pw_trunk_stat(&self->g, name, PACKETWAY_A_TRUNK_STAT_##what))
 #define HSTAT(name, what) ((long)pw_half_stat(&self->g, name, 0, PACKETWAY_A_HALF_STAT_##what))
 
 FIXTURE_SETUP(hostile)
@@ -644,12 +606,13 @@ TEST_F_TIMEOUT(hostile, hellos, 3600)
 TEST_F_TIMEOUT(hostile, key, 3600)
 {
 	struct nlmsghdr *h = (void *)self->g.nl.buf;
+	struct pw_trunk_req t = trunk_of("t1", 1, key);
 	int off = 0, i, found = 0;
 	struct pw_req r;
 
 	ASSERT_EQ(0, trunk_add(&self->g, "t1", 1, key));
 	setsockopt(self->g.nl.fd, SOL_NETLINK, NETLINK_CAP_ACK, &off, sizeof(off));
-	trunk_req(&self->g, &r, "t1", 1, key);
+	pw_trunk_build(&self->g, &r, &t);
 	EXPECT_EQ(-EEXIST, pw_nl_talk(&self->g.nl, &r));
 	EXPECT_LT(r.n.nlmsg_len, h->nlmsg_len);
 	for (i = 0; i + 32 <= (int)h->nlmsg_len; i++)

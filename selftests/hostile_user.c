@@ -48,17 +48,6 @@ static bool over(void)
 	return pw_now() >= end;
 }
 
-static int put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = -1;
-
-	if (fd >= 0) {
-		ret = write(fd, text, strlen(text)) < 0 ? -1 : 0;
-		close(fd);
-	}
-	return ret;
-}
-
 /* --- objects -------------------------------------------------------------------- */
 
 /* a SAN with both engines as they are dearest */
@@ -103,45 +92,13 @@ static void stations(int san, int n)
 	}
 }
 
-static void mon_add(const char *name)
-{
-	struct rtattr *info, *data;
-	uint8_t on = 1;
-	struct pw_req r;
-
-	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
-	pw_req_put(&r, IFLA_IFNAME, name, strlen(name) + 1);
-	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
-	pw_req_put(&r, IFLA_INFO_KIND, PACKETWAY_MON_KIND, sizeof(PACKETWAY_MON_KIND));
-	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
-	pw_req_put(&r, IFLA_PWMON_RING, &on, 1);
-	pw_req_put(&r, IFLA_PWMON_CELLS, &on, 1);
-	pw_req_end(&r, data);
-	pw_req_end(&r, info);
-	pw_nl_talk(&nl, &r);
-	pw_link_up(&nl, name);
-}
-
 static void trunk_add(const char *name, int san, uint32_t me_ip, uint32_t peer_ip)
 {
-	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(7000) }, peer = me;
-	struct rtattr *nest, *half, *trunk;
-	struct pw_req r;
+	struct pw_trunk_req t = { .name = name, .san = san, .port = -1,
+				  .local = me_ip, .remote = peer_ip,
+				  .local_port = 7000, .remote_port = 7000 };
 
-	me.sin_addr.s_addr = htonl(me_ip);
-	peer.sin_addr.s_addr = htonl(peer_ip);
-	pw_genl_init(&r, g.family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
-	nest = pw_genl_nest(&r, PACKETWAY_A_ROUTER);
-	pw_req_put(&r, PACKETWAY_A_ROUTER_NAME, name, strlen(name) + 1);
-	half = pw_genl_nest(&r, PACKETWAY_A_ROUTER_HALF);
-	pw_req_u32(&r, PACKETWAY_A_HALF_SAN, san);
-	pw_req_end(&r, half);
-	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
-	pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
-	pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
-	pw_req_end(&r, trunk);
-	pw_req_end(&r, nest);
-	pw_nl_talk(&g.nl, &r);
+	pw_trunk_add(&g, &t);
 }
 
 static void route_add(int san, uint32_t first, uint32_t last, uint32_t hr)
@@ -335,10 +292,12 @@ static void churn(void)
 			break;
 		case 11:
 			snprintf(name, sizeof(name), "m%d", pick(3));
-			if (pick(2))
-				mon_add(name);
-			else
+			if (pick(2)) {
+				pw_mon_add(&nl, name, true);
+				pw_link_up(&nl, name);
+			} else {
 				pw_link_del(&nl, name);
+			}
 			break;
 		case 12:
 			snprintf(name, sizeof(name), "s%d_%d", pick(8), pick(4));
@@ -478,8 +437,8 @@ static void become(int uid, const char *cgroup)
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
 		exit(12);
 	snprintf(text, sizeof(text), "0 %d 1", uid);
-	if (put_file("/proc/self/setgroups", "deny") || put_file("/proc/self/uid_map", text) ||
-	    put_file("/proc/self/gid_map", text))
+	if (pw_write_file("/proc/self/setgroups", "deny") || pw_write_file("/proc/self/uid_map", text) ||
+	    pw_write_file("/proc/self/gid_map", text))
 		exit(13);
 }
 

@@ -15,19 +15,6 @@
 #define SYSCTL "/proc/sys/net/packetway/"
 #define NOBODY 65534
 
-/* 0 or -errno */
-static int put_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int get_file(const char *path, char *text, int size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), n;
@@ -46,7 +33,7 @@ static int set_max(const char *what, unsigned long v)
 
 	snprintf(path, sizeof(path), SYSCTL "max_%s", what);
 	snprintf(text, sizeof(text), "%lu\n", v);
-	return put_file(path, text);
+	return pw_write_file(path, text);
 }
 
 static long get_max(const char *what)
@@ -195,24 +182,11 @@ static int add_router(struct pw_genl *g, const char *name, int a, int b)
 
 static int add_trunk(struct pw_genl *g, const char *name, int san, int port)
 {
-	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(port) }, peer = me;
-	struct rtattr *nest, *half, *trunk;
-	struct pw_req r;
+	struct pw_trunk_req t = { .name = name, .san = san, .port = -1,
+				  .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK + 1,
+				  .local_port = port, .remote_port = port };
 
-	me.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-	pw_genl_init(&r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
-	nest = pw_genl_nest(&r, PACKETWAY_A_ROUTER);
-	pw_req_put(&r, PACKETWAY_A_ROUTER_NAME, name, strlen(name) + 1);
-	half = pw_genl_nest(&r, PACKETWAY_A_ROUTER_HALF);
-	pw_req_u32(&r, PACKETWAY_A_HALF_SAN, san);
-	pw_req_end(&r, half);
-	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
-	pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
-	pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
-	pw_req_end(&r, trunk);
-	pw_req_end(&r, nest);
-	return pw_nl_talk(&g->nl, &r);
+	return pw_trunk_add(g, &t);
 }
 
 TEST_F(limits, routers_and_trunks)
@@ -243,24 +217,11 @@ TEST_F(limits, routers_and_trunks)
 	EXPECT_EQ(0, nr_used("sans"));
 }
 
-static int add_mon(struct pw_nl *nl, const char *name)
-{
-	struct rtattr *info;
-	struct pw_req r;
-
-	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
-	pw_req_put(&r, IFLA_IFNAME, name, strlen(name) + 1);
-	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
-	pw_req_put(&r, IFLA_INFO_KIND, PACKETWAY_MON_KIND, sizeof(PACKETWAY_MON_KIND));
-	pw_req_end(&r, info);
-	return pw_nl_talk(nl, &r);
-}
-
 TEST_F(limits, monitors)
 {
 	ASSERT_EQ(0, set_max("monitors", 1));
-	ASSERT_EQ(0, add_mon(&self->nl, "m1"));
-	ASSERT_EQ(0, add_mon(&self->nl, "m2"));
+	ASSERT_EQ(0, pw_mon_add(&self->nl, "m1", false));
+	ASSERT_EQ(0, pw_mon_add(&self->nl, "m2", false));
 	EXPECT_EQ(0, nr_used("monitors"));
 	EXPECT_EQ(0, pw_link_up(&self->nl, "m1"));
 	EXPECT_EQ(-ENOSPC, pw_link_up(&self->nl, "m2"));
@@ -273,41 +234,19 @@ TEST_F(limits, monitors)
 	EXPECT_EQ(0, nr_used("monitors"));
 }
 
-/* 0 or -errno */
-static int cmd(int fd, unsigned long nr, void *arg)
-{
-	int ret = ioctl(fd, nr, arg);
-
-	return ret < 0 ? -errno : ret;
-}
-
-static int do_bind(int fd, int ifindex)
-{
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
-
-	return cmd(fd, PACKETWAY_IOC_BIND, &b);
-}
-
-static int do_unbind(int fd)
-{
-	struct packetway_unbind u = { .size = sizeof(u) };
-
-	return cmd(fd, PACKETWAY_IOC_UNBIND, &u);
-}
-
 static int do_stand(int fd, int op)
 {
 	struct packetway_aton_stand s = { .size = sizeof(s), .op = op, .period = 100000,
 					  .dst = PACKETWAY_ATON_RING_ALL };
 
-	return cmd(fd, PACKETWAY_IOC_ATON_STAND, &s);
+	return pw_ioctl(fd, PACKETWAY_IOC_ATON_STAND, &s);
 }
 
 static int do_create(int fd, int count)
 {
 	struct packetway_ring_create c = { .size = sizeof(c), .count = count, .regs = 1 };
 
-	return cmd(fd, PACKETWAY_IOC_RING_CREATE, &c);
+	return pw_ioctl(fd, PACKETWAY_IOC_RING_CREATE, &c);
 }
 
 static int do_poets(int fd, int flags)
@@ -315,7 +254,7 @@ static int do_poets(int fd, int flags)
 	struct packetway_poets_open o = { .size = sizeof(o), .flags = flags,
 					  .devices = flags ? 0 : 1 };
 
-	return cmd(fd, PACKETWAY_IOC_POETS_OPEN, &o);
+	return pw_ioctl(fd, PACKETWAY_IOC_POETS_OPEN, &o);
 }
 
 TEST_F(limits, files)
@@ -335,13 +274,13 @@ TEST_F(limits, files)
 		ASSERT_GE(fd[i], 0);
 	}
 	EXPECT_EQ(0, nr_used("files"));
-	EXPECT_EQ(0, do_bind(fd[0], pw_link_index(&self->nl, "a")));
-	EXPECT_EQ(0, do_bind(fd[1], pw_link_index(&self->nl, "b")));
-	EXPECT_EQ(-ENOSPC, do_bind(fd[2], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(0, pw_bind(fd[0], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(0, pw_bind(fd[1], pw_link_index(&self->nl, "b")));
+	EXPECT_EQ(-ENOSPC, pw_bind(fd[2], pw_link_index(&self->nl, "a")));
 	EXPECT_EQ(2, nr_used("files"));
 	EXPECT_EQ(1, nr_refused("files"));
 	/* what was refused is not bound */
-	EXPECT_EQ(-ENOTCONN, do_unbind(fd[2]));
+	EXPECT_EQ(-ENOTCONN, pw_unbind(fd[2]));
 
 	/* standing commands */
 	EXPECT_EQ(0, do_stand(fd[0], PW_ATON_OP_ADD));
@@ -378,8 +317,8 @@ TEST_F(limits, files)
 	EXPECT_EQ(1, nr_used("files"));
 	EXPECT_EQ(0, nr_used("standing"));
 	EXPECT_EQ(0, nr_used("switches"));
-	EXPECT_EQ(0, do_bind(fd[2], pw_link_index(&self->nl, "a")));
-	EXPECT_EQ(0, do_unbind(fd[2]));
+	EXPECT_EQ(0, pw_bind(fd[2], pw_link_index(&self->nl, "a")));
+	EXPECT_EQ(0, pw_unbind(fd[2]));
 	close(i);
 	/* and so does a file that is closed */
 	close(fd[0]);
@@ -402,15 +341,15 @@ TEST_F(limits, queue)
 
 	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 0, -1, -1));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "a"));
-	ASSERT_EQ(0, do_bind(fd, pw_link_index(&self->nl, "a")));
+	ASSERT_EQ(0, pw_bind(fd, pw_link_index(&self->nl, "a")));
 	for (i = 0; i < PACKETWAY_ATON_QUEUE; i++)
 		c[i] = (struct packetway_aton_command) {
 			.size = sizeof(c[i]), .op = PW_ATON_OP_ADD, .dst = PACKETWAY_ATON_RING_ALL,
 		};
-	EXPECT_EQ(0, cmd(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
+	EXPECT_EQ(0, pw_ioctl(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
 	EXPECT_EQ(PACKETWAY_ATON_QUEUE, s.out_queued);
 	s.count = 1;
-	EXPECT_EQ(-EBUSY, cmd(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
+	EXPECT_EQ(-EBUSY, pw_ioctl(fd, PACKETWAY_IOC_ATON_SUBMIT, &s));
 	close(fd);
 }
 
@@ -438,23 +377,23 @@ static int poor(void)
 	long before, now, i;
 	int fd, err;
 
-	if (put_file(CGROUP "/cgroup.procs", "0") || unshare(CLONE_NEWNET))
+	if (pw_write_file(CGROUP "/cgroup.procs", "0") || unshare(CLONE_NEWNET))
 		return 1;
 	if (pw_nl_open(&nl, pw_ns_self()) || pw_genl_open(&g, pw_ns_self()) ||
 	    pw_station_add(&nl, "a", 0, -1, -1) || pw_link_up(&nl, "a"))
 		return 2;
 	fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC);
-	if (do_bind(fd, pw_link_index(&nl, "a")))
+	if (pw_bind(fd, pw_link_index(&nl, "a")))
 		return 3;
 	before = cgroup_value(CGROUP "/memory.stat", "\nvmalloc ");
 	/* 115 MB of registers */
-	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c) != -ENOMEM)
+	if (pw_ioctl(fd, PACKETWAY_IOC_RING_CREATE, &c) != -ENOMEM)
 		return 4;
 	if (nr_used("interfaces"))
 		return 5;
 	c.count = 200000;
 	c.regs = 1;
-	if (cmd(fd, PACKETWAY_IOC_RING_CREATE, &c))
+	if (pw_ioctl(fd, PACKETWAY_IOC_RING_CREATE, &c))
 		return 6;
 	/* figures of a cgroup are a little late */
 	for (i = 0; i < 100; i++) {
@@ -480,10 +419,10 @@ TEST_F(limits, memory_cgroup)
 	mkdir(CGROUPS, 0755);
 	if (access(CGROUPS "/cgroup.procs", F_OK) && mount("none", CGROUPS, "cgroup2", 0, NULL))
 		SKIP(return, "no cgroup2 here");
-	if (put_file(CGROUPS "/cgroup.subtree_control", "+memory"))
+	if (pw_write_file(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no memory cgroups here");
 	ASSERT_TRUE(!mkdir(CGROUP, 0755) || errno == EEXIST);
-	ASSERT_EQ(0, put_file(CGROUP "/memory.max", "16777216"));
+	ASSERT_EQ(0, pw_write_file(CGROUP "/memory.max", "16777216"));
 	pid = fork();
 	if (!pid)
 		_exit(poor());
@@ -516,8 +455,8 @@ static int as_owner(int (*f)(void))
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
 			_exit(102);
 		snprintf(map, sizeof(map), "0 %d 1", NOBODY);
-		if (put_file("/proc/self/setgroups", "deny") ||
-		    put_file("/proc/self/uid_map", map) || put_file("/proc/self/gid_map", map))
+		if (pw_write_file("/proc/self/setgroups", "deny") ||
+		    pw_write_file("/proc/self/uid_map", map) || pw_write_file("/proc/self/gid_map", map))
 			_exit(103);
 		_exit(f());
 	}
@@ -539,7 +478,7 @@ static int owner_changes(void)
 		return 4;
 	if (set_max("sans", 4000000000UL) != -ERANGE || get_max("sans") != 5)
 		return 5;
-	if (put_file(SYSCTL "nr_sans", "0 0\n") != -EACCES)
+	if (pw_write_file(SYSCTL "nr_sans", "0 0\n") != -EACCES)
 		return 6;
 	/* a namespace made inside does not get more */
 	if (set_max("sans", 2) || unshare(CLONE_NEWNET))

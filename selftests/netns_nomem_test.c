@@ -4,8 +4,7 @@
  * is reached, and by fail-nth where the kernel has fault injection. Notifiers of
  * the module then see devices of a namespace that is not complete.
  */
-#include "pwtest.h"
-#include "kselftest.h"
+#include "pwfail.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,21 +15,8 @@
 #define GROUP	CG "/group"
 #define STACK	(64 * 1024)
 
-static int fail_fd = -1;
 static int child_err;
 static char *stack;
-
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 /*
  * Shares the memory of its parent: pages of user space stay charged to the group
@@ -38,7 +24,7 @@ static int put(const char *path, const char *text)
  */
 static int make_ns(void *arg)
 {
-	child_err = put(GROUP "/cgroup.procs", "0");
+	child_err = pw_write_file(GROUP "/cgroup.procs", "0");
 	if (!child_err && unshare(CLONE_NEWNET))
 		child_err = -errno;
 	_exit(0);
@@ -51,7 +37,7 @@ static int try_limit(long bytes)
 	int pid, status;
 
 	snprintf(text, sizeof(text), "%ld", bytes);
-	if (mkdir(GROUP, 0755) || put(GROUP "/memory.max", text))
+	if (mkdir(GROUP, 0755) || pw_write_file(GROUP "/memory.max", text))
 		ksft_exit_fail_msg("no group: %s\n", strerror(errno));
 	child_err = -EINTR;
 	pid = clone(make_ns, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
@@ -68,7 +54,7 @@ static void limits(void)
 
 	mkdir(CG, 0755);
 	if (mount("none", CG, "cgroup2", 0, NULL) ||
-	    put(CG "/cgroup.subtree_control", "+memory")) {
+	    pw_write_file(CG "/cgroup.subtree_control", "+memory")) {
 		ksft_test_result_skip("no memory cgroups\n");
 		return;
 	}
@@ -87,52 +73,27 @@ static void limits(void)
 	umount2(CG, MNT_DETACH);
 }
 
-static void arm(int n)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%d", n);
-
-	if (pwrite(fail_fd, text, len, 0) != len && (n || errno != EFAULT))
-		ksft_exit_fail_msg("fail-nth: %s\n", strerror(errno));
-}
-
-/* allocations that were left, 0 if the fault was met; disarms */
-static int left(void)
-{
-	char text[16] = "";
-
-	if (pread(fail_fd, text, sizeof(text) - 1, 0) <= 0)
-		return 0;
-	arm(0);
-	return atoi(text);
-}
-
 static void faults(void)
 {
 	static const int much = 1000000;
 	int save = pw_ns_self(), total, n, step, failed = 0, tries = 0;
 
-	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fail_fd < 0) {
+	if (!pw_fail_open()) {
 		ksft_test_result_skip("this kernel has no fail-nth\n");
 		return;
 	}
-	put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/failslab/verbose", "0");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
-	arm(much);
+	pw_fail_arm(much);
 	if (unshare(CLONE_NEWNET))
 		ksft_exit_fail_msg("unshare: %s\n", strerror(errno));
-	total = much - left();
+	total = much - pw_fail_left();
 	setns(save, CLONE_NEWNET);
 	/* every one in soaks, else an evenly spread choice */
 	step = pw_long() ? 1 : total / pw_count(600, 40) + 1;
 	for (n = 1; n <= total; n += step, tries++) {
-		arm(n);
+		pw_fail_arm(n);
 		if (unshare(CLONE_NEWNET))
 			failed++;
-		left();
+		pw_fail_left();
 		setns(save, CLONE_NEWNET);
 	}
 	ksft_test_result(failed > 0, "%d of %d allocations failed, %d namespaces were refused\n",
@@ -148,8 +109,8 @@ int main(void)
 		ksft_exit_fail_msg("no stack\n");
 	memset(stack, 0, STACK);
 	/* out of the OOM killer's reach: the allocation fails instead */
-	put("/proc/self/oom_score_adj", "-1000");
-	put("/proc/sys/kernel/printk", "1");
+	pw_write_file("/proc/self/oom_score_adj", "-1000");
+	pw_write_file("/proc/sys/kernel/printk", "1");
 	limits();
 	faults();
 	ksft_finished();

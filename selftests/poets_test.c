@@ -573,7 +573,7 @@ TEST(hostile)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_TRUE(WIFSIGNALED(status));
 		if (!i)
-			before = slab_kib();
+			before = pw_meminfo("Slab");
 	}
 	/* each was looked at: by a softswitch, or, while there was none, as a message */
 	for (i = 0; i < 500; i++) {

@@ -92,29 +92,15 @@ static PW_UNUSED int flood_run(struct flood *f)
 	return f->lost ? -1 : 0;
 }
 
-static PW_UNUSED long slab_kib(void)
-{
-	char line[128];
-	long v = -1;
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Slab: %ld", &v) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return v;
-}
-
 /* until there is not more than @before and what a checking kernel keeps; how much more */
 static PW_UNUSED long slab_growth(long before)
 {
 	long slack = pw_slow_kernel() ? 16384 : 4096;
 	int i;
 
-	for (i = 0; i < 50 && slab_kib() > before + slack; i++)
+	for (i = 0; i < 50 && pw_meminfo("Slab") > before + slack; i++)
 		usleep(100000);
-	return slab_kib() > before + slack ? slab_kib() - before : 0;
+	return pw_meminfo("Slab") > before + slack ? pw_meminfo("Slab") - before : 0;
 }
 
 #endif

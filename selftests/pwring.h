@@ -3,16 +3,10 @@
 #ifndef PWRING_H
 #define PWRING_H
 
-#include "pwtest.h"
+#include "pwgenl.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#include <linux/genetlink.h>
-
-#include <linux/packetway_netlink.h>
-
-#define PW_DEV "/dev/packetway"
 
 /* an open file bound to a station, and its mapped pages */
 struct ring_if {
@@ -24,14 +18,15 @@ struct ring_if {
 /* the station must be in the caller's namespace */
 static PW_UNUSED int ring_open(struct ring_if *r, int ifindex)
 {
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
 	long page = sysconf(_SC_PAGESIZE);
+	int err;
 
 	r->fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	if (r->fd < 0)
 		return -errno;
-	if (ioctl(r->fd, PACKETWAY_IOC_BIND, &b))
-		return -errno;
+	err = pw_bind(r->fd, ifindex);
+	if (err)
+		return err;
 	r->op = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	r->res = mmap(NULL, page, PROT_READ, MAP_SHARED, r->fd, page);
 	return r->op == MAP_FAILED || r->res == MAP_FAILED ? -errno : 0;
@@ -97,57 +92,14 @@ static PW_UNUSED int ring_sum_of_all(struct ring_if *r, unsigned int n, uint64_t
 /* settings of a SAN by generic netlink, in namespace @ns: 0 or -errno */
 static PW_UNUSED int ring_san_set(int ns, unsigned int san, int attr, unsigned int value)
 {
-	int fd = pw_ns_socket(ns, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
-	struct {
-		struct nlmsghdr n;
-		struct genlmsghdr g;
-		char buf[256];
-	} m = { .n = { .nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN), .nlmsg_type = GENL_ID_CTRL,
-		       .nlmsg_flags = NLM_F_REQUEST },
-		.g = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 } };
-	struct rtattr *a = (struct rtattr *)m.buf, *nest;
-	char reply[4096];
-	struct nlmsghdr *h = (struct nlmsghdr *)reply;
-	unsigned short family = 0;
-	int left, err = -EIO;
+	const struct pw_attr a[2] = { { PACKETWAY_A_SAN_ID, san }, { attr, value } };
+	struct pw_genl g;
+	int err;
 
-	if (fd < 0)
-		return -errno;
-	a->rta_type = CTRL_ATTR_FAMILY_NAME;
-	a->rta_len = RTA_LENGTH(sizeof(PACKETWAY_GENL_NAME));
-	memcpy(RTA_DATA(a), PACKETWAY_GENL_NAME, sizeof(PACKETWAY_GENL_NAME));
-	m.n.nlmsg_len += RTA_ALIGN(a->rta_len);
-	if (send(fd, &m, m.n.nlmsg_len, 0) < 0 || recv(fd, reply, sizeof(reply), 0) < 0)
-		goto out;
-	if (h->nlmsg_type == NLMSG_ERROR)
-		goto out;
-	left = h->nlmsg_len - NLMSG_LENGTH(GENL_HDRLEN);
-	for (a = (struct rtattr *)((char *)NLMSG_DATA(h) + GENL_HDRLEN); RTA_OK(a, left);
-	     a = RTA_NEXT(a, left))
-		if (a->rta_type == CTRL_ATTR_FAMILY_ID)
-			memcpy(&family, RTA_DATA(a), sizeof(family));
-
-	m.n.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
-	m.n.nlmsg_type = family;
-	m.n.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	m.g.cmd = PACKETWAY_CMD_SAN_SET;
-	nest = (struct rtattr *)m.buf;
-	nest->rta_type = PACKETWAY_A_SAN | NLA_F_NESTED;
-	a = RTA_DATA(nest);
-	a->rta_type = PACKETWAY_A_SAN_ID;
-	a->rta_len = RTA_LENGTH(4);
-	memcpy(RTA_DATA(a), &san, 4);
-	a = (struct rtattr *)((char *)a + RTA_ALIGN(a->rta_len));
-	a->rta_type = attr;
-	a->rta_len = RTA_LENGTH(4);
-	memcpy(RTA_DATA(a), &value, 4);
-	nest->rta_len = RTA_LENGTH(2 * RTA_ALIGN(RTA_LENGTH(4)));
-	m.n.nlmsg_len += RTA_ALIGN(nest->rta_len);
-	if (send(fd, &m, m.n.nlmsg_len, 0) < 0 || recv(fd, reply, sizeof(reply), 0) < 0)
-		goto out;
-	err = ((struct nlmsgerr *)NLMSG_DATA(h))->error;
-out:
-	close(fd);
+	if (pw_genl_open(&g, ns))
+		return -EIO;
+	err = pw_genl_ask(&g, PACKETWAY_CMD_SAN_SET, NLM_F_ACK, PACKETWAY_A_SAN, a, 2);
+	close(g.nl.fd);
 	return err;
 }
 
@@ -156,19 +108,12 @@ static PW_UNUSED int ring_fault(int ns, unsigned int san, const char *what)
 {
 	char path[128];
 	struct stat st;
-	int fd, err = 0;
 
 	if (fstat(ns, &st))
 		return -errno;
 	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san%u/ring_fault",
 		 (unsigned long)st.st_ino, san);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, what, strlen(what)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
+	return pw_write_file(path, what);
 }
 
 #endif

@@ -115,4 +115,89 @@ static PW_UNUSED int pw_resolve(struct pw_genl *g, uint32_t san, uint32_t addr, 
 	return pw_nl_talk(&g->nl, &r);
 }
 
+/* until @san knows a route to @addr; 0 or a negative errno */
+static PW_UNUSED int pw_wait_route(struct pw_genl *g, uint32_t san, uint32_t addr)
+{
+	double end = pw_now() + SOON / 1000;
+	int err;
+
+	while ((err = pw_resolve(g, san, addr, NULL)) == -ENOENT && pw_now() < end)
+		usleep(5000);
+	return err;
+}
+
+/* a router whose peer half is behind a trunk */
+struct pw_trunk_req {
+	const char *name;
+	uint32_t san;
+	long port;			/* of the half, -1: not given */
+	uint32_t local, remote;		/* IPv4; of a trunk by UDP */
+	uint16_t local_port, remote_port;
+	uint32_t dev, id;		/* of a trunk over a device; 0: by UDP */
+	const uint8_t *key;		/* 32 bytes, or NULL */
+	bool insecure;
+};
+
+static PW_UNUSED void pw_trunk_build(struct pw_genl *g, struct pw_req *r,
+				     const struct pw_trunk_req *t)
+{
+	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(t->local_port),
+				  .sin_addr.s_addr = htonl(t->local) };
+	struct sockaddr_in peer = { .sin_family = AF_INET, .sin_port = htons(t->remote_port),
+				    .sin_addr.s_addr = htonl(t->remote) };
+	struct rtattr *nest, *half, *trunk;
+
+	pw_genl_init(r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
+	nest = pw_genl_nest(r, PACKETWAY_A_ROUTER);
+	pw_req_put(r, PACKETWAY_A_ROUTER_NAME, t->name, strlen(t->name) + 1);
+	half = pw_genl_nest(r, PACKETWAY_A_ROUTER_HALF);
+	pw_req_u32(r, PACKETWAY_A_HALF_SAN, t->san);
+	if (t->port >= 0)
+		pw_req_u32(r, PACKETWAY_A_HALF_PORT, t->port);
+	pw_req_end(r, half);
+	trunk = pw_genl_nest(r, PACKETWAY_A_ROUTER_TRUNK);
+	if (t->dev) {
+		pw_req_u32(r, PACKETWAY_A_TRUNK_DEV, t->dev);
+		pw_req_u32(r, PACKETWAY_A_TRUNK_ID, t->id);
+	} else {
+		pw_req_put(r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
+		pw_req_put(r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
+	}
+	if (t->key)
+		pw_req_put(r, PACKETWAY_A_TRUNK_KEY, t->key, 32);
+	if (t->insecure)
+		pw_req_put(r, PACKETWAY_A_TRUNK_INSECURE, NULL, 0);
+	pw_req_end(r, trunk);
+	pw_req_end(r, nest);
+}
+
+static PW_UNUSED int pw_trunk_add(struct pw_genl *g, const struct pw_trunk_req *t)
+{
+	struct pw_req r;
+
+	pw_trunk_build(g, &r, t);
+	return pw_nl_talk(&g->nl, &r);
+}
+
+/* the trunk of a router, in the answer that is in g->nl.buf; NULL if there is none */
+static PW_UNUSED struct rtattr *pw_trunk_get(struct pw_genl *g, const char *name)
+{
+	if (pw_router_cmd(g, PACKETWAY_CMD_ROUTER_GET, name))
+		return NULL;
+	return pw_attr_in(pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_ROUTER),
+			  PACKETWAY_A_ROUTER_TRUNK);
+}
+
+/* all ones if it is not there */
+static PW_UNUSED uint64_t pw_trunk_stat(struct pw_genl *g, const char *name, int stat)
+{
+	struct rtattr *a;
+	uint64_t v = ~0ULL;
+
+	a = pw_attr_in(pw_attr_in(pw_trunk_get(g, name), PACKETWAY_A_TRUNK_STATS), stat);
+	if (a)
+		memcpy(&v, RTA_DATA(a), sizeof(v));
+	return v;
+}
+
 #endif

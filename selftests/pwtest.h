@@ -77,6 +77,65 @@ static PW_UNUSED bool pw_slow_kernel(void)
 	return s && strcmp(s, "stock");
 }
 
+/* --- files ---------------------------------------------------------------- */
+
+/* @text into a file that exists, as one write; 0 or a negative errno */
+static PW_UNUSED int pw_write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), len = strlen(text), n, err;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, len);
+	err = n < 0 ? -errno : n < len ? -EIO : 0;
+	close(fd);
+	return err;
+}
+
+/* a line of /proc/meminfo in KiB, -1: there is none */
+static PW_UNUSED long pw_meminfo(const char *what)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	size_t len = strlen(what);
+	char line[128];
+	long kb = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, what, len) && line[len] == ':') {
+			kb = atol(line + len + 1);
+			break;
+		}
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+/* --- /dev/packetway ------------------------------------------------------- */
+
+#define PW_DEV "/dev/" PACKETWAY_DEVICE
+
+/* what ioctl() returns, or a negative errno */
+static PW_UNUSED int pw_ioctl(int fd, unsigned long nr, void *arg)
+{
+	int ret = ioctl(fd, nr, arg);
+
+	return ret < 0 ? -errno : ret;
+}
+
+static PW_UNUSED int pw_bind(int fd, int ifindex)
+{
+	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
+
+	return pw_ioctl(fd, PACKETWAY_IOC_BIND, &b);
+}
+
+static PW_UNUSED int pw_unbind(int fd)
+{
+	struct packetway_unbind u = { .size = sizeof(u) };
+
+	return pw_ioctl(fd, PACKETWAY_IOC_UNBIND, &u);
+}
+
 /* --- namespaces ----------------------------------------------------------- */
 
 static PW_UNUSED int pw_ns_self(void)
@@ -272,6 +331,25 @@ static PW_UNUSED int pw_station_add(struct pw_nl *nl, const char *name, long san
 	l.port = port;
 	l.ns = ns;
 	return pw_link_add(nl, &l);
+}
+
+/* a pwmon device, down; @all: it takes ring packets and cells, too */
+static PW_UNUSED int pw_mon_add(struct pw_nl *nl, const char *name, bool all)
+{
+	struct rtattr *info, *data;
+	uint8_t on = all;
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
+	pw_req_put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
+	pw_req_put(&r, IFLA_INFO_KIND, PACKETWAY_MON_KIND, sizeof(PACKETWAY_MON_KIND));
+	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
+	pw_req_put(&r, IFLA_PWMON_RING, &on, 1);
+	pw_req_put(&r, IFLA_PWMON_CELLS, &on, 1);
+	pw_req_end(&r, data);
+	pw_req_end(&r, info);
+	return pw_nl_talk(nl, &r);
 }
 
 static PW_UNUSED int pw_link_del(struct pw_nl *nl, const char *name)

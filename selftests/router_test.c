@@ -20,17 +20,6 @@ static uint8_t tx[70000], rx[70000];
 /* port and SAN to address, as SANs number by default */
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
 
-/* until @san knows a route to @addr */
-static int wait_for(struct pw_genl *g, uint32_t san, uint32_t addr)
-{
-	double end = pw_now() + SOON / 1000;
-	int err;
-
-	while ((err = pw_resolve(g, san, addr, NULL)) == -ENOENT && pw_now() < end)
-		usleep(5000);
-	return err;
-}
-
 /* an ERR of kind @te at @fd */
 static int recv_err(int fd, struct pw_hdr *h, int te)
 {
@@ -87,8 +76,8 @@ FIXTURE_SETUP(pair)
 				   (struct pw_half_req){ 2, 6, -1 })) {
 		TH_LOG("%s", self->g.nl.ext);
 	}
-	ASSERT_EQ(0, wait_for(&self->g, 1, self->addr[1]));
-	ASSERT_EQ(0, wait_for(&self->g, 2, self->addr[0]));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 1, self->addr[1]));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, self->addr[0]));
 }
 
 FIXTURE_TEARDOWN(pair)
@@ -524,7 +513,7 @@ TEST_F(pair, rrp_nodes)
 		usleep(5000);
 	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, self->addr[1], NULL));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "b"));
-	EXPECT_EQ(0, wait_for(&self->g, 1, self->addr[1]));
+	EXPECT_EQ(0, pw_wait_route(&self->g, 1, self->addr[1]));
 	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
 }
 
@@ -910,8 +899,8 @@ TEST_F_TIMEOUT(ip, across, 3600)
 				   (struct pw_half_req){ 2, -1, -1 }));
 	ASSERT_EQ(0, pw_router_add(&g, "r2", (struct pw_half_req){ 2, -1, -1 },
 				   (struct pw_half_req){ 3, -1, -1 }));
-	ASSERT_EQ(0, wait_for(&g, 1, ADDR(3, 1)));
-	ASSERT_EQ(0, wait_for(&g, 3, ADDR(1, 0)));
+	ASSERT_EQ(0, pw_wait_route(&g, 1, ADDR(3, 1)));
+	ASSERT_EQ(0, pw_wait_route(&g, 3, ADDR(1, 0)));
 	TH_LOG("IPv4, IPv6, then with a path MTU");
 	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
 	EXPECT_EQ(bytes, tcp_across(ns[1], ns[0], AF_INET6, v6[0], 16,
@@ -920,8 +909,8 @@ TEST_F_TIMEOUT(ip, across, 3600)
 	ASSERT_EQ(0, pw_router_del(&g, "r1"));
 	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
 				   (struct pw_half_req){ 2, -1, 1304 }));
-	ASSERT_EQ(0, wait_for(&g, 1, ADDR(3, 1)));
-	ASSERT_EQ(0, wait_for(&g, 3, ADDR(1, 0)));
+	ASSERT_EQ(0, pw_wait_route(&g, 1, ADDR(3, 1)));
+	ASSERT_EQ(0, pw_wait_route(&g, 3, ADDR(1, 0)));
 	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
 	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET6, v6[1], 16,
 				    bytes));
@@ -1027,7 +1016,7 @@ FIXTURE_SETUP(triangle)
 	}
 	for (s = 0; s < SANS; s++) {
 		for (i = 0; i < SANS; i++)
-			ASSERT_EQ(0, wait_for(&self->g, s + 1, ADDR(i + 1, self->n - 1)));
+			ASSERT_EQ(0, pw_wait_route(&self->g, s + 1, ADDR(i + 1, self->n - 1)));
 	}
 	ASSERT_EQ(0, wait_direct(&self->g));
 }
@@ -1316,7 +1305,7 @@ TEST_F_TIMEOUT(triangle, router_deleted_under_load, 3600)
 	usleep(300000);
 	EXPECT_EQ(0, pw_router_del(&self->g, "ab0"));
 	usleep(pw_slow_kernel() ? 3000000 : 600000);
-	EXPECT_EQ(0, wait_for(&self->g, 1, ADDR(2, 0)));
+	EXPECT_EQ(0, pw_wait_route(&self->g, 1, ADDR(2, 0)));
 	/* the thread stands still while @mark is set */
 	ld.stop = true;
 	pthread_join(thread, NULL);

@@ -13,32 +13,18 @@ static uint8_t msg[256];
 
 static long unreclaimable(void)
 {
-	char path[300], line[128];
-	long kb = -1;
+	char path[300];
 	struct dirent *d;
 	DIR *dir = opendir("/sys/kernel/slab");
-	FILE *f;
-	int fd;
 
 	/* what SLUB keeps in reserve goes back first */
 	while (dir && (d = readdir(dir))) {
 		snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", d->d_name);
-		fd = open(path, O_WRONLY);
-		if (fd < 0)
-			continue;
-		if (write(fd, "1", 1) != 1)
-			kb = -1;
-		close(fd);
+		pw_write_file(path, "1");
 	}
 	if (dir)
 		closedir(dir);
-	f = fopen("/proc/meminfo", "r");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "SUnreclaim: %ld", &kb) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return kb;
+	return pw_meminfo("SUnreclaim");
 }
 
 /* what each cache holds, to name those that grew */

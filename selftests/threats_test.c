@@ -11,23 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define DEV "/dev/" PACKETWAY_DEVICE
 #define NOBODY 65534
-
-/* 0 or -errno */
-static int cmd(int fd, unsigned long nr, void *arg)
-{
-	int ret = ioctl(fd, nr, arg);
-
-	return ret < 0 ? -errno : ret;
-}
-
-static int do_bind(int fd, int ifindex)
-{
-	struct packetway_bind b = { .size = sizeof(b), .ifindex = ifindex };
-
-	return cmd(fd, PACKETWAY_IOC_BIND, &b);
-}
 
 /* a request with the nest @nest: a number, and for routers a name */
 static int change(struct pw_genl *g, int command, int nest, int attr, uint32_t v)
@@ -139,9 +123,9 @@ FIXTURE_SETUP(threats)
 	ASSERT_EQ(0, pw_router_add(&self->g, "r", (struct pw_half_req){ 1, 1, -1 },
 				   (struct pw_half_req){ 2, 1, -1 }));
 	ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, 3, 4, -1));
-	self->fd = open(DEV, O_RDWR);
-	ASSERT_EQ(0, do_bind(self->fd, pw_link_index(&self->nl, "a")));
-	ASSERT_EQ(0, cmd(self->fd, PACKETWAY_IOC_RING_CREATE, &c));
+	self->fd = open(PW_DEV, O_RDWR);
+	ASSERT_EQ(0, pw_bind(self->fd, pw_link_index(&self->nl, "a")));
+	ASSERT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_RING_CREATE, &c));
 	/* what nodes and routers tell each other has come to rest */
 	state_of(&self->g, self->state);
 	for (;;) {
@@ -284,34 +268,34 @@ static int refused_commands(void *arg)
 					      .operands = (uintptr_t)v };
 	int fd;
 
-	if (cmd(t->fd, PACKETWAY_IOC_ATON_COMMAND, &c) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_COMMAND, &c) != -EPERM)
 		return 1;
-	if (cmd(t->fd, PACKETWAY_IOC_ATON_SUBMIT, &s) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_SUBMIT, &s) != -EPERM)
 		return 2;
-	if (cmd(t->fd, PACKETWAY_IOC_ATON_STAND, &st) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_STAND, &st) != -EPERM)
 		return 3;
-	if (cmd(t->fd, PACKETWAY_IOC_ATON_SET, &set) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_SET, &set) != -EPERM)
 		return 4;
-	if (cmd(t->fd, PACKETWAY_IOC_RING_CREATE, &rc) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_RING_CREATE, &rc) != -EPERM)
 		return 5;
-	if (cmd(t->fd, PACKETWAY_IOC_POETS_OPEN, &o) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_POETS_OPEN, &o) != -EPERM)
 		return 6;
-	if (cmd(t->fd, PACKETWAY_IOC_RING_OPERANDS, &ro) != -EPERM)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_RING_OPERANDS, &ro) != -EPERM)
 		return 7;
 	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0) != MAP_FAILED ||
 	    errno != EPERM)
 		return 8;
 	/* what it may: look */
-	if (cmd(t->fd, PACKETWAY_IOC_ATON_GET, &get) || get.out_operand[0] != 9)
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_GET, &get) || get.out_operand[0] != 9)
 		return 9;
-	if (cmd(t->fd, PACKETWAY_IOC_GET_INFO, &info))
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_GET_INFO, &info))
 		return 10;
-	fd = open(DEV, O_RDWR | O_CLOEXEC);
+	fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return 11;
-	if (do_bind(fd, 1) != -EPERM || do_bind(fd, 12345) != -EPERM)
+	if (pw_bind(fd, 1) != -EPERM || pw_bind(fd, 12345) != -EPERM)
 		return 12;
-	if (cmd(fd, PACKETWAY_IOC_ATON_COMMAND, &c) != -ENOTCONN)
+	if (pw_ioctl(fd, PACKETWAY_IOC_ATON_COMMAND, &c) != -ENOTCONN)
 		return 13;
 	return 0;
 }
@@ -340,14 +324,14 @@ TEST_F(threats, descriptor_passed_on)
 					      .operands = (uintptr_t)v };
 	int i;
 
-	ASSERT_EQ(0, cmd(self->fd, PACKETWAY_IOC_ATON_SET, &set));
+	ASSERT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_ATON_SET, &set));
 	EXPECT_EQ(0, in_child(passed_to_nobody, self));
 	/* bind() is refused by the missing device there: it may ask in its own namespace */
 	EXPECT_EQ(0, in_child(passed_to_owner, self));
-	EXPECT_EQ(0, cmd(self->fd, PACKETWAY_IOC_ATON_GET, &get));
+	EXPECT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_ATON_GET, &get));
 	EXPECT_EQ(9, get.out_operand[0]);
 	EXPECT_EQ(0, get.out_irq_mask);
-	EXPECT_EQ(0, cmd(self->fd, PACKETWAY_IOC_RING_OPERANDS, &ro));
+	EXPECT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_RING_OPERANDS, &ro));
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(0, v[i]);
 }
@@ -375,8 +359,8 @@ static int next_door(void *arg)
 	    pw_san_cmd(&g, PACKETWAY_CMD_SAN_DEL, 3, -1, -1) != -ENOENT ||
 	    pw_router_del(&g, "r") != -ENOENT || pw_resolve(&g, 1, 0x101, NULL) != -ENOENT)
 		return 3;
-	fd = open(DEV, O_RDWR | O_CLOEXEC);
-	if (do_bind(fd, idx) != -ENODEV)
+	fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
+	if (pw_bind(fd, idx) != -ENODEV)
 		return 4;
 	/* its own SAN 1 is another SAN */
 	if (pw_station_add(&nl, "x", 1, 3, -1) || pw_link_up(&nl, "x"))
@@ -562,21 +546,21 @@ TEST_F(threats, pages_of_a_station_gone)
 	EXPECT_EQ(-1, mprotect((void *)res, page, PROT_READ | PROT_WRITE));
 	EXPECT_EQ(EACCES, errno);
 	op[0] = 11;
-	EXPECT_EQ(0, cmd(self->fd, PACKETWAY_IOC_ATON_COMMAND, &c));
+	EXPECT_EQ(0, pw_ioctl(self->fd, PACKETWAY_IOC_ATON_COMMAND, &c));
 	EXPECT_EQ(11, c.out_v1);
 	for (i = 0; i < 64; i++)
 		before[i] = res[i];
 	ASSERT_EQ(0, pw_link_del(&self->nl, "a"));
-	EXPECT_EQ(-ENODEV, cmd(self->fd, PACKETWAY_IOC_ATON_COMMAND, &c));
+	EXPECT_EQ(-ENODEV, pw_ioctl(self->fd, PACKETWAY_IOC_ATON_COMMAND, &c));
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, page, PROT_READ, MAP_SHARED, self->fd, 0));
 	EXPECT_EQ(ENODEV, errno);
 	/* the next station at this port has pages of its own */
 	ASSERT_EQ(0, pw_station_add(&self->nl, "a", 1, 0, -1));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "a"));
-	fd = open(DEV, O_RDWR | O_CLOEXEC);
-	ASSERT_EQ(0, do_bind(fd, pw_link_index(&self->nl, "a")));
+	fd = open(PW_DEV, O_RDWR | O_CLOEXEC);
+	ASSERT_EQ(0, pw_bind(fd, pw_link_index(&self->nl, "a")));
 	op[0] = 12345;
-	EXPECT_EQ(0, cmd(fd, PACKETWAY_IOC_ATON_COMMAND, &c));
+	EXPECT_EQ(0, pw_ioctl(fd, PACKETWAY_IOC_ATON_COMMAND, &c));
 	EXPECT_EQ(0, c.out_v1);
 	for (i = 0; i < 64; i++)
 		EXPECT_EQ(before[i], res[i]);

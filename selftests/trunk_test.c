@@ -88,52 +88,16 @@ static int dev_index[2];
 
 static int trunk_add(struct pw_genl *g, int who, const uint8_t *secret, bool insecure)
 {
-	struct sockaddr_in me = { .sin_family = AF_INET, .sin_port = htons(PORT) }, peer = me;
-	struct rtattr *nest, *half, *trunk;
-	struct pw_req r;
+	struct pw_trunk_req t = { .name = "t", .san = who + 1, .port = 9,
+				  .local = IP(who), .remote = IP(!who),
+				  .local_port = PORT, .remote_port = PORT,
+				  .dev = over_dev ? dev_index[who] : 0, .id = 77,
+				  .key = secret, .insecure = insecure };
 
-	me.sin_addr.s_addr = htonl(IP(who));
-	peer.sin_addr.s_addr = htonl(IP(!who));
-	pw_genl_init(&r, g->family, PACKETWAY_CMD_ROUTER_NEW, NLM_F_ACK);
-	nest = pw_genl_nest(&r, PACKETWAY_A_ROUTER);
-	pw_req_put(&r, PACKETWAY_A_ROUTER_NAME, "t", 2);
-	half = pw_genl_nest(&r, PACKETWAY_A_ROUTER_HALF);
-	pw_req_u32(&r, PACKETWAY_A_HALF_SAN, who + 1);
-	pw_req_u32(&r, PACKETWAY_A_HALF_PORT, 9);
-	pw_req_end(&r, half);
-	trunk = pw_genl_nest(&r, PACKETWAY_A_ROUTER_TRUNK);
-	if (over_dev) {
-		pw_req_u32(&r, PACKETWAY_A_TRUNK_DEV, dev_index[who]);
-		pw_req_u32(&r, PACKETWAY_A_TRUNK_ID, 77);
-	} else {
-		pw_req_put(&r, PACKETWAY_A_TRUNK_LOCAL, &me, sizeof(me));
-		pw_req_put(&r, PACKETWAY_A_TRUNK_REMOTE, &peer, sizeof(peer));
-	}
-	if (secret)
-		pw_req_put(&r, PACKETWAY_A_TRUNK_KEY, secret, 32);
-	if (insecure)
-		pw_req_put(&r, PACKETWAY_A_TRUNK_INSECURE, NULL, 0);
-	pw_req_end(&r, trunk);
-	pw_req_end(&r, nest);
-	return pw_nl_talk(&g->nl, &r);
+	return pw_trunk_add(g, &t);
 }
 
-static uint64_t trunk_stat(struct pw_genl *g, int stat)
-{
-	struct rtattr *nest, *a;
-	uint64_t v = ~0ULL;
-
-	if (pw_router_cmd(g, PACKETWAY_CMD_ROUTER_GET, "t"))
-		return v;
-	nest = pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_ROUTER);
-	nest = pw_attr_in(nest, PACKETWAY_A_ROUTER_TRUNK);
-	a = pw_attr_in(pw_attr_in(nest, PACKETWAY_A_TRUNK_STATS), stat);
-	if (a)
-		memcpy(&v, RTA_DATA(a), sizeof(v));
-	return v;
-}
-
-#define TSTAT(who, what) trunk_stat(&self->g[who], PACKETWAY_A_TRUNK_STAT_##what)
+#define TSTAT(who, what) pw_trunk_stat(&self->g[who], "t", PACKETWAY_A_TRUNK_STAT_##what)
 
 /* until half @who knows the station on the other side, or not */
 static bool reaches(struct pw_genl *g, int who, bool want, double seconds)
