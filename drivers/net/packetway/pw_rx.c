@@ -51,12 +51,6 @@ static enum pw_drop pw_rx_parse_drop(int err)
 	}
 }
 
-/* Is the message as plain as can be: header, data, TAIL? */
-static bool pw_rx_plain(const struct pw_eep_view *v)
-{
-	return !v->h && !v->ot_len;
-}
-
 static int pw_rx_parse(struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
 {
 	u8 tail[PW_EEP_TAIL_LEN];
@@ -68,7 +62,8 @@ static int pw_rx_parse(struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
 	if (err == -EAGAIN)
 		return PW_DROP_RX_NOMEM;
 
-	if (!err && likely(pw_rx_plain(v))) {
+	/* most messages have no options: header, data, TAIL */
+	if (!err && likely(!v->h && !v->ot_len)) {
 		const u8 *p = skb_header_pointer(skb, v->tail_off, sizeof(tail), tail);
 
 		err = p ? pw_eep_parse_trailer(p, sizeof(tail), v) : PW_EEP_E_TAIL;

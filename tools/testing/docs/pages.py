@@ -6,6 +6,8 @@ pages.py commands PAGE   the commands of a page, each ended by a NUL
 pages.py links TOP       TAP: every file that a page names is there
 pages.py functions TOP   TAP: every function that a page names is in the source, and
                          calls the one that an arrow leads to
+pages.py chains TOP      TAP: the paths of a frame through files, in the order of calls, are
+                         those of the source, and return seldom to a file that they left
 """
 import glob
 import os
@@ -120,6 +122,85 @@ def arrows(text):
         above = {**above, **row} if row else {}
 
 
+# a path in a page: rows of a file and its functions, then the number of returns
+CHAIN = re.compile(r"^((?:    +[\w/.]+ +pw_.*\n(?: {9,}pw_.*\n)*)+)\n(\d+) returns? to a file already left", re.M)
+ROW = re.compile(r"^    +([\w/.]+) +(pw_.*(?:\n {9,}pw_.*)*)$", re.M)
+RETURNS_MAX = 5
+# who takes one of these has the frame in its hands
+FRAME = re.compile(r"struct (sk_buff|pw_skb_cb|pw_fab_msg|pw_eep_view) \*")
+DRIVER = "drivers/net/packetway"
+
+
+def definitions(top):
+    """Of the module: (file, name) -> (parameters, body)."""
+    found = {}
+    for path in glob.glob(os.path.join(top, DRIVER, "**", "*.c"), recursive=True):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        for m in re.finditer(r"^\w[\w\s*]*?[\s*](pw_\w+)\(([^;{}]*)\)\n\{\n(.*?)^\}", text, re.M | re.S):
+            found[os.path.relpath(path, os.path.join(top, DRIVER)), m[1]] = m[2], m[3]
+    return found
+
+
+def chain_faults(rows, claimed, source, tables):
+    """What is wrong with one path; @tables: text in which functions are given as operations."""
+    wrong, walked, left, last, returns = [], [], set(), None, 0
+    otherwise = {name for file, names in rows if file == "otherwise" for name in names}
+    rows = [(file, names) for file, names in rows if file != "otherwise"]
+    for file, names in rows:
+        if file in left:
+            returns += 1
+        if last:
+            left.add(last)
+        if file == last:
+            wrong.append(f"two rows for {file}, one behind the other")
+        last = file
+        for name in names:
+            # a folder of the core is one place: what goes on there has pages of its own
+            at = [(path, n) for path, n in source if n == name and
+                  (path == file or (file.endswith("/") and path.startswith(file)))]
+            if not at:
+                wrong.append(f"{file} has no {name}")
+                continue
+            if not any(re.search(rf"\b{name}\(", source[w][1]) for w in walked) and \
+                    not re.search(rf"(?:=|,) *{name}\b", tables) and not file.endswith("/"):
+                wrong.append(f"no function before it calls {name}")
+            walked += at
+    listed = {name for _, name in walked}
+    takes = {name for (path, name), (params, _) in source.items() if FRAME.search(params)}
+    for path, name in walked:
+        if path.startswith("core/"):
+            continue
+        called = set(re.findall(r"\b(pw_\w+)\(", source[path, name][1])) & takes
+        wrong += [f"{name} calls {other}" for other in sorted(called - listed - otherwise)]
+    if returns != claimed:
+        wrong.append(f"{returns} returns, not {claimed}")
+    if returns > RETURNS_MAX:
+        wrong.append(f"more than {RETURNS_MAX} returns")
+    return wrong
+
+
+def chains(top):
+    source = definitions(top)
+    tables = ""
+    for path in glob.glob(os.path.join(top, DRIVER, "*.c")):
+        with open(path, encoding="utf-8") as f:
+            tables += f.read()
+    with open(os.path.join(top, "Documentation/networking/packetway.rst"), encoding="utf-8") as f:
+        found = CHAIN.findall(f.read())
+    bad = len(found) != 2
+    print(f"{'not ' if bad else ''}ok 1 - {len(found)} paths of a frame are in the page")
+    for n, (text, claimed) in enumerate(found, 2):
+        rows = [(file, names.split()) for file, names in ROW.findall(text)]
+        wrong = chain_faults(rows, int(claimed), source, tables)
+        bad += bool(wrong)
+        print(f"{'not ' if wrong else ''}ok {n} - from {rows[0][1][0]}: {claimed} returns to a file already left")
+        for what in wrong:
+            print(f"# {what}")
+    print(f"1..{len(found) + 1}")
+    return bad
+
+
 def sources(top):
     for directory in ("drivers", "include", "uapi", "tools", "selftests"):
         yield from glob.glob(os.path.join(top, directory, "**", "*.[ch]"), recursive=True)
@@ -161,7 +242,7 @@ def functions(top):
 if sys.argv[1] == "commands":
     for command in commands(sys.argv[2]):
         sys.stdout.write(command + "\0")
-elif sys.argv[1] in ("links", "functions"):
+elif sys.argv[1] in ("links", "functions", "chains"):
     sys.exit(1 if globals()[sys.argv[1]](sys.argv[2]) else 0)
 else:
     sys.exit(__doc__)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh BUILD: files and functions that pages and MAINTAINERS name are there, and every
-# page that prints commands is in the test that runs them.
+# run.sh BUILD: files and functions that pages and MAINTAINERS name are there, every page
+# that prints commands is in the test that runs them, and the path of a frame is as the page
+# says.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -9,7 +10,7 @@ here=$top/tools/testing/docs
 # shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
 . "$top/scripts/lib/tap"
 cd "$top" || exit 1
-for what in links functions; do
+for what in links functions chains; do
 	while read -r verdict; do
 		case $verdict in
 		ok\ *) tap_result 0 "$what: ${verdict#* - }" ;;
