@@ -11,7 +11,8 @@ status() { "$@" >/dev/null 2>&1; echo $?; }
 says() { { "$@" >/dev/null; } 2>&1; }
 
 tap_is "an unknown verb is wrong" "$(status pwctl sand)" 1
-tap_is "and is named" "$(says pwctl sand)" "pwctl: unknown command 'sand', see 'pwctl help'"
+tap_is "and is named" "$(says pwctl sand)" \
+	"pwctl: unknown command 'sand' (did you mean 'san' or 'send'?), see 'pwctl help'"
 tap_is "an unknown command of a group" "$(says pwctl aton foo)" \
 	"pwctl: aton: unknown command 'foo', see 'pwctl aton help'"
 tap_is "an unknown key" "$(says pwctl san add 3 color red)" \

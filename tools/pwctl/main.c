@@ -63,8 +63,7 @@ static const struct verb verbs[] = {
 	{ "name", .sub = name_verbs, .what = "nodes that half-routers know" },
 	{ "resolve", cmd_resolve, 0, resolve_words, "a node, and the routes to it",
 	  "asks the half-routers of a station's SAN (TELL, GVL2); with san, asks the\n"
-	  "        kernel for all routes from a SAN of this namespace\n"
-	  "        pwctl resolve b1 san 1" },
+	  "        kernel for all routes from a SAN of this namespace" },
 	{ "aton", .sub = aton_verbs,
 	  .what = "commands that the ring executes, operands, standing commands" },
 	{ "ping", cmd_ping, 0, ping_words, "EEP echo, by address or by source route",
@@ -73,8 +72,7 @@ static const struct verb verbs[] = {
 	  "half-routers on the route, with the virtual time to each",
 	  "entry (addr) and exit (out) of each router, and how long a message takes to\n"
 	  "        reach it: in virtual nanoseconds of the fabrics, and in microseconds there\n"
-	  "        and back\n"
-	  "        pwctl trace 00:03:02 by-route" },
+	  "        and back" },
 	{ "send", cmd_send, 0, send_words, "send one EEP message",
 	  "with wait, messages that arrive within that time are shown" },
 	{ "esp", .sub = esp_verbs,
@@ -87,22 +85,22 @@ static const struct verb verbs[] = {
 	  "of stations, SANs, rings, fabrics, routers, trunks, ESP and POETS, here or in a lab.\n"
 	  "        -o replaces a file at once, as the textfile collector of node_exporter needs it;\n"
 	  "        --listen answers GET /metrics, on 127.0.0.1 unless an address is given. With -j\n"
-	  "        the counters as JSON, which `from` reads\n"
-	  "        pwctl metrics -o /var/lib/prometheus/node-exporter/packetway.prom\n"
-	  "        pwctl metrics lab ring8 --listen 9101" },
+	  "        the counters as JSON, which `from` reads" },
 	{ "events", cmd_events, 0, events_words, "changes as they happen",
 	  "of SANs, stations, routers and routes; trace adds all tracepoints, event one" },
 	{ "monitor", cmd_events, 0, events_words, "older name of events" },
 	{ "capture", cmd_capture, 0, capture_words, "capture with the dissector",
 	  "at a device, or at a pwmon device that is made for the capture (monitor): all\n"
 	  "        frames of this namespace's SANs, ring packets and cells at every hop; tshark\n"
-	  "        with the dissector, or tcpdump; other words are passed on to it\n"
-	  "        pwctl capture dev pw0 -c 5 -V -Y pweep\n"
-	  "        pwctl -n LAB capture ring -c 8" },
+	  "        with the dissector, or tcpdump; other words are passed on to it" },
 	{ "fault", .sub = fault_verbs, .what = "injected faults, seeded (debugfs)" },
 	{ "lab", .sub = lab_verbs, .what = "networks of namespaces from one file" },
 	{ "experiment", .sub = experiment_verbs,
 	  .what = "the published measurements of the fabric beside ours" },
+	{ "doctor", cmd_doctor, 0, doctor_words,
+	  "what of this machine works with packetway, and what to do about the rest",
+	  "kernel, module, versions, options, /dev/packetway, capabilities, limits, programs;\n"
+	  "        status 2 if something is missing that every use needs" },
 	{ "top", cmd_top, 0, top_words, "live view of the ring and the stations",
 	  "ten times a second; q quits. once: a snapshot with totals" },
 	{ "help", show_help, 0, help_words, "this text, or more about a verb" },
@@ -113,8 +111,9 @@ static enum status show_help(const struct verb *v, int argc, char **argv)
 {
 	if (argc)
 		return help("", verbs, argc, argv);
-	printf("usage: pwctl [-j] [-p] [-n NETNS] VERB ...\n"
-	       "  -j  JSON, -p  indented JSON, -n NETNS  in that network namespace, -V  version\n"
+	printf("usage: pwctl [-j] [-p] [-c[=always|auto|never]] [-n NETNS] VERB ...\n"
+	       "  -j  JSON, -p  indented JSON, -c  colours, -n NETNS  in that network namespace,\n"
+	       "  -V  version\n"
 	       "  Words may be cut short: `pwctl sa sh`.\n\n");
 	help("", verbs, 0, NULL);
 	printf("\nexamples:\n"
@@ -136,8 +135,28 @@ enum status pwctl(int argc, char **argv)
 	return dispatch("", verbs, argc, argv);
 }
 
+/* "-c", "--color", also with "=always", "=auto" or "=never"; as ip(8) */
+static bool color_option(const char *o, enum status *st)
+{
+	const size_t n = strcspn(o, "=");
+	const char *when = o[n] ? o + n + 1 : "always";
+
+	if (strncmp(o, "-c", n) && strncmp(o, "-color", n) && strncmp(o, "--color", n))
+		return false;
+	if (n != 2 && n != 6 && n != 7)
+		return false;
+	if (strcmp(when, "always") && strcmp(when, "auto") && strcmp(when, "never"))
+		*st = usage("%.*s: '%s' is not one of always|auto|never", (int)n, o, when);
+	opt_color = !strcmp(when, "always") || (!strcmp(when, "auto") && isatty(STDOUT_FILENO));
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	static const char *const options[] = {
+		"--json", "--pretty", "--version", "--help", "--color",
+	};
+	enum status st = ST_OK;
 	const char *ns = NULL, *o;
 	int i, err;
 
@@ -156,8 +175,12 @@ int main(int argc, char **argv)
 			return show_help(NULL, 0, NULL);
 		} else if (!strcmp(o, "-n") && i + 1 < argc) {
 			ns = argv[++i];
+		} else if (color_option(o, &st)) {
+			if (st)
+				return st;
 		} else {
-			return usage("unknown option '%s'", o);
+			return usage("unknown option '%s'%s", o,
+				     did_you_mean(o, options, N(options)));
 		}
 	}
 	if (i == argc) {

@@ -61,7 +61,7 @@ static const struct family families[] = {
 	{ "station_drops", COUNTER, NULL, "Frames that the station dropped, by reason." },
 	{ "eep_sent_frames", COUNTER, "frames", "EEP frames sent, by kind of destination." },
 	{ "eep_own_frames", COUNTER, "frames", "EEP frames that the kernel made at this station and sent." },
-	{ "eep_limited_frames", COUNTER, "frames", "EEP frames that the kernel made and did not send because too many were under way or the rate was too high, by kind." },
+	{ "eep_limited_frames", COUNTER, "frames", "EEP frames that the kernel made and did not send because of a limit, by kind." },
 	{ "eep_queue_stops", COUNTER, NULL, "Times that the station's queue stopped because its port was full." },
 	{ "eep_received_messages", COUNTER, "messages", "EEP messages received and accepted." },
 	{ "eep_received_ip", COUNTER, NULL, "EEP messages that carried IP to the stack." },

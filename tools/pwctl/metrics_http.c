@@ -92,7 +92,7 @@ static void forget(struct client *c)
 }
 
 static void respond(struct client *c, const char *status, const char *type, const char *body,
-		   size_t len, bool head)
+		    size_t len, bool head)
 {
 	FILE *f = open_memstream(&c->out, &c->out_len);
 

@@ -174,28 +174,32 @@ enum status genl_open(struct genl *g)
 	int err = genl_find(g);
 
 	if (err == -ENOENT)
-		return fail(0, "this kernel has no packetway; is the module loaded?");
+		return fail(0, "this kernel has no packetway, see 'pwctl doctor'");
 	return err ? fail(err, "generic netlink family " PACKETWAY_GENL_NAME) : ST_OK;
 }
 
-enum status genl_begin(struct genl *g, int cmd, int flags, int nest)
+/* the family is looked up when the request is sent: wrong words are found without it */
+void genl_begin(struct genl *g, int cmd, int flags, int nest)
 {
-	enum status st = genl_open(g);
-
-	if (st)
-		return st;
-	genl_header(g, g->family, cmd, PACKETWAY_GENL_VERSION, flags);
+	memset(g, 0, sizeof(*g));
+	genl_header(g, 0, cmd, PACKETWAY_GENL_VERSION, flags);
 	g->nest = nest ? mnl_attr_nest_start(g->h, nest) : NULL;
-	return ST_OK;
 }
 
 enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, const char *what)
 {
-	if (!st) {
-		if (g->nest)
-			mnl_attr_nest_end(g->h, g->nest);
-		st = nl_do(&g->nl, g->h, cb, data, what);
-	}
+	struct genl found;
+
+	if (st)
+		return st;
+	if (g->nest)
+		mnl_attr_nest_end(g->h, g->nest);
+	st = genl_open(&found);
+	if (st)
+		return st;
+	g->nl = found.nl;
+	g->h->nlmsg_type = found.family;
+	st = nl_do(&g->nl, g->h, cb, data, what);
 	nl_close(&g->nl);
 	return st;
 }
@@ -203,7 +207,7 @@ enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, co
 enum status genl_dump(int cmd, mnl_cb_t cb, void *data, const char *what)
 {
 	struct genl g;
-	enum status st = genl_begin(&g, cmd, NLM_F_DUMP, 0);
 
-	return st ? st : genl_end(&g, ST_OK, cb, data, what);
+	genl_begin(&g, cmd, NLM_F_DUMP, 0);
+	return genl_end(&g, ST_OK, cb, data, what);
 }

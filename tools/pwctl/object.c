@@ -295,9 +295,7 @@ static enum status object_get(const struct object *o, const struct verb *v, bool
 	enum status st;
 	struct genl g;
 
-	st = genl_begin(&g, o->get, dump || !argc ? NLM_F_DUMP : 0, argc ? o->nest : 0);
-	if (st)
-		return st;
+	genl_begin(&g, o->get, dump || !argc ? NLM_F_DUMP : 0, argc ? o->nest : 0);
 	out_begin(false);
 	st = genl_end(&g, words_each(v, argc, argv, put_word, g.h), show_cb, (void *)o, o->name);
 	if (!st)
@@ -308,12 +306,9 @@ static enum status object_get(const struct object *o, const struct verb *v, bool
 static enum status object_change(const struct object *o, const struct verb *v, int cmd, int argc,
 				 char **argv)
 {
-	enum status st;
 	struct genl g;
 
-	st = genl_begin(&g, cmd, 0, o->nest);
-	if (st)
-		return st;
+	genl_begin(&g, cmd, 0, o->nest);
 	return genl_end(&g, words_each(v, argc, argv, put_word, g.h), NULL, NULL, o->name);
 }
 

@@ -2,7 +2,7 @@
 /* Output: JSON, or one line of text for each object. */
 #include "pwctl.h"
 
-bool opt_json, opt_pretty;
+bool opt_json, opt_pretty, opt_color;
 static json_t *list;
 static bool streaming;
 
@@ -47,6 +47,48 @@ void out_begin(bool stream)
 	if (stream)
 		setvbuf(stdout, NULL, _IOLBF, 0);
 }
+
+/* Colours ------------------------------------------------------------------ */
+
+const char *color(enum color c)
+{
+	/* as ip(8) has them: names cyan, addresses yellow, of IP magenta */
+	static const char *const codes[] = {
+		[C_NONE] = "\033[0m", [C_NAME] = "\033[36m", [C_ADDR] = "\033[33m",
+		[C_IP] = "\033[35m", [C_GOOD] = "\033[32m", [C_BAD] = "\033[31m",
+		[C_WARN] = "\033[1;33m",
+	};
+
+	return opt_color && !opt_json ? codes[c] : "";
+}
+
+static bool one_of(const char *word, const char *names)
+{
+	const char *name;
+	uint32_t i;
+	int n;
+
+	for (i = 0; (n = choice(names, i, &name)); i++)
+		if (strlen(word) == n && !strncmp(name, word, n))
+			return true;
+	return false;
+}
+
+static enum color color_of(const char *key, const json_t *v)
+{
+	const char *text = json_string_value(v);
+
+	if (one_of(key, "addr|node|peer|half-router|first|last|via|mothership|out"))
+		return C_ADDR;
+	if (one_of(key, "local|remote"))
+		return C_IP;
+	if (!strcmp(key, "state") && text)
+		return one_of(text, "up|running") ? C_GOOD :
+		       one_of(text, "down|stopped") ? C_BAD : C_NONE;
+	return C_NONE;
+}
+
+/* Text ---------------------------------------------------------------------- */
 
 static void text_value(const json_t *v)
 {
@@ -102,13 +144,18 @@ void out_item(const char *what, json_t *obj)
 		    (json_is_array(v) && !json_array_size(v)))
 			continue;
 		if (first && *what) {
+			fputs(color(C_NAME), stdout);
 			text_value(v);
-			putchar(':');
+			printf("%s:", color(C_NONE));
 		} else if (json_is_true(v)) {
-			printf("%s%s", first ? "" : " ", key);
+			printf("%s%s%s%s", first ? "" : " ", strcmp(key, "up") ? "" : color(C_GOOD), key,
+			       strcmp(key, "up") ? "" : color(C_NONE));
 		} else {
-			printf("%s%s ", first ? "" : " ", key);
+			const enum color c = color_of(key, v);
+
+			printf("%s%s %s", first ? "" : " ", key, c ? color(c) : "");
 			text_value(v);
+			fputs(c ? color(C_NONE) : "", stdout);
 		}
 		first = false;
 	}

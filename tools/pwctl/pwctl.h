@@ -89,7 +89,7 @@ struct word {
  * @arg: for @run
  * @words: what may follow
  * @what: what it does
- * @more: lines for `pwctl help VERB` only
+ * @more: lines for `pwctl help VERB` only; examples are in examples.c
  * @sub: the commands of a group
  */
 struct verb {
@@ -106,6 +106,8 @@ enum status usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum status fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 enum status dispatch(const char *group, const struct verb *table, int argc, char **argv);
 enum status help(const char *group, const struct verb *table, int argc, char **argv);
+/* " (did you mean ...?)" with the nearest of these names, or "" */
+const char *did_you_mean(const char *word, const char *const *names, int n);
 /* fill the structure at @to */
 enum status words(const struct verb *v, int argc, char **argv, void *to);
 /* the same with another function that takes each word */
@@ -122,6 +124,9 @@ int parse_addr(const char *text, uint32_t *addr);
 /* pairs of digits, with ':' or ' ' between them; how many bytes, or -EINVAL */
 int parse_hex(const char *text, uint8_t *out, size_t cap);
 
+/* examples.c: command lines for help, separated by newlines; "" if there are none */
+const char *examples(const char *group, const char *verb);
+
 /* main.c */
 enum status pwctl(int argc, char **argv);
 int enter_netns(const char *name);
@@ -131,7 +136,10 @@ extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
 
 /* out.c: a list of objects; in text the first member is the title */
-extern bool opt_json, opt_pretty;
+extern bool opt_json, opt_pretty, opt_color;
+enum color { C_NONE, C_NAME, C_ADDR, C_IP, C_GOOD, C_BAD, C_WARN };
+/* what switches to a colour, C_NONE: back; nothing without -c and in JSON */
+const char *color(enum color c);
 void out_begin(bool stream);
 void out_item(const char *what, json_t *obj);
 void out_end(void);
@@ -173,8 +181,8 @@ struct genl {
 enum status genl_open(struct genl *g);
 /* the same without a complaint; 0 or a negative errno */
 int genl_find(struct genl *g);
-/* a request with this nest, which genl_end() sends; it closes @g in any case */
-enum status genl_begin(struct genl *g, int cmd, int flags, int nest);
+/* a request with this nest, which genl_end() sends unless @st says that words were wrong */
+void genl_begin(struct genl *g, int cmd, int flags, int nest);
 enum status genl_end(struct genl *g, enum status st, mnl_cb_t cb, void *data, const char *what);
 
 /* all objects of a kind: @cb is called with every message */
@@ -244,6 +252,7 @@ extern const struct verb aton_verbs[], esp_verbs[], poets_verbs[], fault_verbs[]
 extern const struct verb experiment_verbs[], router_verbs[], route_verbs[], name_verbs[];
 extern const struct word resolve_words[], ping_words[], trace_words[], send_words[], stats_words[];
 extern const struct word events_words[], capture_words[], top_words[], metrics_words[];
+extern const struct word doctor_words[];
 enum status cmd_resolve(const struct verb *v, int argc, char **argv);
 enum status cmd_ping(const struct verb *v, int argc, char **argv);
 enum status cmd_trace(const struct verb *v, int argc, char **argv);
@@ -251,6 +260,7 @@ enum status cmd_send(const struct verb *v, int argc, char **argv);
 enum status cmd_stats(const struct verb *v, int argc, char **argv);
 enum status cmd_events(const struct verb *v, int argc, char **argv);
 enum status cmd_capture(const struct verb *v, int argc, char **argv);
+enum status cmd_doctor(const struct verb *v, int argc, char **argv);
 enum status cmd_metrics(const struct verb *v, int argc, char **argv);
 enum status cmd_top(const struct verb *v, int argc, char **argv);
 

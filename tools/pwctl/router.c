@@ -173,9 +173,7 @@ static enum status router_add(const struct verb *v, int argc, char **argv)
 		return usage("router add: the second half is missing: san B[:PORT] or trunk");
 	if (a.trunk != (a.len[1] || a.ifindex))
 		return usage("router add: a trunk is `trunk udp LOCAL REMOTE` or `trunk dev ETH`");
-	st = genl_begin(&g, PACKETWAY_CMD_ROUTER_NEW, 0, PACKETWAY_A_ROUTER);
-	if (st)
-		return st;
+	genl_begin(&g, PACKETWAY_CMD_ROUTER_NEW, 0, PACKETWAY_A_ROUTER);
 	mnl_attr_put_strz(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
 	for (i = 0; i < a.halves; i++)
 		put_half(g.h, &a.half[i]);
@@ -188,9 +186,9 @@ static enum status router_add(const struct verb *v, int argc, char **argv)
 static enum status change(const struct verb *v, int nest, int argc, char **argv)
 {
 	struct genl g;
-	enum status st = genl_begin(&g, v->arg, 0, nest);
 
-	return st ? st : genl_end(&g, words_each(v, argc, argv, put_word, g.h), NULL, NULL, v->name);
+	genl_begin(&g, v->arg, 0, nest);
+	return genl_end(&g, words_each(v, argc, argv, put_word, g.h), NULL, NULL, v->name);
 }
 
 static enum status router_del(const struct verb *v, int argc, char **argv)
@@ -367,7 +365,8 @@ static void out_router(json_t *j, bool stats)
 		out_item("router", j);
 		return;
 	}
-	printf("router %s\n", json_string_value(json_object_get(j, "name")));
+	printf("router %s%s%s\n", color(C_NAME), json_string_value(json_object_get(j, "name")),
+	       color(C_NONE));
 	json_array_foreach(json_object_get(j, "halves"), i, v)
 		out_part("  san", v, stats);
 	v = json_object_get(j, "trunk");
@@ -502,11 +501,10 @@ static enum status router_show(const struct verb *v, int argc, char **argv)
 	struct genl g;
 
 	st = words(v, argc, argv, &a);
-	if (!st)
-		st = genl_begin(&g, PACKETWAY_CMD_ROUTER_GET, a.name ? 0 : NLM_F_DUMP,
-				a.name ? PACKETWAY_A_ROUTER : 0);
 	if (st)
 		return st;
+	genl_begin(&g, PACKETWAY_CMD_ROUTER_GET, a.name ? 0 : NLM_F_DUMP,
+		   a.name ? PACKETWAY_A_ROUTER : 0);
 	if (a.name)
 		mnl_attr_put_strz(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
 	return show(&g, ST_OK, a.name ? a.name : "routers", a.stats);
@@ -516,11 +514,10 @@ static enum status router_show(const struct verb *v, int argc, char **argv)
 static enum status dump(const struct verb *v, int argc, char **argv)
 {
 	struct genl g;
-	enum status st = genl_begin(&g, v->arg, NLM_F_DUMP, !argc ? 0 :
-				    v->arg == PACKETWAY_CMD_ROUTE_GET ? PACKETWAY_A_ROUTE :
-				    PACKETWAY_A_NODE);
 
-	return st ? st : show(&g, words_each(v, argc, argv, put_word, g.h), v->name, false);
+	genl_begin(&g, v->arg, NLM_F_DUMP, !argc ? 0 :
+		   v->arg == PACKETWAY_CMD_ROUTE_GET ? PACKETWAY_A_ROUTE : PACKETWAY_A_NODE);
+	return show(&g, words_each(v, argc, argv, put_word, g.h), v->name, false);
 }
 
 /* Resolving -------------------------------------------------------------------- */
@@ -544,13 +541,10 @@ const struct word resolve_words[] = {
 /* ask the kernel that has the SAN */
 static enum status resolve_san(const char *what, uint32_t san)
 {
-	enum status st;
 	struct genl g;
 	uint32_t addr;
 
-	st = genl_begin(&g, PACKETWAY_CMD_RESOLVE, 0, PACKETWAY_A_NODE);
-	if (st)
-		return st;
+	genl_begin(&g, PACKETWAY_CMD_RESOLVE, 0, PACKETWAY_A_NODE);
 	mnl_attr_put_u32(g.h, PACKETWAY_A_NODE_SAN, san);
 	if (parse_addr(what, &addr))
 		mnl_attr_put_strz(g.h, PACKETWAY_A_NODE_NAME, what);
@@ -645,10 +639,7 @@ const struct verb router_verbs[] = {
 	{ "add", router_add, 0, router_new,
 	  "two half-routers on two SANs; with a trunk the other half is on another host",
 	  "a trunk goes over UDP or over Ethernet frames (dev); it needs a secret, or\n"
-	  "        insecure, unless the other end is on this host or its links\n"
-	  "        pwctl router add ab san 1:15 san 2:15\n"
-	  "        pwctl router add t san 1 trunk udp 10.0.0.1:7777 10.0.0.2:7777 secret-file k\n"
-	  "        pwctl router add t san 1 trunk dev eth0" },
+	  "        insecure, unless the other end is on this host or its links" },
 	{ "del", router_del, PACKETWAY_CMD_ROUTER_DEL, router_one,
 	  "delete a router; routes through it are withdrawn" },
 	{}
@@ -677,8 +668,7 @@ const struct verb route_verbs[] = {
 	{ "show", dump, PACKETWAY_CMD_ROUTE_GET, route_which,
 	  "routes that half-routers know, of all SANs or of one" },
 	{ "add", route_change, PACKETWAY_CMD_ROUTE_NEW, route_new,
-	  "a static route; quality 0 is the best and the default, learnt routes have 1 or more",
-	  "pwctl route add 00:03:01-00:03:10 san 1 via 00:01:10" },
+	  "a static route; quality 0 is the best and the default, learnt routes have 1 or more" },
 	{ "del", route_change, PACKETWAY_CMD_ROUTE_DEL, route_one, "delete a static route" },
 	{}
 };

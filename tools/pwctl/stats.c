@@ -101,7 +101,7 @@ enum status cmd_stats(const struct verb *verb, int argc, char **argv)
 			out_item("station", j);
 			continue;
 		}
-		printf("station %s:\n", list[i].name);
+		printf("station %s%s%s:\n", color(C_NAME), list[i].name, color(C_NONE));
 		json_object_foreach(s, key, v)
 			if (a.all || !json_is_integer(v) || json_integer_value(v))
 				printf("    %-28s %lld\n", key, (long long)json_integer_value(v));

@@ -41,6 +41,82 @@ enum status fail(int err, const char *fmt, ...)
 	return ST_REFUSED;
 }
 
+/* Suggestions ---------------------------------------------------------------- */
+
+#define WORD_LEN 32
+#define NAMES_MAX 64
+
+/* insertions, deletions, exchanges and swaps of neighbours that make @b of @a */
+static int distance(const char *a, const char *b)
+{
+	int d[WORD_LEN + 1][WORD_LEN + 1], n = strlen(a), m = strlen(b), i, k, best;
+
+	if (n > WORD_LEN || m > WORD_LEN)
+		return WORD_LEN;
+	for (i = 0; i <= n; i++)
+		d[i][0] = i;
+	for (k = 0; k <= m; k++)
+		d[0][k] = k;
+	for (i = 1; i <= n; i++) {
+		for (k = 1; k <= m; k++) {
+			best = d[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+			if (d[i - 1][k] + 1 < best)
+				best = d[i - 1][k] + 1;
+			if (d[i][k - 1] + 1 < best)
+				best = d[i][k - 1] + 1;
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] &&
+			    d[i - 2][k - 2] + 1 < best)
+				best = d[i - 2][k - 2] + 1;
+			d[i][k] = best;
+		}
+	}
+	return d[n][m];
+}
+
+const char *did_you_mean(const char *word, const char *const *names, int n)
+{
+	static char text[160];
+	int len = strlen(word), limit, best = WORD_LEN, hits = 0, shown = 0, i, d;
+
+	/* one error in a short word, more in longer ones */
+	limit = len < 2 ? 0 : len < 6 ? 1 : len < 9 ? 2 : 3;
+	for (i = 0; i < n; i++) {
+		d = distance(word, names[i]);
+		hits = d < best ? 1 : hits + (d == best);
+		best = d < best ? d : best;
+	}
+	if (best > limit || hits > 3)
+		return "";
+	len = snprintf(text, sizeof(text), " (did you mean");
+	for (i = 0; i < n; i++)
+		if (distance(word, names[i]) == best)
+			len += snprintf(text + len, sizeof(text) - len, "%s '%s'",
+					!shown++ ? "" : shown == hits ? " or" : ",", names[i]);
+	snprintf(text + len, sizeof(text) - len, "?)");
+	return text;
+}
+
+static const char *nearest_verb(const char *word, const struct verb *v)
+{
+	const char *names[NAMES_MAX];
+	int n = 0;
+
+	for (; v->name && n < NAMES_MAX; v++)
+		names[n++] = v->name;
+	return did_you_mean(word, names, n);
+}
+
+static const char *nearest_key(const char *word, const struct word *w)
+{
+	const char *names[NAMES_MAX];
+	int n = 0;
+
+	for (; w && w->kind && n < NAMES_MAX; w++)
+		if (w->name)
+			names[n++] = w->name;
+	return did_you_mean(word, names, n);
+}
+
 /* Values ------------------------------------------------------------------- */
 
 int parse_u64(const char *text, uint64_t *v)
@@ -103,6 +179,20 @@ int choice(const char *names, uint32_t i, const char **name)
 	return strcspn(names, "|");
 }
 
+static const char *nearest_choice(const char *word, const char *list)
+{
+	char copy[16][WORD_LEN];
+	const char *names[16], *name;
+	int n = 0, len;
+
+	while (n < N(names) && (len = choice(list, n, &name)) && len < WORD_LEN) {
+		snprintf(copy[n], sizeof(copy[n]), "%.*s", len, name);
+		names[n] = copy[n];
+		n++;
+	}
+	return did_you_mean(word, names, n);
+}
+
 static enum status word_choice(const struct word *w, const char *text, uint32_t *v)
 {
 	const char *name;
@@ -115,7 +205,8 @@ static enum status word_choice(const struct word *w, const char *text, uint32_t 
 			return ST_OK;
 		}
 	}
-	return usage("%s: '%s' is not one of %s", w->name, text, w->value);
+	return usage("%s: '%s' is not one of %s%s", w->name, text, w->value,
+		     nearest_choice(text, w->value));
 }
 
 enum status word_store(void *to, const struct word *w, char **values)
@@ -205,7 +296,8 @@ enum status words_each(const struct verb *v, int argc, char **argv,
 	while (i < argc) {
 		w = find_word(v->words, argv[i], given, &alone);
 		if (!w)
-			return usage("%s: unknown key '%s'", full_name(v), argv[i]);
+			return usage("%s: unknown key '%s'%s", full_name(v), argv[i],
+				     nearest_key(argv[i], v->words));
 		n = w->kind == W_FLAG ? 0 : w->kind == W_CALL ? w->max : 1;
 		i += !alone;
 		if (i + n > argc)
@@ -253,15 +345,22 @@ static void help_words(const struct word *w, int column)
 static void help_verb(const char *group, const struct verb *v, bool more)
 {
 	const struct verb *s;
-	int column;
+	const char *line;
+	int column, n;
 
 	column = printf("  pwctl %s%s%s", group, *group ? " " : "", v->name);
 	for (s = v->sub; s && s->name; s++)
 		printf("%c%s", s == v->sub ? ' ' : '|', s->name);
 	help_words(v->words, column);
 	printf("\n        %s\n", v->what);
-	if (more && v->more)
+	if (!more)
+		return;
+	if (v->more)
 		printf("        %s\n", v->more);
+	for (line = examples(group, v->name); *line; line += line[n] ? n + 1 : n) {
+		n = strcspn(line, "\n");
+		printf("        example: %.*s\n", n, line);
+	}
 }
 
 static bool is_help(const char *word)
@@ -294,9 +393,10 @@ enum status help(const char *group, const struct verb *table, int argc, char **a
 	int hits;
 
 	if (argc) {
+		group_now = group;
 		v = find_verb(table, argv[0], &hits);
 		if (!v)
-			return usage("unknown command '%s'", argv[0]);
+			return usage("unknown command '%s'%s", argv[0], nearest_verb(argv[0], table));
 		if (v->sub)
 			return help(v->name, v->sub, 0, NULL);
 		help_verb(group, v, true);
@@ -331,8 +431,9 @@ enum status dispatch(const char *group, const struct verb *table, int argc, char
 	}
 	if (!hits)
 		return !argc ? usage("%s: a command is missing", group) :
-		       *group ? usage("%s: unknown command '%s'", group, word) :
-				usage("unknown command '%s'", word);
+		       *group ? usage("%s: unknown command '%s'%s", group, word,
+				      nearest_verb(word, table)) :
+				usage("unknown command '%s'%s", word, nearest_verb(word, table));
 	fprintf(stderr, "pwctl: %s%s'%s' may be", group, *group ? ": " : "", word);
 	for (v = table; v->name; v++)
 		if (!strncmp(v->name, word, strlen(word)))

@@ -37,7 +37,7 @@ offered() {
 
 tap_is "a verb" "$(offers exp)" "experiment "
 tap_is "two that begin alike" "$(offers rout)" "route router "
-for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top; do
+for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top doctor; do
 	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh BUILD: what pwctl says without the module: the nearest word for an unknown one,
+# examples in the help of each verb, colours, doctor.
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+PATH=${1:-$top/build}:$PATH
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
+
+says() { { pwctl "$@" >/dev/null; } 2>&1; }
+
+# the nearest word: left out, too much, exchanged, swapped; several; none
+tap_is "a verb" "$(says statoin show)" "pwctl: unknown command 'statoin' (did you mean 'station'?), see 'pwctl help'"
+tap_is "two that are equally near" "$(says sand)" \
+	"pwctl: unknown command 'sand' (did you mean 'san' or 'send'?), see 'pwctl help'"
+tap_is "a verb of a group" "$(says aton majorty)" \
+	"pwctl: aton: unknown command 'majorty' (did you mean 'majority'?), see 'pwctl aton help'"
+tap_is "of help" "$(says help rotuer)" "pwctl: unknown command 'rotuer' (did you mean 'router'?), see 'pwctl help'"
+tap_is "a key" "$(says san add 3 prots 4)" \
+	"pwctl: san add: unknown key 'prots' (did you mean 'ports'?), see 'pwctl san help'"
+tap_is "a value" "$(says san add 3 engine fats)" \
+	"pwctl: engine: 'fats' is not one of none|fast|rtl (did you mean 'fast'?), see 'pwctl san help'"
+tap_is "an option" "$(says --jsn san show)" "pwctl: unknown option '--jsn' (did you mean '--json'?), see 'pwctl help'"
+tap_is "nothing is near" "$(says xyzzy)" "pwctl: unknown command 'xyzzy', see 'pwctl help'"
+tap_is "a word of one letter" "$(says san add 3 engine x)" \
+	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
+long=$(printf 'station%.0s' {1..40})
+tap_is "a word longer than any" "$(says "$long")" "pwctl: unknown command '$long', see 'pwctl help'"
+
+# examples: each verb has one that begins with it
+n=0
+for verb in $(pwctl help | sed -n 's/^  pwctl \([a-z][a-z-]*\).*/\1/p' | sort -u); do
+	sub=$(pwctl help | sed -n "s/^  pwctl $verb \\([a-z-]*|[a-z|-]*\\|show\\)\$/\\1/p" | tr '|' ' ')
+	for s in ${sub:--}; do
+		what=$verb${sub:+ $s}
+		text=$(if [ "$s" = - ]; then pwctl help "$verb"; else pwctl "$verb" "$s" --help; fi)
+		tap_ok "$what has an example" grep -qE "^        example: pwctl (-[a-z]+ )?(-n [a-z0-9]+ |ring8 )?$what( |\$)" <<<"$text"
+		n=$((n + 1))
+	done
+done
+tap_ok "all verbs were looked at ($n)" test "$n" -ge 53
+tap_is "the short list has none" "$(pwctl help | grep -c 'example: ')" 0
+
+# colours
+tap_is "-c=x" "$(says -c=x san show)" "pwctl: -c: 'x' is not one of always|auto|never, see 'pwctl help'"
+tap_ok "-c: always" grep -q $'\033\[3[1-3]m' <(pwctl -c doctor)
+tap_not "-c=auto: not into a pipe" grep -q $'\033' <(pwctl -c=auto doctor)
+tap_not "-c=never" grep -q $'\033' <(pwctl -c=never doctor)
+tap_not "none without -c" grep -q $'\033' <(pwctl doctor)
+tap_not "none in JSON" grep -q $'\033' <(pwctl -c -j doctor)
+tap_ok "-c=auto: on a terminal" sh -c "script -qec 'pwctl -c=auto doctor' /dev/null </dev/null | grep -q '$(printf '\033')'"
+
+# doctor
+pwctl -j doctor >"${TMPDIR:-/tmp}/doctor.$$"
+status=$?
+json=$(cat "${TMPDIR:-/tmp}/doctor.$$")
+rm -f "${TMPDIR:-/tmp}/doctor.$$"
+bad=$(jq '[.[] | select(.verdict == "bad")] | length' <<<"$json")
+tap_is "doctor: the status says whether a line is bad" "$status" "$((bad > 0 ? 2 : 0))"
+tap_is "what is not good says what to do" "$(jq '[.[] | select(.verdict != "ok" and (.todo | not))] | length' <<<"$json")" 0
+tap_is "what is good does not" "$(jq '[.[] | select(.verdict == "ok" and .todo)] | length' <<<"$json")" 0
+tap_is "the kernel that runs" "$(jq -r '.[] | select(.check == "kernel") | .found | split(" ")[0]' <<<"$json")" "$(uname -r)"
+tap_ok "it looks at more" test "$(jq 'map(.check) | unique | length' <<<"$json")" -ge 5
+if [ ! -e /sys/module/packetway ]; then
+	tap_is "without the module it is bad" "$(jq -r '.[] | select(.check == "module") | .verdict' <<<"$json")" bad
+	tap_is "and other verbs name it" "$(says san show)" "pwctl: this kernel has no packetway, see 'pwctl doctor'"
+fi
+tap_is "without capabilities there are notes" \
+	"$(setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups pwctl -j doctor 2>/dev/null |
+		jq '[.[] | select(.check == "capability" and .verdict == "note")] | length')" 3
+tap_is "it takes no words" "$(says doctor who)" "pwctl: doctor: unknown key 'who', see 'pwctl doctor help'"
+tap_done
