@@ -28,7 +28,7 @@ tap_is "refused: a station that is not there" \
 # a thousand devices on 16 stations
 laps=3
 change ".properties.laps = $laps"
-pwctl -j poets run "$dir/x.json" csv "$dir/ring.csv" >"$dir/out" 2>"$dir/err"
+pwctl -j poets run "$dir/x.json" timeout 3000 csv "$dir/ring.csv" >"$dir/out" 2>"$dir/err"
 tap_is "ring: all ends well" $? 0
 cat "$dir/err"
 tap_is "ring: what it did" \
@@ -45,7 +45,7 @@ tap_is "ring: and all packets are in them" \
 tap_is "nothing is left" "$(pwctl -j poets show)" "[]"
 
 # values of the last report, step by step in one place
-pwctl poets run "$dir/heat.json" log "$dir/log" >"$dir/out" 2>&1
+pwctl poets run "$dir/heat.json" timeout 3000 log "$dir/log" >"$dir/out" 2>&1
 tap_is "heat: all ends well" $? 0
 steps=$(sed -n 's/.*converged after \([0-9]*\) steps.*/\1/p' "$dir/log")
 want=$(awk -v n=8 -v steps="${steps:-0}" 'BEGIN {
@@ -61,7 +61,7 @@ want=$(awk -v n=8 -v steps="${steps:-0}" 'BEGIN {
 tap_is "heat: the same as in one place" "$(sed -n 's/.*sum of values //p' "$dir/log")" "$want"
 echo "# converged after $steps steps"
 
-pwctl poets run "$dir/sssp.json" >"$dir/out" 2>&1
+pwctl poets run "$dir/sssp.json" timeout 3000 >"$dir/out" 2>&1
 tap_is "shortest paths: ends when it is quiet" $? 0
 tap_is "shortest paths" "$(sed -n 's/^supervisor: //p' "$dir/out" | tr '\n' ';')" \
 	"a 0;b 3;c 1;d 4;e 6;f is not reached;"
@@ -88,7 +88,7 @@ awk -v want="$dir/want" -v seed=7 -v n=200 'BEGIN {
 	for (i = 0; i < n; i++)
 		print "n[" i "] " (i in d ? d[i] : "is not reached") >want
 }' >"$dir/x.json"
-pwctl poets run "$dir/x.json" >"$dir/out" 2>&1
+pwctl poets run "$dir/x.json" timeout 3000 >"$dir/out" 2>&1
 tap_is "a random graph: ends when it is quiet" $? 0
 tap_is "a random graph: every distance" "$(sed -n 's/^supervisor: //p' "$dir/out" | cmp - "$dir/want" && echo same)" same
 
@@ -125,7 +125,7 @@ for i in $(seq 1 15); do pwctl station del "pw$i"; done
 # stations in namespaces of a lab
 tap_ok "lab" pwctl lab up "$PW_SELFTESTS/../Documentation/labs/ring8.yaml"
 change '.stations = [range(1; 9) | "ring8-s\(.)/pw0"] | .mothership = "ring8-s5/pw0" | .properties.laps = 1'
-pwctl -j poets run "$dir/x.json" >"$dir/out" 2>&1
+pwctl -j poets run "$dir/x.json" timeout 3000 >"$dir/out" 2>&1
 tap_is "in a lab: all ends well" $? 0
 tap_is "in a lab: what it did" "$(tail -n 1 "$dir/out" | jq -c '[.end, .stations, .handled, .lost]')" \
 	'["stopped",8,1000,0]'

@@ -583,9 +583,6 @@ static PW_UNUSED int pw_recv(int fd, void *buf, size_t len, struct sockaddr_ll *
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	socklen_t flen = sizeof(*from);
 
-	/* what must come may be late on a busy machine; what must not is waited for briefly */
-	if (ms >= 1500)
-		ms *= 10;
 	if (poll(&p, 1, pw_slow_kernel() ? ms * 4 : ms) != 1)
 		return -1;
 	return recvfrom(fd, buf, len, MSG_DONTWAIT | MSG_TRUNC, (void *)from, from ? &flen : NULL);
