@@ -224,6 +224,8 @@ void pw_fib_update(struct pw_san *san)
 	u32 i, n, max;
 
 	mutex_lock(&san->fib_lock);
+	/* a table that changes after it was gathered sets this again, under the half's lock */
+	WRITE_ONCE(san->fib_old, false);
 	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
 	e = kvmalloc_array(max + 1, sizeof(*e), PW_GFP);
 	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), PW_GFP);
@@ -253,6 +255,24 @@ void pw_fib_update(struct pw_san *san)
 	kvfree(e);
 	if (old)
 		kfree_rcu(old, rcu);
+}
+
+/**
+ * pw_fib_settle - let the routes follow all tables that the caller can have seen
+ * @san: the SAN
+ *
+ * Tables change first, routes after that. Process context, no lock of a half-router is held.
+ */
+void pw_fib_settle(struct pw_san *san)
+{
+	bool old;
+
+	/* one that is being built is published when the lock is free */
+	mutex_lock(&san->fib_lock);
+	old = READ_ONCE(san->fib_old);
+	mutex_unlock(&san->fib_lock);
+	if (old)
+		pw_fib_update(san);
 }
 
 /* the SAN is freed; it has no reader left */

@@ -1007,6 +1007,9 @@ int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info)
 		err = -ENOENT;
 	} else {
 		err = pw_resolve(msg, san, addr, name, info);
+		/* who is told of a node can send to it */
+		if (!err)
+			pw_fib_settle(san);
 		if (err == -ENOENT)
 			NL_SET_ERR_MSG(info->extack,
 				       "No half-router of this SAN knows the node");

@@ -177,6 +177,7 @@ struct pw_san {
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
 	struct mutex fib_lock;	/* fib, routes */
+	bool fib_old;		/* tables have changed since fib was built */
 	struct pw_fib *routes;	/* static routes; RTNL and fib_lock to change */
 	struct pw_fib *fib_notified;	/* rrp_work: what listeners have been told */
 	spinlock_t info_lock;	/* pw_port.info */

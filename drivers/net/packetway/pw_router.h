@@ -252,6 +252,7 @@ extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, b
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
 void pw_fib_update(struct pw_san *san);
+void pw_fib_settle(struct pw_san *san);
 void pw_fib_free(struct pw_san *san);
 int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		     struct netlink_ext_ack *extack);

@@ -962,6 +962,8 @@ static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 			changed = pw_rrp_down(h, &in, &out);
 		else
 			bad = PW_HALF_RRP_REFUSED;
+		if (changed)
+			WRITE_ONCE(h->san->fib_old, true);
 		spin_unlock(&h->lock);
 	}
 	if (bad != PW_HALF_STAT_NUM)
