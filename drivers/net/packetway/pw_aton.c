@@ -65,7 +65,7 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 	return PW_ATON_FAST_STEPS;
 }
 
-/* bit time up to which a ring that is wanted may run in one go: a few ring packets */
+/* bit time up to which a ring with commands may run at once: a few ring packets */
 static u64 pw_aton_horizon(const struct pw_aton *aton)
 {
 	return pw_ring_now(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
@@ -126,7 +126,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 			bool changed = pw_aton_standing_changed(&page->standing, cmd);
 
 			pw_aton_publish(&page->standing, cmd, time);
-			/* not if it was taken back since */
+			/* NULL: the command was removed since */
 			if (req->aif)
 				req->ran(req, changed);
 			continue;
@@ -153,7 +153,7 @@ static void pw_aton_finish(struct list_head *ended)
 /* up to where the ring may run now; aton->lock held */
 static u64 pw_aton_until(const struct pw_aton *aton)
 {
-	/* a waiting command asks again */
+	/* commands wait: run a horizon at a time */
 	if (aton->demand)
 		return max(aton->pace_until, pw_aton_horizon(aton));
 	return aton->pace_until;
@@ -173,7 +173,7 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	start = ktime_get_ns();
 	steps = pw_aton_budget(aton);
 	more = pw_ring_run(aton->ring, pw_aton_until(aton), steps) == PW_RING_MORE;
-	/* a ring so long that a poll takes more than it should */
+	/* a poll of such a long ring takes more than a softirq should */
 	leave = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
 	pw_aton_reap(aton, &ended);
 	more = more || aton->demand || pw_ring_ended(aton->ring);
@@ -181,7 +181,7 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
 
-	/* a full budget asks to be polled again, at once */
+	/* returning the full budget makes NAPI poll again at once */
 	if (more && !leave)
 		return budget;
 	napi_complete_done(napi, 0);
@@ -254,7 +254,7 @@ static void pw_aton_unlock(struct pw_aton *aton)
 		cond_resched();
 		spin_lock_bh(&aton->lock);
 		if (!aton->ring) {
-			/* the SAN has gone meanwhile, when all had ended */
+			/* the SAN was deleted meanwhile, after the last command had ended */
 			spin_unlock_bh(&aton->lock);
 			return;
 		}
@@ -327,7 +327,7 @@ static void pw_aton_repace(struct pw_aton *aton)
 	rcu_read_unlock();
 }
 
-/* the interface gives its standing command back; aton->lock held */
+/* remove the standing command of an interface; aton->lock held */
 static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_interface *aif)
 {
 	if (pw_ring_stand(aton->ring, aif->port.iface, NULL) == -EBUSY) {
@@ -360,7 +360,7 @@ void pw_aton_station_remove(struct pw_station *st)
 	__clear_bit(st->port, aton->attached);
 	pw_aton_unlock(aton);
 	pw_aton_kick(aton);
-	/* mappings hold the pages by themselves */
+	/* mappings hold references to the pages */
 	__free_page(st->aton.operands);
 	__free_page(st->aton.results);
 }
@@ -474,7 +474,7 @@ int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period)
 		st->aton.period = period;
 		aton->standing++;
 		pw_aton_repace(aton);
-		/* from now, however long the ring was left alone */
+		/* count from now, not from when the ring became idle */
 		aton->pace_until = pw_ring_now(aton->ring);
 		pw_aton_arm(aton);
 	}
@@ -769,7 +769,7 @@ void pw_aton_block_remove(struct pw_aton_block *block)
 	block->san = NULL;
 }
 
-/* the SAN's namespace goes: its files find their interfaces gone. RTNL */
+/* the SAN's namespace ends: take the interfaces away from its files. RTNL */
 void pw_aton_blocks_kill(struct pw_san *san)
 {
 	struct pw_aton_block *block, *next;

@@ -53,8 +53,8 @@ struct pw_station;
  * @aton: ring that it was given to, held until pw_aton_req_drop(); NULL: none
  * @aif: standing command: interface that it is installed at; aton->lock
  * @pf: file that issued it; NULL: a task waits on @done
- * @complete: tells @pf that the command has ended; BH off. NULL without @pf
- * @ran: standing command: tells @pf that it has run, and whether its result has changed;
+ * @complete: informs @pf that the command has ended; BH off. NULL without @pf
+ * @ran: standing command: informs @pf that it has run, and whether its result has changed;
  *	aton->lock held
  * @user_data: the program's
  * @out: SORT: result
@@ -147,7 +147,7 @@ struct pw_aton {
 
 	struct list_head blocks;	/* RTNL */
 	u32 extra;			/* RTNL: ring-only interfaces */
-	void *tap;			/* RTNL: for who listens, or NULL */
+	void *tap;			/* RTNL: room for captured ring packets, or NULL */
 	struct pw_san *san;
 };
 

@@ -114,7 +114,7 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 	return 0;
 }
 
-/* hand a request to the ring of the bound station; @period: it is to stand there */
+/* hand a request to the ring of the bound station; @period: of a standing command, else 0 */
 static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 period)
 {
 	struct pw_station *st;
@@ -372,7 +372,7 @@ int pw_ioc_aton_submit(struct pw_file *pf, void *arg)
 	return i ? 0 : err;
 }
 
-/* the next result for read(): a command's, else news of the standing one */
+/* the next result for read(): of a command, else a new one of the standing command */
 static bool pw_aton_next_result(struct pw_file *pf, struct packetway_aton_result *r)
 {
 	struct pw_aton_req *req;

@@ -147,7 +147,7 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return err;
 
 	err = op->handler(file->private_data, &karg);
-	/* an ATON command that went wrong tells how in its outputs */
+	/* the outputs of a failed ATON command say how it failed */
 	if (op->no_out || (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND))
 		return err;
 	return pw_ioctl_put(arg, &op->size, &karg, usize) ?: err;

@@ -4,7 +4,7 @@
 
 #include "pw_priv.h"
 
-/* the engine looks at the SAN's fabric settings anew; under RTNL */
+/* the SAN's fabric settings have changed: update the engine; under RTNL */
 void pw_engine_update(struct pw_san *san)
 {
 	struct pw_engine *eng = rtnl_dereference(san->engine);

@@ -51,7 +51,7 @@
 #define PW_FAB_WINDOW		256
 /* input units whose queues are read with the lock held */
 #define PW_FAB_QUEUES		64
-/* real time: a timer per event would leave no time for those who send */
+/* real time: a timer for each event would take all the time of a CPU */
 #define PW_FAB_TICK_NS		(20 * NSEC_PER_USEC)
 
 struct pw_fab_msg {
@@ -78,8 +78,8 @@ struct pw_fab {
 	bool rtl;
 	struct pw_fabric_ops ops;
 	struct list_head msgs;		/* all messages, see pw_fab_orphan() */
-	struct rb_root_cached pending;	/* not yet in the fabric */
-	struct pw_fab_msg *last;	/* of them */
+	struct rb_root_cached pending;	/* messages not yet in the fabric */
+	struct pw_fab_msg *last;	/* the last one of pending */
 	u64 window;			/* end of the cycles that are being run */
 	bool inside;			/* the last of them is not complete */
 	u32 slice;			/* steps of the model between two looks at the clock */
@@ -171,7 +171,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	rcu_read_lock();
 	st = pw_port_station(&san->port[dst]);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
-	/* its bytes are not needed again, unless cells that are repeated are to be seen */
+	/* its bytes are not needed again, unless the tap shows repeated cells */
 	if (m->dst != PW_PORT_GROUP && !fab->rtl && !pw_fabric_tapped(fab->f)) {
 		skb = m->skb;
 		m->skb = NULL;
@@ -284,7 +284,7 @@ static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 			      (uintptr_t)m, NULL);
 }
 
-/* a frame that the fabric does not take; counted by who sent it. RCU held */
+/* a frame that the fabric does not take; the sender counts it. RCU held */
 static void pw_fab_refuse(struct pw_san *san, u16 src, struct sk_buff *skb, enum pw_drop why)
 {
 	struct pw_end *e = pw_port_end(&san->port[src]);
@@ -318,7 +318,7 @@ static void pw_fab_enqueue(struct pw_fab *fab, struct pw_fab_msg *m)
 	struct rb_node **link = &fab->pending.rb_root.rb_node, *parent = NULL;
 	bool first = true, last = true;
 
-	/* mostly it is the last one */
+	/* most messages are appended */
 	if (fab->last && fab->last->cycle <= m->cycle) {
 		parent = &fab->last->node;
 		link = &parent->rb_right;
@@ -410,7 +410,7 @@ static u64 pw_fab_next(struct pw_fab *fab)
 	return m ? min(next, max(m->cycle, pw_fabric_now(fab->f))) : next;
 }
 
-/* what is called for every cell at every input unit costs; fab->lock held */
+/* enable only the hooks that are needed: they run for each cell; fab->lock held */
 static void pw_fab_hooks(struct pw_fab *fab)
 {
 	pw_fabric_hooks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
@@ -433,7 +433,7 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 
 	pw_fab_hooks(fab);
 	do {
-		/* a cycle's frames have gone and its messages are in before the model runs on */
+		/* deliver frames and offer messages of a cycle before the model continues */
 		if (!pw_fab_hand_over(fab) || (!fab->inside && !pw_fab_offer_due(fab)))
 			continue;
 		m = pw_fab_first(fab);

@@ -20,7 +20,7 @@ static void pw_none_destroy(struct pw_engine *eng)
 	kfree(eng);
 }
 
-/* one of many receivers goes without */
+/* no memory for the copy of one of many receivers: count it there */
 static void pw_none_nomem(struct pw_san *san, unsigned int port)
 {
 	struct pw_station *st = pw_port_station(&san->port[port]);

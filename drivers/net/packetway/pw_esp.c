@@ -224,7 +224,7 @@ void pw_esp_node_free(struct pw_esp *esp)
 	kvfree(esp->mem);
 }
 
-/* the data block has changed: so do the CRCs that go with it */
+/* recompute the CRCs of a data block that has changed */
 void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	struct pw_eep_elem el;
@@ -348,7 +348,7 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 	bool reflect = false, damaged = v->ei;
 	struct sk_buff *copy = NULL;
 
-	/* a capture sees it as it came */
+	/* captures get it as it was received */
 	if (!damaged && dev_nit_active(st->dev))
 		copy = skb_clone(skb, GFP_ATOMIC);
 	if (!damaged && pw_esp_node_skb(&st->esp, skb, v, &res)) {
@@ -372,7 +372,7 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 		return PW_OK;
 	}
 	if (copy) {
-		/* programs can tell by this that it was not for them */
+		/* pkt_type tells programs that it was not for them */
 		copy->pkt_type = PACKET_OTHERHOST;
 		pw_skb_strip(copy, v);
 		list_add_tail(&copy->list, up);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ESP at half-routers: what a message of type ESP meets on its way.
+ * ESP at half-routers: messages of type ESP that pass or end there.
  *
- *   pw_half_cross, pw_half_out -> pw_esp_pass : executed by the half it passes
- *   pw_half_local              -> pw_esp_end  : executed and sent back
+ *   pw_half_cross, pw_half_out_* -> pw_half_pass -> pw_esp_pass : executed in passing
+ *   pw_half_local                -> pw_esp_end                  : executed and sent back
  *
- * A frame that crosses a router passes two nodes, one on each SAN, and meets the
- * same two on its way back. Whatever a half-router cannot read it lets pass: the
- * end system will say what is wrong.
+ * A frame that crosses a router passes two nodes, one on each SAN, and the same two
+ * on its way back. A half-router forwards what it cannot parse; the end system answers
+ * with the error.
  */
 #include "pw_router.h"
 #include "pw_trace.h"
@@ -28,7 +28,7 @@ static bool pw_esp_wanted(struct sk_buff *skb, struct pw_eep_view *v)
 	return p && (p[0] & (PW_ESP_EXECUTE | PW_ESP_ERROR)) == PW_ESP_EXECUTE;
 }
 
-/* Is the data of a linear message as its sender meant it? */
+/* Is the data of a linear message undamaged? */
 static bool pw_esp_sound(const struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	if (v->ei || pw_cb(skb)->flags & PW_CB_ERROR)

@@ -4,8 +4,8 @@
  * whenever one of them has changed, read by stations and half-routers for each
  * frame that leaves by address.
  *
- * A SAN is known by one range. If half-routers tell different ranges, routes without a
- * trunk decide, then the range that was told first. Ranges of different SANs do not
+ * A SAN is known by one range. If half-routers announce different ranges, routes without a
+ * trunk decide, then the range that was announced first. Ranges of different SANs do not
  * overlap, by the same rule; the SAN's own addresses are in no other range.
  */
 #include <linux/mm.h>
@@ -370,7 +370,7 @@ static bool pw_fib_same_route(const struct pw_fib_entry *a, const struct pw_fib_
 }
 
 /**
- * pw_fib_notify_diff - notify how the routes from a SAN differ from those told before
+ * pw_fib_notify_diff - notify how the routes from a SAN differ from those reported before
  * @san: the SAN; from its rrp_work only
  */
 void pw_fib_notify_diff(struct pw_san *san)

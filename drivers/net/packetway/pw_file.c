@@ -160,7 +160,7 @@ void pw_file_station_gone(struct pw_station *st)
  * @first: number of the first one in the table
  * @n: how many there are
  *
- * The number tells only the command, so direction and size must be 0.
+ * The number has only the command: direction and size must be 0.
  *
  * Return: its index, safe against speculation, or -ENOTTY.
  */

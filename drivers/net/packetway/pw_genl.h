@@ -10,7 +10,7 @@
 extern struct genl_family pw_genl_family;
 
 /**
- * pw_genl_notify - tell the listeners of a namespace
+ * pw_genl_notify - report an event to the sockets of a namespace
  * @net: the namespace
  * @msg: a whole message, consumed; NULL (no memory for it) is not an error
  */

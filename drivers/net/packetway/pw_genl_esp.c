@@ -144,7 +144,7 @@ static struct pw_half *pw_esp_half(struct net *net, u32 addr)
 	return NULL;
 }
 
-/* whom a request names; RTNL */
+/* the station or half-router that a request names; RTNL */
 static int pw_esp_find(struct net *net, struct nlattr **tb, struct pw_esp_who *who,
 		       struct netlink_ext_ack *extack)
 {

@@ -328,7 +328,7 @@ static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 	return 0;
 }
 
-/* keys of a request: its buffer goes back to the allocator, and into the answer if it fails */
+/* wipe the keys of a request: its buffer is freed, and copied into the answer if it fails */
 static void pw_router_wipe(const struct nlattr *router)
 {
 	struct nlattr *trunk, *key;

@@ -22,7 +22,7 @@
 #include "pw_trace.h"
 #include "pw_trunk.h"
 
-/* what the front of a frame says; both halves go by it */
+/* where a frame goes, from its first bytes; computed once for both halves */
 struct pw_look {
 	enum { PW_LOOK_L2, PW_LOOK_ADDR, PW_LOOK_GROUP, PW_LOOK_BAD, PW_LOOK_NOMEM } kind;
 	int hdr_off;		/* where the header is; L2: negative if one must parse */
@@ -155,8 +155,8 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 }
 
 /*
- * ESP may be for this half to execute; if so and it says so, the frame ends here:
- * false. Parsing is for frames that need it, out of line, as is what it writes to.
+ * Let this half execute an ESP message. Return: false if the message ends here; then it
+ * is consumed. Other frames are recognized without parsing.
  */
 static bool pw_half_pass(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -166,7 +166,7 @@ static bool pw_half_pass(struct pw_half *h, struct sk_buff *skb, const struct pw
 	return pw_esp_pass(h, skb);
 }
 
-/* Does a group frame reach this SAN by the way that leads back to its source? */
+/* Is this half-router on the route back to the source of a group frame? */
 static bool pw_half_reverse_path(const struct pw_half *h, const struct sk_buff *skb, u32 hdr_off)
 {
 	u32 sa = get_unaligned_be24(skb->data + hdr_off + PW_EEP_OFF_SA);
@@ -264,7 +264,7 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 	}
 }
 
-/* EI moves on by one router; zeros need no hand laid on them */
+/* shift EI by one router; skip the write if it is zero and no error was seen */
 static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 {
 	bool error = pw_cb(skb)->flags & PW_CB_ERROR;
@@ -278,7 +278,7 @@ static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 	ei = get_unaligned_be64(p);
 	if (likely(!ei && !error))
 		return 0;
-	/* TAIL may lie in pages that are not ours to write to */
+	/* TAIL may lie in pages that are shared */
 	if (skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC))
 		return -ENOMEM;
 	put_unaligned_be64(pw_eep_ei_hop(ei, error), skb->data + skb->len - PW_EEP_TAIL_LEN);
@@ -287,7 +287,7 @@ static int pw_half_mark(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
-/* Are there optional headers, as far as one can tell without walking? */
+/* Are there optional headers, or must the frame be parsed to know? */
 static bool pw_half_has_options(const struct sk_buff *skb, const struct pw_look *l)
 {
 	return l->hdr_off < 0 || skb->data[l->hdr_off + PW_EEP_OFF_HRZ] & PW_EEP_H;
@@ -301,7 +301,7 @@ static noinline_for_stack int pw_half_trace(struct pw_half *h, struct sk_buff *s
 	do {
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
-	/* who receives it will say what is wrong */
+	/* the receiver answers a malformed message with ERR */
 	if (err || !v.hoptrace_len)
 		return err == -EAGAIN ? -ENOMEM : 0;
 	if (skb_ensure_writable(skb, v.hoptrace_off + v.hoptrace_len))
@@ -353,7 +353,7 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 	return pw_half_pass(h, skb, l);
 }
 
-/* one more router is passed, and the frame goes on at the other half */
+/* mark the frame as having passed a router and hand it to the peer half */
 static void pw_half_to_peer(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	if (!pw_half_cross(h, skb, l))
@@ -385,7 +385,7 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 		pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, PW_TE_ERR_UNK);
 		return;
 	}
-	/* it was brought here by a route; another one on this SAN is meant */
+	/* a source route ended here, but the destination is another node of this SAN */
 	if (++cb->hops > PW_HOPS_MAX) {
 		pw_half_drop(h, skb, PW_HALF_DROP_HOPS, PW_TE_ERR_GENERAL);
 		return;
@@ -455,8 +455,8 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 	struct pw_skb_cb *cb = pw_cb(skb);
 
 	pw_half_count(h, PW_HALF_RX);
-	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb,
-		    pw_cb(skb)->stamp);
+	pw_mon_record(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_IN, skb,
+		      pw_cb(skb)->stamp);
 	/* its sender's socket, namespace and device end here */
 	skb_orphan(skb);
 	skb_dst_drop(skb);
@@ -483,8 +483,8 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 }
 
 /*
- * May a frame be the next one that this CPU takes, though it has just come? Not if
- * others wait at @h, or its poll has them in hand: they were first.
+ * Let this CPU handle a frame next, without queue and softirq. Not if frames wait at @h or
+ * its poll is handling some: they were first.
  */
 static bool pw_half_ahead(struct pw_half *h, struct sk_buff *skb)
 {
@@ -503,7 +503,7 @@ static bool pw_half_arrive(struct pw_end *e, struct sk_buff *skb)
 {
 	struct pw_half *h = container_of(e, struct pw_half, end);
 
-	/* a half-router has limits of its own */
+	/* forwarded frames count against the limits of the half-router, not of the station */
 	pw_port_own_done(h->san, skb);
 	return pw_half_ahead(h, skb);
 }
@@ -532,7 +532,7 @@ const struct pw_end_ops pw_half_end_ops = {
 	.drop = pw_half_end_drop,
 };
 
-/* its last carrier is no longer charged for it */
+/* the port that sent it is charged no longer */
 static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
 {
 	if (pw_cb(skb)->flags & PW_CB_PEER)
@@ -559,7 +559,7 @@ static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)
 }
 
 /*
- * A frame at @h, and where it gets from there at once. A frame passes PW_HOPS_MAX
+ * Handle a frame at @h, and on its next hops if it reaches them at once. A frame passes PW_HOPS_MAX
  * routers at most, so this ends. BH off, RCU held.
  */
 static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
@@ -570,7 +570,7 @@ static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
 	hops->running = true;
 	pw_half_handle(h, skb);
 	while (unlikely(hops->n)) {
-		/* the oldest first; what it leads to goes behind the others */
+		/* the oldest first; frames that it causes are appended */
 		h = hops->next[0].half;
 		skb = hops->next[0].skb;
 		n = --hops->n;
@@ -606,7 +606,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 /**
  * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
  * @h: the half-router; nothing comes in from its SAN and its NAPI is disabled
- * @last: nothing comes from its peer half either
+ * @last: the peer half sends nothing either
  */
 void pw_half_drain(struct pw_half *h, bool last)
 {

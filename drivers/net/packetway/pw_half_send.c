@@ -9,7 +9,7 @@
 #include "pw_trunk.h"
 
 /**
- * pw_half_drop - count why a frame ends at a half-router, tell its source, free it
+ * pw_half_drop - count why a frame ends at a half-router, answer its source, free it
  * @h: the half-router
  * @skb: the frame, consumed
  * @why: counter
@@ -21,8 +21,8 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	struct sk_buff *err;
 
 	pw_half_count(h, why);
-	pw_mon_seen(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
-		    pw_cb(skb)->stamp);
+	pw_mon_record(h->san, PACKETWAY_MON_HALF, h->port, PACKETWAY_MON_DROPPED, skb,
+		      pw_cb(skb)->stamp);
 	trace_pw_half_drop(h, skb, why);
 	if (te && pw_skb_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
@@ -140,7 +140,7 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 	}
 	if (!peer)
 		goto unknown;
-	/* one's own port, or no route on this side: the other half's SAN */
+	/* the route leads through this half, or there is none: try the peer half's SAN */
 	port = pw_san_port_of(peer->san, dt);
 	if (port < 0)
 		port = pw_fib_lookup(peer->san, dt);
@@ -154,7 +154,7 @@ unknown:
 }
 
 /**
- * pw_half_queue_peer - a frame from the other half waits its turn
+ * pw_half_queue_peer - queue a frame from the peer half
  * @h: the half-router that gets it
  * @skb: the frame, not charged; consumed
  */

@@ -101,7 +101,7 @@ static bool pw_kunit_err_right(struct sk_buff *skb, const u8 *buf, unsigned int 
 	return right;
 }
 
-/* However an skb is cut into fragments, the same ERR comes of it. */
+/* The ERR does not depend on how an skb is divided into fragments. */
 static void pw_kunit_err_fragments(struct kunit *test)
 {
 	unsigned int linear, piece, wrong = 0, len;
@@ -205,7 +205,7 @@ static void pw_kunit_arrived(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u
 	a->n++;
 }
 
-/* Both engines of the fabric take the time that the closed form says. */
+/* Both engines of the fabric take the time of the closed form. */
 static void pw_kunit_fabric(struct kunit *test)
 {
 	static const struct pw_fabric_ops ops = { .deliver = pw_kunit_arrived };

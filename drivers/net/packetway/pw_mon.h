@@ -2,10 +2,10 @@
 /*
  * Captures of a SAN: pwmon devices, `ip link add pwmon0 type pwmon`.
  *
- * A pwmon device that is up records every frame of the SANs whose home is its namespace and,
- * if asked to, every ring packet and every cell at every hop; the record that each
- * becomes is in <linux/packetway.h>. Without one the calls below are a jump that is
- * not taken, and the models make no bytes without a listener.
+ * A pwmon device that is up records every frame of the SANs whose home is its namespace
+ * and, if enabled, every ring packet and every cell at every hop; the record that each
+ * becomes is in <linux/packetway.h>. Without such a device the calls below are a jump
+ * that is not taken, and the models make no bytes.
  */
 #ifndef PW_MON_H
 #define PW_MON_H
@@ -54,9 +54,9 @@ static inline void pw_mon_out(struct pw_san *san, u32 type, u32 port, const stru
 			       pw_engine_time(san));
 }
 
-/* it has arrived, or ends, at a port; @ns: virtual time, 0 without a clock */
-static inline void pw_mon_seen(struct pw_san *san, u32 type, u32 port, u8 direction,
-			       const struct sk_buff *skb, u64 ns)
+/* a frame has arrived, or is dropped, at a port; @ns: virtual time, 0 without a clock */
+static inline void pw_mon_record(struct pw_san *san, u32 type, u32 port, u8 direction,
+				 const struct sk_buff *skb, u64 ns)
 {
 	if (pw_mon_on())
 		__pw_mon_frame(san, PACKETWAY_MON_UNIT(type, port), direction, skb, ns);

@@ -19,7 +19,7 @@ static atomic_t *pw_dying(struct net *net)
 	return &pw_net(net)->dying;
 }
 
-/* an object of the namespace is on its way to the work item that frees it */
+/* an object of the namespace is handed to the work item that frees it */
 void pw_dying_add(struct net *net)
 {
 	atomic_inc(pw_dying(net));

@@ -261,7 +261,7 @@ static int __maybe_unused pw_header_parse(const struct sk_buff *skb, unsigned ch
 	const u8 *p;
 
 	p = skb_header_pointer(skb, skb_mac_header(skb) - skb->data, sizeof(buf), buf);
-	/* a prefix may stand before the header on the way out */
+	/* a frame that is sent may have prefixes before the header */
 	if (!p || (p[1] & 0x80 && (p[1] & 0xf0) != 0xe0))
 		return 0;
 	memcpy(haddr, p + PW_EEP_OFF_SA, PW_ADDR_LEN);

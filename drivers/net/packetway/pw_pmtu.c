@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Path MTU: routers and receivers say TOOBIG, IP is told at the next packet.
+ * Path MTU: routers and receivers answer TOOBIG, IP learns of it at its next packet.
  *
  * The list is short, replaced as a whole, and not there at all until the first
  * TOOBIG: a station on one SAN pays one load per packet.
@@ -93,11 +93,11 @@ static u32 pw_pmtu_of(const struct pw_station *st, u32 addr)
 }
 
 /**
- * pw_pmtu_check - does an IP packet fit the way to its destination?
+ * pw_pmtu_check - does an IP packet fit the route to its destination?
  * @st: the station that sends it
  * @skb: the packet behind the EEP header that the device made
  *
- * Return: 0, or -EMSGSIZE; then the sender has been told.
+ * Return: 0, or -EMSGSIZE; then the sender was informed.
  */
 int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 {
@@ -114,7 +114,7 @@ int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 	if (!mtu || skb->len - PW_EEP_HDR_LEN <= mtu)
 		return 0;
 
-	/* a packet socket may say "IP" of anything: look before believing */
+	/* a packet socket may send anything as IP: check the version */
 	ip = skb_header_pointer(skb, skb_network_offset(skb), sizeof(iph), &iph);
 	if (!ip || ip->version != (skb->protocol == htons(ETH_P_IP) ? 4 : 6))
 		return -EMSGSIZE;

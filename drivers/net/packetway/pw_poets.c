@@ -314,7 +314,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 
 	if (skb_copy_bits(skb, v->db_off, buf, have))
 		return PW_DROP_RX_NOMEM;
-	/* sent by a machine of the other kind: the words say the same */
+	/* words of a big-endian sender: convert them */
 	if ((v->e & PW_E_SIZE_MASK) == PW_E_32 && !(v->e & PW_E_LITTLE))
 		pw_eep_swap(buf, have, PW_E_32);
 
@@ -338,7 +338,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 		wake_up_interruptible_poll(&po->wait, EPOLLIN | EPOLLRDNORM);
 
 	if (dev_nit_active(st->dev)) {
-		/* a capture sees it; programs can tell that it was not for them */
+		/* captures get it; pkt_type tells programs that it was not for them */
 		skb->pkt_type = PACKET_OTHERHOST;
 		pw_skb_strip(skb, v);
 		list_add_tail(&skb->list, up);

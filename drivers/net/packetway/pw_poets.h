@@ -33,7 +33,7 @@ enum pw_poets_role {
 /**
  * struct pw_poets_item - something for the owner to read
  * @ev: what read() returns
- * @next: of a broadcast: the device that is next; devices are told one by one as
+ * @next: of a broadcast: the device that is next; devices get it one by one as
  *	the owner reads, so that a broadcast takes one place here
  * @end: one after the last; 0: not a broadcast
  * @generation: of the devices it was accepted for
@@ -45,7 +45,7 @@ struct pw_poets_item {
 	u32 generation;
 };
 
-/* start and stop are told even if the queue is full: places kept for them */
+/* places kept for start and stop, which are delivered even if the queue is full */
 #define PW_POETS_RESERVE 2
 
 /**

@@ -463,7 +463,7 @@ static int pw_ioc_poets_reset(struct pw_poets *po, void *arg)
 	po->head = 0;
 	WRITE_ONCE(po->used, 0);
 	spin_unlock_bh(&po->lock);
-	/* a report that is just being made may come; no other does */
+	/* at most the report that is being made now is still sent */
 	hrtimer_cancel(&po->timer);
 	mutex_unlock(&po->load);
 	return 0;

@@ -208,8 +208,8 @@ void pw_port_done(struct pw_san *san, struct sk_buff *skb)
  * @src: port of its sender
  * @skb: the frame, charged to it
  *
- * The sender tells the node that made it: not here, where an engine may hold its lock, but
- * when the sender is polled. BH off, RCU held.
+ * The sender answers the node that made the frame: not here, where an engine may hold its
+ * lock, but in its poll. BH off, RCU held.
  *
  * Return: false if the sender has gone as well; then the frame is still the caller's.
  */

@@ -10,8 +10,8 @@
  *  period, without RTNL (pw_net.dying counts these). It sits in the xarray of its
  *  home namespace. pw_san.users, the xarray and pw_port.end are changed under
  *  RTNL only; the data path reads them under RCU. A station holds its SAN from
- *  ndo_init to ndo_uninit. Those who found the station before that are done with
- *  both after a grace period: in the data path st->san is valid.
+ *  ndo_init to ndo_uninit. Readers that found the station before that have finished
+ *  with both after a grace period: in the data path st->san is valid.
  *
  *  struct pw_station is the private part of a netdevice. It is published in
  *  pw_port.end by ndo_init and withdrawn by ndo_uninit; unregistering waits
@@ -179,10 +179,10 @@ struct pw_san {
 	struct mutex fib_lock;	/* fib, routes */
 	bool fib_old;		/* tables have changed since fib was built */
 	struct pw_fib *routes;	/* static routes; RTNL and fib_lock to change */
-	struct pw_fib *fib_notified;	/* rrp_work: what listeners have been told */
+	struct pw_fib *fib_notified;	/* rrp_work: what generic netlink has reported */
 	spinlock_t info_lock;	/* pw_port.info */
-	struct delayed_work rrp_work;	/* nodes have changed: tell the routers */
-	struct rcu_work gone;	/* the last user has let go */
+	struct delayed_work rrp_work;	/* sends tables and reports routes */
+	struct rcu_work gone;	/* frees the SAN after its last user */
 
 	struct pw_port port[];
 };
@@ -222,7 +222,7 @@ struct pw_end {
 	struct pw_rxq rxq;
 };
 
-/* the logical addresses a station listens to, sorted; replaced as a whole */
+/* the logical addresses of a station, sorted; replaced as a whole */
 struct pw_groups {
 	struct rcu_head rcu;
 	bool all;		/* the list was too long: every group */
@@ -251,7 +251,7 @@ struct pw_station {
 	struct pw_end end ____cacheline_aligned_in_smp;
 };
 
-/* who is at a port, if there is one; RCU held or RTNL */
+/* the occupant of a port, or NULL; RCU held or RTNL */
 static inline struct pw_end *pw_port_end(const struct pw_port *p)
 {
 	return rcu_dereference_rtnl(p->end);
@@ -283,8 +283,8 @@ struct pw_skb_cb {
 	const struct net *net;	/* of the sender, to compare and never to look at */
 };
 
-#define PW_CB_HALF	BIT(0)	/* made by a half-router: its word is trusted */
-#define PW_CB_PEER	BIT(1)	/* came from the other half, charged to no port */
+#define PW_CB_HALF	BIT(0)	/* made by a half-router of this SAN: trusted */
+#define PW_CB_PEER	BIT(1)	/* came from the peer half, charged to no port */
 #define PW_CB_ERROR	BIT(2)	/* damaged in transit: the next router marks it */
 #define PW_CB_RETURNED	BIT(3)	/* the port was empty: its sender has it back */
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
@@ -320,7 +320,7 @@ struct pw_engine {
  * @create: make one for a SAN; under RTNL
  * @destroy: free it; no sender is left (an RCU grace period has passed), what
  *	is still inside is handed to pw_port_deliver(); under RTNL
- * @xmit: takes the skb; pw_cb(skb) says whence and whither. BH off, RCU held.
+ * @xmit: consumes the skb; pw_cb(skb) has source and destination ports. BH off, RCU held.
  * @port_up: a station came up or went down; RTNL; may be NULL, as the following
  * @update: the SAN's fabric settings have changed; RTNL
  * @time: virtual time in nanoseconds

@@ -75,7 +75,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 		table[i].nodes_cap = PW_HALF_NODES_CAP;
 	}
 	h->scratch = nodes + PW_HALF_TABLES * PW_HALF_NODES_CAP;
-	/* a half that comes back at the same place continues */
+	/* serials grow also if the half is deleted and made again */
 	h->serial = ktime_get_real_seconds() << 8;
 	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) : PW_ADDR_UNDEF;
 	h->peer_mtu = PACKETWAY_MTU_MAX;
@@ -131,7 +131,7 @@ static int pw_router_charge(struct net *net, int halves, struct netlink_ext_ack 
 	return err;
 }
 
-/* no sender has found the halves for a grace period: end what is under way, free it all */
+/* senders have not found the halves for a grace period: end what is under way, free all */
 static void pw_router_gone(struct work_struct *work)
 {
 	struct pw_router *r = container_of(to_rcu_work(work), struct pw_router, gone);
@@ -252,7 +252,7 @@ err_free:
 }
 
 /**
- * pw_router_destroy - take a router away; the rest of the network is told
+ * pw_router_destroy - delete a router, and announce that to the network
  * @r: the router; under RTNL
  *
  * Its ports are free at once. A work item does the rest without RTNL; the SANs and the

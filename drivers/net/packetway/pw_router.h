@@ -47,7 +47,7 @@
 #define PW_HALF_ASK_QUEUE	128	/* those of nodes */
 #define PW_HALF_PEER_RATE	256	/* RRP messages of a trunk's peer in a second */
 #define PW_RRP_MSG_MAX		(PW_HALF_NODES_CAP + 1024)	/* data bytes */
-#define PW_HOPS_MAX		64	/* as many as EI can tell apart */
+#define PW_HOPS_MAX		64	/* bits of EI */
 #define PW_HALF_TABLES		64
 #define PW_HALF_PER_SAN		4	/* routes kept to one SAN */
 #define PW_HALF_NODES_CAP	8192	/* bytes of nodes in a table */
@@ -105,7 +105,7 @@ struct pw_half_pcpu {
 /* NAME, CAPA and LADR records of a node, checked */
 struct pw_info {
 	struct rcu_head rcu;
-	bool told;		/* by the node itself, in an INFO */
+	bool told;		/* by an INFO of the node itself */
 	u32 len;
 	u8 rec[];
 };
@@ -165,9 +165,9 @@ struct pw_half {
 	spinlock_t lock;	/* everything to the next blank line */
 	struct pw_rrp_db db;
 	u32 serial;
-	u32 trunk_peer;		/* other end that was told everything, 0: none */
+	u32 trunk_peer;		/* peer half that got all tables, 0: none */
 	bool resync;		/* ask the neighbours again, a little later */
-	bool leaving;		/* has said so: no longer listens; READ_ONCE */
+	bool leaving;		/* its end is announced: RRP messages are ignored; READ_ONCE */
 	bool asked_peer;	/* the peer half asked for tables */
 	bool beyond_old;	/* the set of logical addresses is to be made anew */
 	DECLARE_BITMAP(asked, PACKETWAY_PORTS_MAX);	/* so did neighbours */
@@ -247,7 +247,7 @@ void pw_half_queue_peer(struct pw_half *h, struct sk_buff *skb);
 bool pw_half_busy(struct pw_half *h);
 
 /* pw_fib.c APIs: routes from a SAN */
-/* told by pw_fib_notify_diff(); set before the first route can be made */
+/* called by pw_fib_notify_diff(); set before the first route can be made */
 extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
 const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
@@ -259,7 +259,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e);
 void pw_fib_notify_diff(struct pw_san *san);
 
-/* pw_rrp.c APIs: what half-routers and nodes tell each other */
+/* pw_rrp.c APIs: messages between half-routers and nodes */
 void pw_rrp_san_init(struct pw_san *san);
 void pw_rrp_san_exit(struct pw_san *san);
 void pw_rrp_register(struct pw_station *st);

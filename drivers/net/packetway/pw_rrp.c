@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RRP in half-routers and stations: who is there, which way, with what route.
+ * RRP in half-routers and stations: nodes, their descriptions, and routes to them.
  *
  *   station up, renamed, new groups -> pw_rrp_register -> pw_port.info
  *	-> pw_rrp_work (a moment later, many changes at once)
@@ -24,7 +24,7 @@
 #include "pw_genl.h"
 #include "pw_router.h"
 
-#define PW_RRP_LATER		(HZ / 5)	/* bad news has reached all nodes */
+#define PW_RRP_LATER		(HZ / 5)	/* HRDOWN has reached all nodes by then */
 #define PW_RRP_TURN		64		/* messages that are handled in one turn */
 #define PW_RRP_FEW		16		/* half-routers of a SAN whose routes are cheap */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
@@ -36,7 +36,7 @@
 
 /* --- descriptions of nodes ------------------------------------------------- */
 
-/* @new, NULL: none; what a node said of itself gives way to @force only */
+/* @new: NULL removes it; only @force replaces what a node itself sent in an INFO */
 static void pw_info_replace(struct pw_san *san, u32 port, struct pw_info *new, bool force)
 {
 	struct pw_info *old;
@@ -110,7 +110,7 @@ void pw_rrp_register(struct pw_station *st)
 	pw_san_changed(st->san);
 }
 
-/* a station can do more, or less, than it said; under RTNL */
+/* the capabilities of a station have changed; under RTNL */
 void pw_rrp_station_changed(struct pw_station *st)
 {
 	if (netif_running(st->dev))
@@ -163,7 +163,7 @@ void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h)
 	if (h->peer)
 		put_unaligned_be16(h->peer->san->id, sans + 2);
 	pw_rrp_put_name(b, h->router->name, strlen(h->router->name));
-	/* of a SAN on another host the number says nothing */
+	/* the number of a SAN on another host means nothing here */
 	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->peer ? 4 : 2);
 }
 
@@ -201,7 +201,7 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 		__skb_queue_tail(out, skb);
 		return;
 	}
-	/* what could not be said must be asked for again */
+	/* no memory for the message: ask for all tables again later */
 	h->resync = true;
 	pw_san_changed(h->san);
 }
@@ -251,7 +251,7 @@ static void pw_rrp_send_table(struct pw_half *h, u32 k, u32 dt)
 	if (used) {
 		far = t->far;
 		skb = pw_rrp_table_msg(h, t, dt);
-		/* what could not be said must be asked for again */
+		/* no memory for the message: ask for all tables again later */
 		if (!skb)
 			h->resync = true;
 	}
@@ -277,7 +277,7 @@ static u32 pw_rrp_neighbour(const struct pw_half *h, u32 i)
 	return addr;
 }
 
-/* Has table @k been taken and not passed on? Then it will be. */
+/* Must table @k be passed on? Clears the mark; the caller does so. */
 static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_peer)
 {
 	struct pw_rrp_table *t = &h->db.table[k];
@@ -344,7 +344,7 @@ static bool pw_rrp_pass(struct pw_half *h)
 		if (peer)
 			pw_rrp_give(h, i);
 	}
-	/* over a trunk the answer is much longer than the question */
+	/* limit the rate: over a trunk the answer is much longer than the request */
 	if (h->trunk && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
 		return false;
 	spin_lock_bh(&h->lock);
@@ -382,7 +382,7 @@ static int pw_beyond_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Does a node behind the peer half listen to this logical address? RCU held */
+/* Is a node behind the peer half in this group? RCU held */
 bool pw_half_beyond(const struct pw_half *h, u32 addr)
 {
 	const struct pw_groups *g = rcu_dereference(h->beyond);
@@ -524,7 +524,7 @@ void pw_rrp_san_exit(struct pw_san *san)
 		kfree(rcu_dereference_protected(san->port[i].info, true));
 }
 
-/* a half-router has come; under RTNL */
+/* a half-router is at its port; under RTNL */
 void pw_rrp_half_up(struct pw_half *h)
 {
 	struct sk_buff_head out;
@@ -552,7 +552,7 @@ static struct sk_buff *pw_rrp_down_msg(const struct pw_half *h, u16 te, u32 dt, 
 	return pw_rrp_msg(h, PW_PT_ERR, te, dt, PW_RRP_PRIO, rec, sizeof(rec));
 }
 
-/* a half-router goes and says so, to neighbours and to nodes with routes through it; RTNL */
+/* announce the end of a half-router to neighbours and to nodes with routes through it; RTNL */
 void pw_rrp_half_down(struct pw_half *h)
 {
 	struct sk_buff_head out;
@@ -637,7 +637,7 @@ static void pw_rrp_answer(struct pw_half *h, const struct pw_rrp_in *in, u16 pt,
 	pw_rrp_collect(h, out, pw_rrp_msg(h, pt, te, in->v->sa, in->v->p, h->scratch, len));
 }
 
-/* nothing is known about the first record of the message */
+/* answer that the first record of the message names an unknown node */
 static void pw_rrp_unknown(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
 {
 	struct pw_rrp_buf b;
@@ -668,7 +668,7 @@ static void pw_rrp_hrto(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		if (port < 0)
 			port = pw_fib_lookup(h->san, addr);
 	}
-	/* on the same SAN a node is its own route */
+	/* a node of the same SAN needs no half-router */
 	if (port < 0 || !pw_port_takes(h->san, port))
 		pw_rrp_unknown(h, in, out);
 	else
@@ -686,7 +686,7 @@ static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	access.l2rh = l2rh;
 	access.l2rh_len = pw_san_l2rh(h->san, h->port, l2rh);
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
-	/* routes begin on this SAN: they are of no use elsewhere */
+	/* routes begin on this SAN: a node elsewhere cannot use them */
 	if (in->from)
 		routes = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_PER_SAN, &b, &neighbour);
 	switch (routes) {
@@ -712,7 +712,7 @@ static void pw_rrp_wru(struct pw_half *h, const struct pw_rrp_in *in, struct sk_
 	pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, pw_rrp_buf_done(&b), out);
 }
 
-/* Is it a question that may be worth the time? For how many nodes? */
+/* limit TELLs: their rate, and by @budget the nodes that one of them may search */
 static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in, u32 *budget)
 {
 	u32 n = 1;
@@ -805,7 +805,7 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 	struct pw_rrp_rec rec;
 	u8 l2rh[8];
 
-	/* this SAN knows itself */
+	/* the own SAN needs no table from others */
 	pw_rrp_iter_init(&it, in->data, in->len);
 	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias)
 		goto ignored;
@@ -840,12 +840,12 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	if (pw_rrp_next(&it, &rec[0]) <= 0 || pw_rrp_next(&it, &rec[1]) <= 0)
 		return false;
 	pw_half_count(h, PW_HALF_HRDOWN);
-	/* of routers that others know of as well it speaks for its own tables only */
+	/* a neighbour can withdraw only tables that came from it */
 	if (te == PW_TE_ERR_HRDOWN)
 		n = pw_rrp_db_hrdown(&h->db, in->from, rec[0].addr, rec[1].addr);
 	else
 		n = pw_rrp_db_linkdown(&h->db, in->from, rec[0].addr, rec[1].addr);
-	/* one that goes takes all routes through it along */
+	/* if the sender itself ends, all routes through it end */
 	if (te == PW_TE_ERR_HRDOWN && (in->from == rec[0].addr || in->from == rec[1].addr))
 		n += pw_rrp_db_hrdown(&h->db, 0, in->from, 0);
 	if (!n)
@@ -855,7 +855,7 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 		dt = READ_ONCE(h->peer_addr);
 	pw_rrp_collect(h, out, pw_rrp_down_msg(h, te, dt, rec[0].addr, rec[1].addr));
 	h->beyond_old = true;
-	/* routes that had no room before are welcome now */
+	/* there may be room for routes that were refused before: ask again */
 	h->resync = true;
 	return true;
 }
@@ -889,13 +889,13 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 			return pw_rrp_rtbl(h, in);
 		*bad = PW_HALF_RRP_REFUSED;
 		return false;
-	default:	/* answers, of which a half-router has asked none */
+	default:	/* answers to requests that half-routers do not send */
 		*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	}
 }
 
-/* who sent a message: what is trusted and as whom */
+/* find out who sent a message, and whether it is trusted */
 static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
 			    const struct pw_eep_view *v, struct pw_rrp_in *in)
 {
@@ -996,7 +996,7 @@ static void pw_rrp_turn(struct pw_half *h)
 			break;
 		changed |= pw_rrp_handle(h, skb);
 		told |= changed;
-		/* who sees a table finds the route at once, unless that costs too much */
+		/* routes of a table that is visible are in use, unless that costs too much */
 		if (changed && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW) {
 			pw_fib_update(h->san);
 			changed = false;
@@ -1042,7 +1042,7 @@ void pw_rrp_half_init(struct pw_half *h)
 	h->gave = jiffies - PW_RRP_LATER;
 }
 
-/* the half-router goes and has said so: messages that wait are dropped */
+/* the end of the half-router is announced: drop messages that wait */
 void pw_rrp_half_stop(struct pw_half *h)
 {
 	cancel_delayed_work_sync(&h->rrp_in);
@@ -1059,7 +1059,7 @@ static void pw_rrp_missed(struct pw_half *h)
 	queue_delayed_work(system_percpu_wq, &h->san->rrp_work, HZ);
 }
 
-/* Could a half-router answer it, or does it tell one something? */
+/* Does a half-router process this type from this sender? */
 static bool pw_rrp_welcome(const struct pw_eep_view *v, const struct pw_rrp_in *in)
 {
 	if (v->pt == PW_PT_ERR)
@@ -1075,7 +1075,7 @@ static bool pw_rrp_welcome(const struct pw_eep_view *v, const struct pw_rrp_in *
 		return true;
 	case PW_TE_INFO:
 		return !in->trusted;
-	default:	/* answers, of which a half-router has asked none */
+	default:	/* answers to requests that half-routers do not send */
 		return false;
 	}
 }

@@ -146,12 +146,12 @@ static int pw_rx_crc(struct pw_station *st, struct sk_buff *skb, struct pw_eep_v
 	return PW_OK;
 }
 
-/* the receiver wants another byte order than the message has */
+/* convert the data block to the byte order that the station is set to */
 static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v)
 {
 	u32 order = READ_ONCE(st->order);
 
-	/* what the module reads itself has a layout of its own */
+	/* ESP and POETS have a byte order of their own */
 	if (order == PACKETWAY_ORDER_AS_SENT || v->pt == PW_PT_ESP || v->pt == PW_PT_POETS ||
 	    !pw_eep_needs_swap(v->e, order == PACKETWAY_ORDER_LITTLE))
 		return PW_OK;
@@ -240,7 +240,7 @@ static void pw_echo_reply(struct pw_station *st, struct sk_buff *skb, const stru
 		pw_count(st, PW_STAT_ECHO_REPLY);
 }
 
-/* Is it a message that the kernel answers by itself? */
+/* Is it an echo request, which the kernel answers? */
 static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	return v->pt == PW_PT_ECHO && v->te == PW_TE_ECHO_REQUEST &&
@@ -265,7 +265,7 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 		list_add_tail(&skb->list, up);
 		return;
 	}
-	/* a capture sees it all the same */
+	/* captures get it, too */
 	if (dev_nit_active(st->dev)) {
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (copy)
@@ -332,7 +332,7 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	return;
 
 drop:
-	/* many heard a group message; only one may answer a source */
+	/* a group message has many receivers, which must not all answer */
 	if (te && !group)
 		pw_send_err(st, skb, te);
 	pw_drop(st, skb, why);
@@ -361,8 +361,8 @@ int pw_poll(struct napi_struct *napi, int budget)
 			pw_drop(st, skb, PW_DROP_UNKNOWN_DST);
 			continue;
 		}
-		pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb,
-			    pw_cb(skb)->stamp);
+		pw_mon_record(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_IN, skb,
+			      pw_cb(skb)->stamp);
 		pw_rx_one(st, skb, &up);
 	}
 	rcu_read_unlock();

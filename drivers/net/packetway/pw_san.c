@@ -35,7 +35,7 @@ void pw_san_put(struct pw_san *san)
 	if (--san->users)
 		return;
 	xa_erase(&pw_net(san->net)->sans, san->id);
-	/* waits for those who are writing */
+	/* waits for writers */
 	debugfs_remove(san->debugfs);
 	pw_ptp_destroy(san->ptp);
 	pw_dying_add(san->net);
@@ -109,7 +109,7 @@ void pw_san_changed(struct pw_san *san)
 		queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_SAN_SOON);
 }
 
-/* the routes from a SAN have changed: tell the listeners; also when no router is left */
+/* the routes from a SAN have changed: report them, also if no router is left */
 void pw_san_routes_changed(struct pw_san *san)
 {
 	queue_delayed_work(system_percpu_wq, &san->rrp_work, PW_SAN_SOON);

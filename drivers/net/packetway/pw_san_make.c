@@ -21,7 +21,7 @@ static struct pw_engine *pw_engine_create(struct pw_san *san, u32 engine,
 	return pw_engines[engine]->create(san, extack);
 }
 
-/* which engine a SAN has, for people; under RTNL */
+/* the engine of a SAN as enum packetway_engine; under RTNL */
 u32 pw_san_engine(const struct pw_san *san)
 {
 	const struct pw_engine *eng = rtnl_dereference(san->engine);
@@ -77,7 +77,7 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 	};
 }
 
-/* may a SAN like this come to a namespace? Under RTNL */
+/* Can a SAN with these settings be made in a namespace? Under RTNL */
 int pw_san_check(struct net *net, const struct pw_san_config *conf,
 		 struct netlink_ext_ack *extack)
 {
@@ -279,7 +279,7 @@ void pw_san_net_kill(struct net *net, struct list_head *kill)
 	u32 i;
 
 	xa_for_each(&pw_net(net)->sans, id, san) {
-		/* what is given back below may be the last share but for this one */
+		/* keep the SAN while the shares of others are given back below */
 		san->users++;
 		for (i = 0; i < san->nports; i++) {
 			st = pw_port_station(&san->port[i]);

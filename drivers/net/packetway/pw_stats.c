@@ -75,8 +75,8 @@ void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 {
 	trace_pw_drop(st->dev, skb, why);
 	/* on the way out pw_cb() may not be filled yet */
-	pw_mon_seen(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_DROPPED, skb,
-		    ktime_to_ns(skb_hwtstamps(skb)->hwtstamp));
+	pw_mon_record(st->san, PACKETWAY_MON_STATION, st->port, PACKETWAY_MON_DROPPED, skb,
+		      ktime_to_ns(skb_hwtstamps(skb)->hwtstamp));
 	pw_count(st, (enum pw_stat)why);
 	kfree_skb_reason(skb, pw_drop_skb_reason[why]);
 }

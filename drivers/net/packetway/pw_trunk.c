@@ -25,7 +25,7 @@
 #define PW_TRUNK_HELLO_GAP	(HZ / 20)	/* between hellos at least */
 #define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* until one is answered */
 #define PW_TRUNK_HELLO_UP	(2 * HZ)
-#define PW_TRUNK_DEAD		(8 * HZ)	/* nothing heard for so long */
+#define PW_TRUNK_DEAD		(8 * HZ)	/* the other end is silent for so long */
 
 static void pw_trunk_count(struct pw_trunk *t, enum pw_trunk_stat id)
 {
@@ -190,7 +190,7 @@ static void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
 {
 	struct sk_buff *out = NULL;
 
-	/* with prefixes and options it may be longer than the MTU can tell */
+	/* the MTU does not count prefixes and options */
 	if (t->dev && skb->len + pw_trunk_overhead(t) > READ_ONCE(t->dev->mtu)) {
 		pw_half_drop(t->half, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
 		return;
@@ -244,7 +244,7 @@ static u64 pw_trunk_random(void)
 	return v;
 }
 
-/* the next hello goes out soon; however often this is called, not at once */
+/* send the next hello soon, but hellos are at least PW_TRUNK_HELLO_GAP apart */
 static void pw_trunk_prompt(struct pw_trunk *t)
 {
 	unsigned long at = READ_ONCE(t->hello_at) + PW_TRUNK_HELLO_GAP;
@@ -297,7 +297,7 @@ static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac,
 	spin_unlock(&t->lock);
 	if (bad != PW_TRUNK_STAT_NUM)
 		pw_trunk_count(t, bad);
-	/* the work tells the routers as well */
+	/* the work also reports the change to RRP */
 	if (prompt)
 		pw_trunk_prompt(t);
 }
@@ -341,7 +341,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 		pw_trunk_count(t, PW_TRUNK_DROP_MALFORMED);
 		goto drop;
 	}
-	/* whether "a half-router made it" counts, pw_half_out() decides */
+	/* pw_half_out() decides whether the flags of the other end are trusted */
 	*cb = (struct pw_skb_cb) {
 		.route = -1,
 		.hops = hdr[4],
@@ -378,7 +378,7 @@ static void pw_trunk_open(struct pw_trunk *t, struct sk_buff *skb, u32 off, u64 
 	const u8 *p;
 	u32 len;
 
-	/* packets come as soon as the socket is open */
+	/* packets arrive as soon as the socket is open */
 	if (!READ_ONCE(t->live))
 		goto drop;
 	if (skb_linearize(skb) || skb->len < off + PW_TRUNK_HDR) {
@@ -629,7 +629,7 @@ void pw_trunk_stop(struct pw_trunk *t)
 		__dev_remove_pack(&t->pt);
 	else
 		udp_tunnel_sock_release(t->sock->sk);
-	/* a packet that was on its way may have queued the work again */
+	/* a packet received meanwhile may have queued the work again */
 	synchronize_net();
 	cancel_delayed_work_sync(&t->work);
 	if (t->dev)

@@ -93,8 +93,8 @@ struct pw_trunk {
 	netdevice_tracker dev_tracker;
 	struct packet_type pt;
 	u64 peer_mac;		/* READ_ONCE; as ether_addr_to_u64() has it */
-	atomic64_t seq;		/* never goes back: with the session it is the nonce */
-	struct delayed_work work;	/* hellos, and has the other side gone? */
+	atomic64_t seq;		/* only grows: with the session it is the nonce */
+	struct delayed_work work;	/* sends hellos, notices a silent other end */
 	unsigned long hello_at;	/* the work: when it sent the last one */
 	unsigned long prompted;	/* bit 0: the work was asked to run soon */
 	atomic64_t stats[PW_TRUNK_STAT_NUM];

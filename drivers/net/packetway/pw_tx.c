@@ -177,7 +177,7 @@ static int pw_classify(const struct pw_san *san, struct sk_buff *skb)
 }
 
 /**
- * pw_send_err - tell the source of a message what went wrong
+ * pw_send_err - answer a message with ERR
  * @st: station that answers
  * @skb: the message as it was met, at its first prefix or header; not consumed
  * @te: which error
@@ -202,7 +202,7 @@ void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te)
 		pw_count(st, PW_STAT_ERR_SENT);
 }
 
-/* errors that the source is told of */
+/* drop a frame; answer with ERR if its source can correct that */
 static void pw_refuse(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 {
 	switch (why) {
@@ -249,7 +249,7 @@ void pw_tx_room(struct pw_end *e)
 	pw_tx_wake(container_of(e, struct pw_station, end));
 }
 
-/* a port may fill its queue and no more; it goes on when receivers have taken half */
+/* stop the queue of a port with too many frames in the SAN; it is woken at half of that */
 static void pw_tx_charge(struct pw_station *st)
 {
 	struct pw_port *port = &st->san->port[st->port];
@@ -359,7 +359,7 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
 		pw_drop(st, skb, PW_DROP_TOO_BIG);
 		return NETDEV_TX_OK;
 	}
-	/* it was needed to tell the sender; the SAN does not read it */
+	/* only pw_pmtu_check() needs the route, to inform the sender */
 	skb_dst_drop(skb);
 	if (unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);

@@ -136,7 +136,7 @@ static int pw_eep_parse_prefixes(const u8 *head, u32 headlen, struct pw_eep_view
 		if (headlen < pos + PW_EEP_WORD)
 			return pw_eep_more(v, pos + PW_EEP_WORD);
 		kind = pw_eep_kind_of(head[pos + 1]);
-		/* with a reserved destination, too: its source is to be told */
+		/* a reserved destination, too: its header names who gets the ERR */
 		if (likely(kind == PW_EEP_PHYS || kind == PW_EEP_LOGICAL ||
 			   kind == PW_EEP_RESERVED))
 			break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RRP codec: records that half-routers and nodes tell each other.
+ * RRP codec: records that half-routers and nodes exchange.
  *
  * Every record begins with RTyp(8) PL(8) RL(16) and four bytes of its own; RL
  * counts the words that follow, so it has 8 * RL + 4 - PL bytes of data.

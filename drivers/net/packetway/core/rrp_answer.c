@@ -88,7 +88,7 @@ static bool pw_rrp_try_route(struct pw_rrp_buf *b, const struct pw_rrp_access *a
  * @db: tables
  * @addr: the node
  * @access: how the one who asks reaches this half-router
- * @max: routes that are told at most, the best one first
+ * @max: routes in the answer at most, the best one first
  * @b: where the records of L2SR go, if there are any
  * @neighbour: for PW_RRP_ASK_NEIGHBOUR: who has the best route
  *

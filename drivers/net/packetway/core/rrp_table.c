@@ -532,7 +532,7 @@ void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
 }
 
 /**
- * pw_rrp_tell - who is told of a table or an error that came in
+ * pw_rrp_tell - who a received table or error is passed on to
  * @from_peer: it came from the peer half, otherwise from a neighbour
  *
  * Return: all neighbours, or only the peer half.

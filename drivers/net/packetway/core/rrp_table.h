@@ -51,7 +51,7 @@
  * @nodes: ADDR records, memory of the caller
  * @lo: lowest address among the nodes
  * @hi: highest one
- * @min: first address of the SAN's range, 0: none is told
+ * @min: first address of the SAN's range, 0: not known
  * @max: last one
  * @ngroups: entries of @group
  * @group: logical addresses of the nodes, in order and each once
@@ -123,7 +123,7 @@ struct pw_rrp_link {
 	u32 l2rh_len;
 };
 
-/* Who gets told */
+/* Who a table or an error is passed on to */
 enum pw_rrp_tell {
 	PW_RRP_TELL_NONE,
 	PW_RRP_TELL_NEIGHBOURS,	/* it came from the peer half: to all neighbours */
@@ -133,12 +133,12 @@ enum pw_rrp_tell {
 /* What became of a table that was received */
 enum pw_rrp_taken {
 	PW_RRP_TAKEN,		/* kept; pass it on */
-	PW_RRP_LOOP,		/* I stand in its RCVF */
+	PW_RRP_LOOP,		/* its RCVF has this half-router */
 	PW_RRP_OLD,		/* serial not newer */
 	PW_RRP_WORSE,		/* no room for one as bad as this */
 	PW_RRP_TOO_LONG,	/* RCVF, CSR or nodes over the limits */
 	PW_RRP_MALFORMED,
-	PW_RRP_FOREIGN,		/* addresses that are not the SAN's, or are another one's */
+	PW_RRP_FOREIGN,		/* addresses outside the SAN, or of a table of another SAN */
 };
 
 /**

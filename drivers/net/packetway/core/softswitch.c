@@ -387,7 +387,7 @@ size_t pw_softswitch_report(struct pw_softswitch *s, u64 now, u64 cycle, bool ex
 }
 
 /**
- * pw_softswitch_set_log_limit - how many drops are told to the mothership
+ * pw_softswitch_set_log_limit - how many drops are reported to the mothership
  * @s: the softswitch
  * @period: time for one log packet in the long run; 0: no limit
  * @burst: how many at once after a pause, 1..65536

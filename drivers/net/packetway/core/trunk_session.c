@@ -16,8 +16,8 @@ void pw_trunk_session_init(struct pw_trunk_session *s, u64 session, u64 challeng
 }
 
 /**
- * pw_trunk_session_end - give the other end up
- * @s: the end
+ * pw_trunk_session_end - end the session with the other end
+ * @s: session of this end
  * @session: own session from now on: random, not 0
  * @challenge: own challenge from now on: random, not 0
  *
@@ -32,7 +32,7 @@ void pw_trunk_session_end(struct pw_trunk_session *s, u64 session, u64 challenge
 	s->challenge = challenge;
 }
 
-/* Is this number new in the session in use? Then it is used up. */
+/* Is this number new in the session in use? If so, mark it as received. */
 static bool pw_trunk_session_fresh(struct pw_trunk_session *s, u64 seq)
 {
 	u64 *word = &s->seen[seq / 64 % ARRAY_SIZE(s->seen)], i;
@@ -54,8 +54,8 @@ static bool pw_trunk_session_fresh(struct pw_trunk_session *s, u64 seq)
 }
 
 /**
- * pw_trunk_session_check - an authentic packet has come
- * @s: the end
+ * pw_trunk_session_check - judge an authentic packet
+ * @s: session of this end
  * @session: session of the packet
  * @seq: its sequence number
  * @now: the time
@@ -76,7 +76,7 @@ enum pw_trunk_verdict pw_trunk_session_check(struct pw_trunk_session *s, u64 ses
 	return PW_TRUNK_V_FRESH;
 }
 
-/* a challenge waits for an echo; if all places are taken, one that chance picks goes */
+/* keep a challenge until it is echoed; if all places are taken, replace a random one */
 static bool pw_trunk_session_ask(struct pw_trunk_session *s, u64 challenge, u32 chance)
 {
 	u32 i, place = chance % PW_TRUNK_ASKERS;
@@ -94,8 +94,8 @@ static bool pw_trunk_session_ask(struct pw_trunk_session *s, u64 challenge, u32 
 }
 
 /**
- * pw_trunk_session_hear - an authentic hello has come
- * @s: the end
+ * pw_trunk_session_hear - process an authentic hello
+ * @s: session of this end
  * @h: the hello; pw_trunk_session_check() found it fresh or of another session
  * @next: random, not 0: the own challenge if the present one is used up by this hello
  * @now: the time

@@ -64,7 +64,7 @@ enum pw_trunk_verdict {
 	PW_TRUNK_V_FRESH,	/* of the session in use, for the first time */
 	PW_TRUNK_V_REPLAY,	/* of the session in use, not for the first time */
 	PW_TRUNK_V_OTHER,	/* of another session */
-	PW_TRUNK_V_OWN,		/* one's own packet comes back */
+	PW_TRUNK_V_OWN,		/* sent by this end: reflected */
 };
 
 /**
