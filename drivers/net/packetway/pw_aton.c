@@ -393,7 +393,7 @@ void pw_aton_req_drop(struct pw_aton_req *req)
  * @req: the command, the ring's until @req->done is signalled or
  *	pw_aton_cancel() gives it back
  *
- * The ring runs when the caller lets softirqs come again.
+ * The ring runs when the caller enables bottom halves.
  *
  * Return: 0 or a negative errno. RCU held, BH off.
  */

@@ -93,7 +93,7 @@ void pw_half_send_own(struct pw_half *h, struct sk_buff *skb)
 }
 
 /**
- * pw_half_send_as - likewise, and say more about it
+ * pw_half_send_as - send a message of a half-router with flags
  * @h: the half-router
  * @skb: the message, at its header; consumed
  * @flags: PW_CB_FAR or 0

@@ -28,7 +28,7 @@ struct pw_pmtu {
 };
 
 /**
- * pw_pmtu_learn - a TOOBIG has come
+ * pw_pmtu_learn - store the MTU of a TOOBIG
  * @st: the station; from its own poll
  * @data: data block: MTUR, and ADDR of the destination if not the sender's
  * @v: the message

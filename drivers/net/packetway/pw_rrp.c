@@ -575,7 +575,7 @@ void pw_rrp_half_down(struct pw_half *h)
 }
 
 /**
- * pw_rrp_trunk - the other half has come or gone, as its trunk sees it
+ * pw_rrp_trunk - a trunk has reached or lost the peer half
  * @h: the half-router on this host
  * @up: whether the other one answers; process context
  */

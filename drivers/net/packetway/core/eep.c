@@ -33,7 +33,7 @@ u16 pw_eep_err_te(int err)
  * pw_eep_may_answer - may this message be answered with an ERR message?
  * @v: view, also of a refused message
  *
- * Return: false if there is no node to tell, for ERR messages and for broadcasts.
+ * Return: false for messages without a source, ERR messages and broadcasts.
  */
 bool pw_eep_may_answer(const struct pw_eep_view *v)
 {
@@ -55,7 +55,7 @@ static enum pw_eep_kind pw_eep_kind_of(u8 byte1)
 }
 
 /**
- * pw_eep_first - tell what a message begins with from its first four bytes
+ * pw_eep_first - what a message begins with, from its first four bytes
  * @first4: the bytes
  *
  * Enough to decide how to forward: for PW_EEP_PHYS and PW_EEP_LOGICAL the
@@ -498,7 +498,7 @@ int pw_eep_consume_symbols(const u8 *head, size_t headlen, size_t framelen,
  * @off: where to begin: at an L2RH or the header
  * @need: bytes of head that are needed, after -EAGAIN
  *
- * For who passes a message on and wants a field of its header, and no more.
+ * For routers that need a field of the header and nothing behind it.
  *
  * Return: offset of the header; -EINVAL if something else is there or the frame ends
  * before, which pw_eep_parse() will explain; -EAGAIN.
@@ -533,7 +533,7 @@ int pw_eep_find_header(const u8 *head, size_t headlen, size_t framelen, size_t o
  * @cap: room there
  *
  * Return: PW_EEP_HDR_LEN; -EINVAL for a field out of range; -EMSGSIZE for more
- * data than DL can tell; -ENOSPC.
+ * data than DL can express; -ENOSPC.
  */
 int pw_eep_build_header(const struct pw_eep_hdr *h, u8 *out, size_t cap)
 {

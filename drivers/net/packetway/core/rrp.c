@@ -440,7 +440,7 @@ void pw_rrp_buf_init(struct pw_rrp_buf *b, u8 *out, size_t cap)
  * pw_rrp_buf_done - end of the records
  * @b: builder
  *
- * Return: bytes written, -EINVAL if something cannot be said, -ENOSPC.
+ * Return: bytes written, -EINVAL if a value does not fit its field, -ENOSPC.
  */
 int pw_rrp_buf_done(struct pw_rrp_buf *b)
 {

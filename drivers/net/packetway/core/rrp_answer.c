@@ -235,7 +235,7 @@ bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_
 }
 
 /**
- * pw_rrp_db_groups - the logical addresses that nodes behind the peer half listen to
+ * pw_rrp_db_groups - the groups that nodes behind the peer half are in
  * @db: tables
  * @own_san: SAN of this half-router: its nodes are not behind anything
  * @addr: where to put them, in order and each once

@@ -556,7 +556,7 @@ static bool pw_rrp_way_has(const struct pw_rrp_table *t, u32 hr)
 /**
  * pw_rrp_db_hrdown - a router is gone
  * @db: tables
- * @via: the neighbour that says so: only tables that came from it go; 0: all
+ * @via: who reports it: only tables that came from there are removed; 0: all
  * @hr: one half of it
  * @other: the other half, or 0
  *
@@ -579,7 +579,7 @@ u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other)
 /**
  * pw_rrp_db_linkdown - two half-routers no longer reach each other
  * @db: tables
- * @via: the neighbour that says so: only tables that came from it go; 0: all
+ * @via: who reports it: only tables that came from there are removed; 0: all
  * @a: one
  * @b: the other
  *

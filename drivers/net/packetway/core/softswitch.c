@@ -294,7 +294,7 @@ void pw_softswitch_count(struct pw_softswitch *s, enum pw_poets_counter which, u
 }
 
 /**
- * pw_softswitch_kill - a device says that it cannot go on
+ * pw_softswitch_kill - a device reports that it cannot continue
  * @s: the softswitch
  * @buf: where to write the packet for the mothership
  * @size: room there, at least PW_POETS_HDR_LEN
