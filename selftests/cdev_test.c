@@ -86,11 +86,11 @@ TEST_F(cdev, direction_bits)
 	poison_info(&info);
 	/* only the number tells the command: direction and size are no part of it */
 	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
-					      struct packetway_info), &info));
+						   struct packetway_info), &info));
 	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOW(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
-					      struct packetway_info), &info));
+						   struct packetway_info), &info));
 	EXPECT_EQ(-ENOTTY, pw_ioctl(self->fd, _IOWR(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_GET_INFO,
-					       struct packetway_info), &info));
+						    struct packetway_info), &info));
 	EXPECT_TRUE(untouched(&info.out_features, sizeof(info.out_features)));
 }
 
