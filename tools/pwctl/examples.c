@@ -69,6 +69,7 @@ static const struct {
 	{ "experiment", "throughput", "pwctl experiment throughput 1024" },
 	{ "experiment", "contention", "pwctl experiment contention engine fast" },
 	{ "experiment", "queues", "pwctl experiment queues engine fast" },
+	{ "experiment", "sweep", "pwctl experiment sweep tools/experiments/clos.yaml out clos" },
 	{ "", "doctor", "pwctl doctor\npwctl -j doctor" },
 	{ "", "top", "pwctl top lab ring8\npwctl top once dev pw0" },
 	{ "", "help", "pwctl help aton" },

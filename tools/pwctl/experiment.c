@@ -4,8 +4,7 @@
  * model in user space: no root, no module, the same figures everywhere. The module runs
  * the same core; selftests/fabric_test and atm_test hold it to the same cycles.
  */
-#include "fabric/fabric.h"
-#include "pwctl.h"
+#include "sweep.h"
 
 #define PORTS 16
 #define STAGES (PW_BMX_STAGES + 1)	/* three of switches, and the ports */
@@ -109,7 +108,7 @@ static uint64_t probe_delay(struct probe *p, uint32_t size)
 
 /* Plots ----------------------------------------------------------------------------- */
 
-static FILE *plot_open(const char *svg, const char *title, const char *x, const char *y)
+FILE *plot_open(const char *svg, const char *title, const char *x, const char *y)
 {
 	FILE *g;
 
@@ -128,7 +127,7 @@ static FILE *plot_open(const char *svg, const char *title, const char *x, const 
 	return g;
 }
 
-static enum status plot_close(FILE *g, const char *svg)
+enum status plot_close(FILE *g, const char *svg)
 {
 	return pclose(g) ? fail(0, "%s: gnuplot failed", svg) : ST_OK;
 }
@@ -782,5 +781,7 @@ const struct verb experiment_verbs[] = {
 	  "what contention costs a linear system, beside section 11.4" },
 	{ "queues", exp_queues, 0, depths,
 	  "the same linear system against the cells in a queue, 1 to 64" },
+	{ "sweep", exp_sweep, 0, sweep_words,
+	  "random traffic for all combinations of the values in a file: tables and curves" },
 	{}
 };

@@ -2,7 +2,7 @@
 # pwctl; included by tools/Makefile.
 
 pwctl_src  := $(sort $(wildcard $(tools)/pwctl/*.c))
-PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses
+PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses -lm
 
 $(O)/pwctl: $(pwctl_src) $(wildcard $(tools)/pwctl/*.h) $(tools)/lib/packetway_poets.h $(tools)/lib/packetway.h $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a $(O)/opt/libpwcore.a
 	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation -Wno-missing-field-initializers $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
@@ -20,3 +20,5 @@ pwctl-install: pwctl
 	install -D -m 644 $(tools)/grafana/packetway.json $(DESTDIR)$(PREFIX)/share/packetway/grafana/packetway.json
 	install -d $(DESTDIR)$(PREFIX)/share/packetway/labs
 	install -m 644 $(TOP)/Documentation/labs/*.yaml $(DESTDIR)$(PREFIX)/share/packetway/labs/
+	install -d $(DESTDIR)$(PREFIX)/share/packetway/experiments
+	install -m 644 $(tools)/experiments/*.yaml $(DESTDIR)$(PREFIX)/share/packetway/experiments/

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# run.sh BUILD: pwctl experiment against the published tables, both engines, plots.
+# run.sh BUILD: pwctl experiment against the published tables, both engines, plots; sweeps.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -87,4 +87,183 @@ tap_result "$([ $? = 1 ]; echo $?)" "an engine that does not exist is refused"
 tap_result "$([ $? = 1 ]; echo $?)" "which experiment must be said"
 "$pwctl" experiment delay 4 svg "$tmp/none/x.svg" >/dev/null 2>&1
 tap_result "$([ $? = 2 ]; echo $?)" "a file that cannot be written is a failure"
+
+# Sweeps: tables, curves, both engines, interruption ---------------------------------------
+
+cd "$tmp" || exit 1
+ends=(.csv -runs.csv .json -latency.svg -throughput.svg -queues.svg -refusals.svg)
+# same PREFIX PREFIX: all files of two sweeps have the same bytes
+same() {
+	local e
+	for e in "${ends[@]}"; do
+		cmp -s "$1$e" "$2$e" || return 1
+	done
+}
+# column FILE NAME: its values, one a line
+column() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$1"; }
+
+cat >small.yaml <<-END
+	name: small
+	parameters:
+	  depth: [1, 8]
+	traffic: [uniform, transpose, hotspot, neighbour, bursty]
+	load: [0.02, 0.5, 2]
+	seeds: 3
+	cycles: 6000
+END
+"$pwctl" experiment sweep small.yaml 2>err
+tap_is "sweep" "$? $(cat err)" "0 "
+tap_is "the files of a sweep" "$(ls small*)" "$(printf 'small%s\n' "${ends[@]}" .yaml | sort)"
+"$pwctl" experiment sweep small.yaml out again jobs 1
+tap_ok "the same sweep, one run at a time, gives the same bytes" same small again
+"$pwctl" experiment sweep small.yaml out again jobs 5
+tap_ok "and five at a time" same small again
+tap_is "points" "$(column small.csv load | wc -l)" 30
+tap_is "runs" "$(column small-runs.csv seed | wc -l)" 90
+version=$("$pwctl" -V | sed 's/.* //')
+tap_is "the version in every row" "$(column small-runs.csv version | sort -u)" "$version"
+tap_is "points and runs as JSON" "$(jq -c '[.name, .version, (.points | length), ([.points[].runs[]] | length)]' small.json)" "[\"small\",\"$version\",30,90]"
+for name in $("$build/pwmodel" fabric --help | sed -n 's/^  --\([a-z-]*\) .*\.\..*/\1/p'); do
+	tap_is "a column $name" "$(head -n 1 small.csv small-runs.csv | tr ',' '\n' | grep -cx -- "$name")" 2
+done
+tap_is "values that the file does not set" "$(column small.csv ic-blocks | sort -u) $(column small.csv keep | sort -u)" "4096 "
+tap_is "JSON and CSV agree" "$(jq -r '.points[].latency.mean' small.json | awk '{ printf "%.4f\n", $1 }')" "$(column small.csv latency | awk '{ printf "%.4f\n", $1 }')"
+python3 - >verdicts <<-END
+	import csv, math
+	runs = list(csv.DictReader(open("small-runs.csv")))
+	rows = list(csv.DictReader(open("small.csv")))
+	def check(what, good):
+	    print("ok" if good else "not ok", what)
+	def near(a, b):
+	    return abs(a - b) <= 1e-5 * max(abs(a), abs(b), 1e-9)
+	bad = 0
+	for i, row in enumerate(rows):
+	    for name in ("latency", "throughput", "fill_2", "refused_3", "warmup"):
+	        v = [float(r[name]) for r in runs[3 * i:3 * i + 3]]
+	        mean = sum(v) / 3
+	        dev = math.sqrt(sum((x - mean) ** 2 for x in v) / 2)
+	        bad += not near(float(row[name]), mean)
+	        bad += not near(float(row[name + "_ci95"]), 4.303 * dev / math.sqrt(3))
+	check("means and confidence intervals, worked out anew", not bad)
+	idle = [r for r in rows if r["load"] == "0.02"]
+	# the closed form for 16 bytes, and the sources that a receiver scans
+	check("an idle fabric has the closed form's latency", all(290 <= float(r["latency"]) <= 420 for r in idle if r["traffic"] != "bursty"))
+	check("nothing is refused there", all(float(r["refused_1"]) == 0 for r in idle if r["traffic"] == "uniform"))
+	full = [r for r in rows if r["load"] == "2"]
+	check("load 2 saturates", all(float(r["saturated"]) == 1 for r in full) and all(float(r["throughput"]) < float(r["offered"]) for r in full))
+	check("load 0.02 does not", all(float(r["throughput"]) <= 1.3 * float(r["offered"]) for r in idle))
+	check("patterns differ", len({r["latency"] for r in full if r["depth"] == "8"}) == 5)
+	hot = {(r["traffic"], r["depth"]): float(r["throughput"]) for r in full}
+	check("a hot spot costs throughput", hot["hotspot", "8"] < hot["uniform", "8"])
+	one = [r for r in full if r["depth"] == "1"]
+	check("queues of one cell refuse", all(float(r["refused_2"]) + float(r["refused_3"]) > 0 for r in one if r["traffic"] in ("uniform", "hotspot")))
+	check("queues are between empty and full", all(0 <= float(r[f"fill_{s}"]) <= 1 for r in rows for s in (1, 2, 3)))
+	check("at most half of a run is warm-up", all(0 <= float(r["warmup"]) <= 3000 for r in runs))
+	check("a device loses nothing", all(float(r["lost"]) == 0 for r in runs))
+	half = [r for r in rows if r["load"] == "0.5" and r["traffic"] == "uniform"]
+	# 0.5 messages of 16 bytes in 60 + 10 + 152 cycles
+	check("load 0.5", all(abs(float(r["offered"]) - 0.5 * 16 / 222) < 0.006 for r in half))
+END
+while read -r verdict; do
+	case $verdict in
+	ok\ *) tap_result 0 "${verdict#ok }" ;;
+	*) tap_result 1 "${verdict#not ok }" ;;
+	esac
+done <verdicts
+tap_is "all of them were checked" "$(wc -l <verdicts)" 12
+for e in latency throughput queues refusals; do
+	tap_ok "small-$e.svg is a plot" python3 -c "
+import sys, xml.etree.ElementTree as t
+root = t.parse('small-$e.svg').getroot()
+text = ' '.join(x.text or '' for x in root.iter('{http://www.w3.org/2000/svg}text'))
+sys.exit(not all(w in ' '.join(root.itertext()) for w in ('depth 1', 'hotspot', 'load')))"
+done
+
+# rtl: the same figures in every row
+sed 's/^traffic:.*/traffic: [uniform, bursty]/; s/^seeds:.*/seeds: [7]/; s/^load:.*/load: [0.3, 1.5]/; s/^cycles:.*/cycles: 2000/' small.yaml >fast.yaml
+{ cat fast.yaml; echo 'engine: rtl'; } >rtl.yaml
+"$pwctl" experiment sweep fast.yaml && "$pwctl" experiment sweep rtl.yaml
+tap_is "rtl and fast agree" "$(sed 's/,rtl,/,fast,/' rtl-runs.csv)" "$(cat fast-runs.csv)"
+tap_is "rtl was run" "$(column rtl.csv engine | sort -u)" rtl
+
+# interrupted: the tables cannot be written, then most of the journal is lost
+mkdir cut-runs.csv
+"$pwctl" experiment sweep small.yaml out cut 2>err
+tap_is "a table that cannot be written" "$? $(grep -c cut-runs.csv err)" "2 1"
+rmdir cut-runs.csv
+tap_is "the journal has every run" "$(grep -c ' \.$' cut.journal)" 90
+head -n 40 cut.journal | head -c -20 >cut.part
+mv cut.part cut.journal
+"$pwctl" experiment sweep small.yaml out cut jobs 1
+tap_is "resumed" "$? $(test -e cut.journal; echo $?)" "0 1"
+tap_ok "it ends with the same bytes" same small cut
+# a run that the journal has is not repeated: a wrong figure in it stays
+rm cut*
+mkdir cut-runs.csv
+"$pwctl" experiment sweep small.yaml out cut 2>/dev/null
+rmdir cut-runs.csv
+sed -i 's/^\(17 [0-9]* [0-9]*\) [0-9]*/\1 123456/' cut.journal
+"$pwctl" experiment sweep small.yaml out cut
+tap_result "$(! same small cut; echo $?)" "runs of the journal are not repeated"
+# killed: whatever it had done
+sed 's/^cycles:.*/cycles: 60000/' small.yaml >kill.yaml
+"$pwctl" experiment sweep kill.yaml out whole
+"$pwctl" experiment sweep kill.yaml jobs 1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(grep -c ' \.$' kill.journal 2>/dev/null || :)" -lt 4 ] 2>/dev/null; do sleep 0.02; done
+kill -KILL $pid 2>/dev/null
+wait $pid 2>/dev/null
+"$pwctl" experiment sweep kill.yaml
+tap_is "after a kill" $? 0
+tap_ok "the same bytes" same whole kill
+
+# another file does not go on with it
+mkdir old-runs.csv
+"$pwctl" experiment sweep small.yaml out old 2>/dev/null
+rmdir old-runs.csv
+"$pwctl" experiment sweep fast.yaml out old 2>err
+tap_is "a journal of another sweep is refused" "$? $(grep -c "old.journal: journal of another sweep; remove it or say 'restart'" err)" "2 1"
+"$pwctl" experiment sweep fast.yaml out old restart
+tap_is "restart" $? 0
+tap_is "with its own rows" "$(cat old.csv)" "$(cat fast.csv)"
+
+# refused STATUS TEXT LINE...: a file of these lines
+refused() {
+	local status=$1 text=$2 rc
+	shift 2
+	printf '%s\n' "$@" >wrong.yaml
+	"$pwctl" experiment sweep wrong.yaml >out 2>err
+	rc=$?
+	tap_is "$*: refused" "$rc $(cat err)" "$status pwctl: $text"
+	rm -f wrong.journal
+}
+refused 1 "wrong.yaml:1: unknown key 'speed'" "speed: 3"
+refused 1 "wrong.yaml:2: depth: '65' is not 1..64" "parameters:" "  depth: [4, 65]"
+refused 1 "wrong.yaml:2: parameters: unknown name 'ports'" "parameters:" "  ports: 3"
+refused 1 "wrong.yaml: queue: 256 is not 1..255 messages (k is 16)" "parameters: {k: [2, 16], queue: 256}"
+refused 1 "wrong.yaml: keep: the machine 'device' has no such parameter" "parameters: {keep: 10}"
+refused 1 "wrong.yaml:1: traffic: 'x' is not one of uniform, transpose, hotspot, neighbour, bursty" "traffic: [uniform, x]"
+refused 1 "wrong.yaml:1: load: '0' is not 1e-06..4" "load: 0"
+refused 1 "wrong.yaml:1: load: '0.1234567' is not 1e-06..4" "load: [0.1234567]"
+refused 1 "wrong.yaml:1: load: from, to (larger) and steps are needed" "load: {from: 1, to: 0.5, steps: 3}"
+refused 1 "wrong.yaml:1: bytes: an empty list" "bytes: []"
+refused 1 "wrong.yaml:1: bytes: the same value twice" "bytes: [4, 4]"
+refused 1 "wrong.yaml:1: engine: 'none' is not one of fast, rtl" "engine: none"
+refused 1 "wrong.yaml:1: seeds: '0' is not 1..64" "seeds: 0"
+refused 1 "wrong.yaml:1: cycles: '10' is not 1000..100000000" "cycles: 10"
+refused 1 "wrong.yaml:1: x: 'traffic' is neither load nor bytes nor a parameter" "x: traffic"
+refused 1 "wrong.yaml:1: keys and values are needed" "[]"
+refused 2 "bytes: 1000 do not fit into the buffers" "parameters: {og-blocks: 4}" "bytes: 1000"
+# more than SWEEP_RUNS combinations
+refused 1 "wrong.yaml: more than 100000 runs" "seeds: 64" "load: {from: 0.1, to: 1, steps: 64}" "bytes: [$(seq -s, 1 30)]"
+"$pwctl" experiment sweep none.yaml 2>err
+tap_is "a file that is not there" "$? $(grep -c none.yaml err)" "2 1"
+
+# the files that are installed are good, and the page names each of them
+for f in "$top"/tools/experiments/*.yaml; do
+	sed 's/^seeds:.*/seeds: 1/; s/^cycles:.*/cycles: 1000/' "$f" >preset.yaml
+	"$pwctl" experiment sweep preset.yaml 2>err
+	tap_is "$(basename "$f")" "$? $(cat err)" "0 "
+	tap_ok "$(basename "$f") is in the page" grep -q "$(basename "$f")" "$page"
+done
 tap_done

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* pwctl experiment sweep: what its files share. */
+#ifndef PWCTL_SWEEP_H
+#define PWCTL_SWEEP_H
+
+#include "fabric/fabric.h"
+#include "fabric/fabric_param.h"
+#include "pwctl.h"
+
+#define SWEEP_VALUES	64		/* of one list */
+#define SWEEP_PARAMS	16		/* room for the table of the core */
+#define SWEEP_RUNS	100000
+#define SWEEP_BINS	100		/* parts of a run, for the warm-up */
+#define SWEEP_STAGES	(PW_BMX_STAGES + 1)	/* three of switches, and the ports */
+#define LOAD_UNIT	1000000		/* a load is a count of millionths */
+
+enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRAFFICS };
+enum sweep_engine { SWEEP_FAST, SWEEP_RTL, SWEEP_ENGINES };
+
+extern const char *const traffic_name[TRAFFICS];
+extern const char *const sweep_engine_name[SWEEP_ENGINES];
+
+/* a list of values; one value: not varied */
+struct axis {
+	const char *name;
+	uint32_t n;
+	uint32_t v[SWEEP_VALUES];
+};
+
+/* order of the axes: machine, the parameters of the core's table, then these */
+enum { AXIS_MACHINE, AXIS_PARAM };
+enum { BEHIND_TRAFFIC, BEHIND_BYTES, BEHIND_LOAD, BEHIND };
+
+/**
+ * struct sweep - what a file asks for
+ * @name: title
+ * @engine: enum sweep_engine
+ * @axis: lists; @naxis of them
+ * @seed: seeds; the innermost loop
+ * @cycles: length of a run
+ * @hotspot: messages to port 0 with traffic hotspot, in millionths
+ * @burst: mean messages of a burst with traffic bursty
+ * @x: axis of the plots
+ * @points: combinations of the lists
+ */
+struct sweep {
+	char name[64];
+	uint32_t engine;
+	struct axis axis[AXIS_PARAM + SWEEP_PARAMS + BEHIND];
+	uint32_t naxis;
+	struct axis seed;
+	uint32_t cycles;
+	uint32_t hotspot;
+	uint32_t burst;
+	uint32_t x;
+	uint32_t points;
+};
+
+/* one combination */
+struct point {
+	struct pw_fabric_params p;
+	uint32_t at[AXIS_PARAM + SWEEP_PARAMS + BEHIND];	/* index into each axis */
+	enum traffic traffic;
+	uint32_t bytes;
+	uint32_t load;
+};
+
+/**
+ * struct result - what one run gives; whole numbers, so that a journal keeps all of it
+ * @warmup: cycles before the window that is measured
+ * @window: cycles of it
+ * @offered: messages that came up in the window
+ * @delivered: messages read in the window
+ * @latency: sum of the cycles from coming up to the last get, over those messages
+ * @p99: 99 of 100 were not slower
+ * @worst: the slowest
+ * @lost: messages that vanished unread, whole run; published machine only
+ * @waiting: messages not yet in the fabric at the end
+ * @fill: bytes in the queues of a stage of switches, summed over @samples
+ * @samples: how often the queues were looked at
+ * @refused: refusals of a stage in the window
+ * @cells: cells that a stage accepted in the window
+ */
+struct result {
+	uint64_t warmup, window;
+	uint64_t offered, delivered;
+	uint64_t latency, p99, worst;
+	uint64_t lost, waiting;
+	uint64_t fill[PW_BMX_STAGES], samples;
+	uint64_t refused[SWEEP_STAGES], cells[SWEEP_STAGES];
+};
+
+#define RESULT_WORDS (sizeof(struct result) / sizeof(uint64_t))
+
+/* experiment.c */
+FILE *plot_open(const char *svg, const char *title, const char *x, const char *y);
+enum status plot_close(FILE *g, const char *svg);
+
+/* sweep_file.c */
+enum status sweep_read(const char *file, struct sweep *s);
+void sweep_point(const struct sweep *s, uint32_t i, struct point *p);
+/* text of value @i of an axis */
+const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *buf, size_t cap);
+uint64_t sweep_hash(const struct sweep *s);
+
+/* sweep_run.c */
+int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r);
+uint32_t message_work(uint32_t bytes);
+
+/* sweep_out.c */
+enum status sweep_write(const struct sweep *s, const struct result *r, const char *prefix);
+
+/* sweep.c */
+extern const struct word sweep_words[];
+enum status exp_sweep(const struct verb *v, int argc, char **argv);
+
+#endif

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The file of a sweep: YAML to lists of values, and the combinations of them. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <yaml.h>
+
+#include "sweep.h"
+
+const char *const sweep_engine_name[SWEEP_ENGINES] = { "fast", "rtl" };
+
+/* the file under work, for messages */
+static const char *file_name;
+static yaml_document_t doc;
+
+static enum status __attribute__((format(printf, 2, 3))) bad(int node, const char *fmt, ...)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+	va_list ap;
+
+	fprintf(stderr, "pwctl: %s:%zu: ", file_name, n ? n->start_mark.line + 1 : 0);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return ST_USAGE;
+}
+
+static const char *scalar(int node)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+
+	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
+}
+
+/* Values ------------------------------------------------------------------------------- */
+
+/* a way to read one value; @node for messages */
+typedef enum status (*reader)(int node, const char *key, const char *text, const void *arg,
+			      uint32_t *v);
+
+struct range {
+	uint32_t min, max;
+};
+
+static enum status read_number(int node, const char *key, const char *text, const void *arg,
+			       uint32_t *v)
+{
+	const struct range *r = arg;
+
+	if (!text || parse_u32(text, v) || *v < r->min || *v > r->max)
+		return bad(node, "%s: '%s' is not %u..%u", key, text ?: "", r->min, r->max);
+	return ST_OK;
+}
+
+/* decimal number in millionths, so that no rounding depends on the machine */
+static enum status read_millionths(int node, const char *key, const char *text, const void *arg,
+				   uint32_t *v)
+{
+	const struct range *r = arg;
+	uint64_t x = 0;
+	int digits = 0, places = -1;
+	const char *c;
+
+	for (c = text ?: ""; isdigit((unsigned char)*c) || (*c == '.' && places < 0); c++) {
+		if (*c == '.') {
+			places = 0;
+			continue;
+		}
+		if (places == 6 || ++digits > 10)
+			break;
+		places += places >= 0;
+		x = 10 * x + *c - '0';
+	}
+	for (places = places < 0 ? 0 : places; places < 6; places++)
+		x *= 10;
+	if (!text || *c || !digits || x < r->min || x > r->max)
+		return bad(node, "%s: '%s' is not %g..%g", key, text ?: "",
+			   (double)r->min / LOAD_UNIT, (double)r->max / LOAD_UNIT);
+	*v = x;
+	return ST_OK;
+}
+
+struct names {
+	const char *const *name;
+	uint32_t n;
+};
+
+static enum status read_name(int node, const char *key, const char *text, const void *arg,
+			     uint32_t *v)
+{
+	const struct names *names = arg;
+	char all[160] = "";
+	uint32_t i;
+
+	for (i = 0; i < names->n; i++) {
+		if (text && !strcmp(text, names->name[i])) {
+			*v = i;
+			return ST_OK;
+		}
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? ", " : "",
+			 names->name[i]);
+	}
+	return bad(node, "%s: '%s' is not one of %s", key, text ?: "", all);
+}
+
+static enum status take_value(struct axis *a, int node, uint32_t v)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->n; i++)
+		if (a->v[i] == v)
+			return bad(node, "%s: the same value twice", a->name);
+	if (a->n == SWEEP_VALUES)
+		return bad(node, "%s: more than %d values", a->name, SWEEP_VALUES);
+	a->v[a->n++] = v;
+	return ST_OK;
+}
+
+/* one value or a list of them */
+static enum status read_list(int node, struct axis *a, reader read, const void *arg)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+	yaml_node_item_t *i;
+	enum status st = ST_OK;
+	uint32_t v;
+
+	a->n = 0;
+	if (n->type != YAML_SEQUENCE_NODE)
+		return read(node, a->name, scalar(node), arg, &v) ?: take_value(a, node, v);
+	for (i = n->data.sequence.items.start; !st && i < n->data.sequence.items.top; i++)
+		st = read(*i, a->name, scalar(*i), arg, &v) ?: take_value(a, *i, v);
+	if (!st && !a->n)
+		st = bad(node, "%s: an empty list", a->name);
+	return st;
+}
+
+/* Keys --------------------------------------------------------------------------------- */
+
+static const struct range any_load = { 1, 4 * LOAD_UNIT };
+
+/* a list, or {from: A, to: B, steps: N} */
+static enum status read_loads(int node, struct axis *a)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+	const struct range steps = { 2, SWEEP_VALUES };
+	uint32_t from = 0, to = 0, count = 0, i;
+	yaml_node_pair_t *p;
+	enum status st = ST_OK;
+
+	if (n->type != YAML_MAPPING_NODE)
+		return read_list(node, a, read_millionths, &any_load);
+	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++) {
+		const char *key = scalar(p->key) ?: "", *v = scalar(p->value);
+
+		if (!strcmp(key, "from"))
+			st = read_millionths(p->value, key, v, &any_load, &from);
+		else if (!strcmp(key, "to"))
+			st = read_millionths(p->value, key, v, &any_load, &to);
+		else if (!strcmp(key, "steps"))
+			st = read_number(p->value, key, v, &steps, &count);
+		else
+			st = bad(p->key, "load: unknown key '%s'", key);
+	}
+	if (st)
+		return st;
+	if (!count || !from || from >= to)
+		return bad(node, "load: from, to (larger) and steps are needed");
+	a->n = 0;
+	for (i = 0; !st && i < count; i++)
+		st = take_value(a, node, from + (uint64_t)(to - from) * i / (count - 1));
+	return st;
+}
+
+/* a count, 1 to N, or a list */
+static enum status read_seeds(int node, struct axis *a)
+{
+	const struct range count = { 1, SWEEP_VALUES }, any = { 0, UINT32_MAX };
+	uint32_t i, n;
+
+	if (!scalar(node))
+		return read_list(node, a, read_number, &any);
+	if (read_number(node, "seeds", scalar(node), &count, &n))
+		return ST_USAGE;
+	for (a->n = 0, i = 1; i <= n; i++)
+		a->v[a->n++] = i;
+	return ST_OK;
+}
+
+static enum status read_params(int node, struct sweep *s)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+	yaml_node_pair_t *p;
+	enum status st = ST_OK;
+
+	if (n->type != YAML_MAPPING_NODE)
+		return bad(node, "parameters: names and values are needed");
+	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++) {
+		const char *key = scalar(p->key) ?: "";
+		const struct pw_fabric_param *d = pw_fabric_param_find(key);
+		struct range r;
+
+		if (!d)
+			return bad(p->key, "parameters: unknown name '%s'", key);
+		r = (struct range) { d->min, d->max };
+		st = read_list(p->value, &s->axis[AXIS_PARAM + (d - pw_fabric_param)], read_number,
+			       &r);
+	}
+	return st;
+}
+
+static struct axis *behind(struct sweep *s, uint32_t i)
+{
+	return &s->axis[AXIS_PARAM + pw_fabric_param_num + i];
+}
+
+static enum status read_x(int node, struct sweep *s)
+{
+	const char *text = scalar(node) ?: "";
+
+	for (s->x = 0; s->x < s->naxis; s->x++)
+		if (!strcmp(s->axis[s->x].name, text))
+			break;
+	if (s->x == s->naxis || s->x == AXIS_MACHINE ||
+	    s->x == AXIS_PARAM + pw_fabric_param_num + BEHIND_TRAFFIC)
+		return bad(node, "x: '%s' is neither load nor bytes nor a parameter", text);
+	return ST_OK;
+}
+
+static enum status read_key(struct sweep *s, int key_node, int node)
+{
+	static const struct names engines = { sweep_engine_name, SWEEP_ENGINES };
+	static const struct names machines = { pw_fabric_machine, PW_FABRIC_MACHINES };
+	static const struct names traffics = { traffic_name, TRAFFICS };
+	static const struct range bytes = { 0, PW_FABRIC_MAX_LEN }, cycles = { 1000, 100000000 };
+	static const struct range burst = { 1, 1000 }, share = { 0, LOAD_UNIT };
+	const char *key = scalar(key_node) ?: "", *v = scalar(node);
+
+	if (!strcmp(key, "name")) {
+		if (!v || strlen(v) >= sizeof(s->name) || strpbrk(v, "'\"\\\n"))
+			return bad(node, "name: a short text without quotes is needed");
+		strcpy(s->name, v);
+		return ST_OK;
+	}
+	if (!strcmp(key, "engine"))
+		return read_name(node, key, v, &engines, &s->engine);
+	if (!strcmp(key, "machine"))
+		return read_list(node, &s->axis[AXIS_MACHINE], read_name, &machines);
+	if (!strcmp(key, "parameters"))
+		return read_params(node, s);
+	if (!strcmp(key, "traffic"))
+		return read_list(node, behind(s, BEHIND_TRAFFIC), read_name, &traffics);
+	if (!strcmp(key, "bytes"))
+		return read_list(node, behind(s, BEHIND_BYTES), read_number, &bytes);
+	if (!strcmp(key, "load"))
+		return read_loads(node, behind(s, BEHIND_LOAD));
+	if (!strcmp(key, "seeds"))
+		return read_seeds(node, &s->seed);
+	if (!strcmp(key, "cycles"))
+		return read_number(node, key, v, &cycles, &s->cycles);
+	if (!strcmp(key, "burst"))
+		return read_number(node, key, v, &burst, &s->burst);
+	if (!strcmp(key, "hotspot"))
+		return read_millionths(node, key, v, &share, &s->hotspot);
+	if (!strcmp(key, "x"))
+		return read_x(node, s);
+	return bad(key_node, "unknown key '%s'", key);
+}
+
+/* what holds where the file says nothing */
+static void defaults(struct sweep *s)
+{
+	uint32_t i;
+
+	memset(s, 0, sizeof(*s));
+	s->cycles = 100000;
+	s->hotspot = LOAD_UNIT / 5;
+	s->burst = 8;
+	s->seed = (struct axis) { "seed", 1, { 1 } };
+	s->axis[AXIS_MACHINE] = (struct axis) { "machine", 1, { PW_FABRIC_DEVICE } };
+	for (i = 0; i < pw_fabric_param_num; i++)
+		s->axis[AXIS_PARAM + i] = (struct axis) { pw_fabric_param[i].name, 1 };
+	*behind(s, BEHIND_TRAFFIC) = (struct axis) { "traffic", 1, { UNIFORM } };
+	*behind(s, BEHIND_BYTES) = (struct axis) { "bytes", 1, { 16 } };
+	*behind(s, BEHIND_LOAD) = (struct axis) { "load", 1, { LOAD_UNIT / 2 } };
+	s->naxis = AXIS_PARAM + pw_fabric_param_num + BEHIND;
+	s->x = s->naxis - BEHIND + BEHIND_LOAD;
+}
+
+/* Combinations ------------------------------------------------------------------------- */
+
+/* the last axis runs fastest; a parameter that the file does not set has its default */
+void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
+{
+	uint32_t a;
+
+	memset(p, 0, sizeof(*p));
+	for (a = s->naxis; a--;) {
+		p->at[a] = i % s->axis[a].n;
+		i /= s->axis[a].n;
+	}
+	p->p.flags = s->engine == SWEEP_FAST ? PW_FABRIC_F_FAST : 0;
+	if (s->axis[AXIS_MACHINE].v[p->at[AXIS_MACHINE]] == PW_FABRIC_DEVICE)
+		p->p.flags |= PW_FABRIC_F_DEVICE;
+	for (a = 0; a < pw_fabric_param_num; a++)
+		pw_fabric_param_set(&p->p, &pw_fabric_param[a],
+				    s->axis[AXIS_PARAM + a].v[p->at[AXIS_PARAM + a]]);
+	if (!p->p.k)
+		p->p.k = PW_BMX_K;
+	a = AXIS_PARAM + pw_fabric_param_num;
+	p->traffic = s->axis[a + BEHIND_TRAFFIC].v[p->at[a + BEHIND_TRAFFIC]];
+	p->bytes = s->axis[a + BEHIND_BYTES].v[p->at[a + BEHIND_BYTES]];
+	p->load = s->axis[a + BEHIND_LOAD].v[p->at[a + BEHIND_LOAD]];
+}
+
+const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *buf, size_t cap)
+{
+	uint32_t v = s->axis[axis].v[i], b = axis - AXIS_PARAM - pw_fabric_param_num;
+
+	if (axis == AXIS_MACHINE)
+		return pw_fabric_machine[v];
+	if (axis > AXIS_PARAM && b == BEHIND_TRAFFIC)
+		return traffic_name[v];
+	if (axis > AXIS_PARAM && b == BEHIND_LOAD)
+		snprintf(buf, cap, "%.7g", (double)v / LOAD_UNIT);
+	else
+		snprintf(buf, cap, "%u", v);
+	return buf;
+}
+
+static enum status check_points(struct sweep *s)
+{
+	const struct pw_fabric_param *d;
+	uint64_t n = s->seed.n;
+	struct point p;
+	uint32_t i, lo, hi;
+
+	for (i = 0; i < s->naxis; i++) {
+		n *= s->axis[i].n;
+		if (n > SWEEP_RUNS)
+			return fail(0, "%s: more than %d runs", file_name, SWEEP_RUNS), ST_USAGE;
+	}
+	s->points = n / s->seed.n;
+	for (i = 0; i < s->points; i++) {
+		sweep_point(s, i, &p);
+		d = pw_fabric_param_wrong(&p.p);
+		if (!d)
+			continue;
+		pw_fabric_param_range(&p.p, d, &lo, &hi);
+		if (lo > hi)
+			fail(0, "%s: %s: the machine '%s' has no such parameter", file_name, d->name,
+			     pw_fabric_machine[pw_fabric_machine_of(&p.p)]);
+		else
+			fail(0, "%s: %s: %u is not %u..%u %s (k is %u)", file_name, d->name,
+			     pw_fabric_param_get(&p.p, d), lo, hi, d->unit, p.p.k);
+		return ST_USAGE;
+	}
+	return ST_OK;
+}
+
+static enum status read_root(struct sweep *s)
+{
+	yaml_node_t *root = yaml_document_get_root_node(&doc);
+	yaml_node_pair_t *p;
+	enum status st = ST_OK;
+
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return bad(1, "keys and values are needed");
+	for (p = root->data.mapping.pairs.start; !st && p < root->data.mapping.pairs.top; p++)
+		st = read_key(s, p->key, p->value);
+	return st ?: check_points(s);
+}
+
+enum status sweep_read(const char *file, struct sweep *s)
+{
+	yaml_parser_t parser;
+	enum status st;
+	FILE *f = fopen(file, "re");
+
+	if (!f)
+		return fail(errno, "%s", file);
+	file_name = file;
+	defaults(s);
+	yaml_parser_initialize(&parser);
+	yaml_parser_set_input_file(&parser, f);
+	if (!yaml_parser_load(&parser, &doc)) {
+		fprintf(stderr, "pwctl: %s:%zu: %s\n", file, parser.problem_mark.line + 1,
+			parser.problem ? parser.problem : "not YAML");
+		st = ST_USAGE;
+	} else {
+		st = read_root(s);
+		yaml_document_delete(&doc);
+	}
+	yaml_parser_delete(&parser);
+	fclose(f);
+	return st;
+}
+
+static void mix(uint64_t *h, uint64_t v)
+{
+	*h = (*h ^ v) * 0x100000001b3ull;
+	*h ^= *h >> 29;
+}
+
+/* what decides about the results, so that a journal of another sweep is recognized */
+uint64_t sweep_hash(const struct sweep *s)
+{
+	const char *version = pwl_version();
+	uint64_t h = 0xcbf29ce484222325ull;
+	uint32_t a, i;
+
+	for (; *version; version++)
+		mix(&h, *version);
+	mix(&h, s->engine);
+	mix(&h, s->cycles);
+	mix(&h, s->hotspot);
+	mix(&h, s->burst);
+	for (a = 0; a <= s->naxis; a++) {
+		const struct axis *x = a < s->naxis ? &s->axis[a] : &s->seed;
+
+		mix(&h, x->n);
+		for (i = 0; i < x->n; i++)
+			mix(&h, x->v[i]);
+	}
+	return h;
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One run of a sweep: an open loop. Messages come up at each port with a fixed chance in
+ * every cycle, whatever the fabric does, and wait in a list without end if it is full.
+ */
+#include "sweep.h"
+
+const char *const traffic_name[TRAFFICS] = {
+	"uniform", "transpose", "hotspot", "neighbour", "bursty"
+};
+
+struct waiting {
+	uint64_t at;
+	uint16_t dst;
+};
+
+struct source {
+	uint64_t rnd;
+	uint64_t next;		/* cycle in which the next messages come up */
+	struct waiting *list;	/* head .. n - 1 are not in the fabric yet */
+	size_t head, n, cap;
+	bool full;
+};
+
+/* what is known at the end of a bin, since the start */
+struct bin {
+	uint64_t offered, delivered, latency;
+	uint64_t fill[PW_BMX_STAGES];	/* at this moment */
+	uint64_t refused[SWEEP_STAGES], cells[SWEEP_STAGES];
+};
+
+struct sim {
+	const struct sweep *s;
+	const struct point *p;
+	struct pw_fabric *f;
+	uint32_t ports;
+	uint64_t chance;	/* of messages in a cycle, in 2^-64 */
+	struct source *src;
+	uint32_t *latency;	/* of each delivered message, in their order */
+	size_t cap;
+	int err;
+	uint64_t offered, delivered, sum;
+	struct bin bin[SWEEP_BINS + 1];
+};
+
+/* splitmix64: good enough from any seed */
+static uint64_t draw(uint64_t *s)
+{
+	uint64_t z = *s += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static uint32_t below(uint64_t *s, uint32_t n)
+{
+	return (draw(s) >> 32) * n >> 32;
+}
+
+/* cycles that packing and unpacking a message take the processes */
+uint32_t message_work(uint32_t bytes)
+{
+	uint32_t r = bytes % 4;
+
+	return 60 + 10 * pw_cell_count(bytes) + 38 * (bytes / 4) + (r ? 6 + 8 * r : 0);
+}
+
+static uint64_t next_cycle(struct sim *m, struct source *q, uint64_t now)
+{
+	do
+		now++;
+	while (now <= m->s->cycles && draw(&q->rnd) >= m->chance);
+	return now;
+}
+
+static uint16_t other_port(struct sim *m, struct source *q, uint32_t src)
+{
+	uint32_t d = below(&q->rnd, m->ports - 1);
+
+	return d + (d >= src);
+}
+
+static uint16_t destination(struct sim *m, struct source *q, uint32_t src)
+{
+	uint32_t k = m->p->p.k;
+
+	switch (m->p->traffic) {
+	case TRANSPOSE:
+		return src % k * k + src / k;
+	case NEIGHBOUR:
+		return (src + 1) % m->ports;
+	case HOTSPOT:
+		if (src && below(&q->rnd, LOAD_UNIT) < m->s->hotspot)
+			return 0;
+		return other_port(m, q, src);
+	default:
+		return other_port(m, q, src);
+	}
+}
+
+static void drain(struct sim *m, uint32_t port)
+{
+	struct source *q = &m->src[port];
+
+	while (q->head < q->n && !q->full && !m->err) {
+		const struct waiting *w = &q->list[q->head];
+		int err = pw_fabric_send(m->f, port, w->dst, PW_FABRIC_AUTO, m->p->bytes, w->at,
+					 NULL);
+
+		if (!err)
+			q->head++;
+		else if (err == -EBUSY)
+			q->full = true;
+		else
+			m->err = err;
+	}
+}
+
+/* messages come up at a port: one, or a burst to one destination */
+static void come_up(struct sim *m, uint32_t port, uint64_t now)
+{
+	struct source *q = &m->src[port];
+	uint16_t dst = destination(m, q, port);
+	uint32_t n = 1, burst = m->s->burst;
+
+	while (m->p->traffic == BURSTY && burst > 1 && below(&q->rnd, burst))
+		n++;
+	for (; n; n--) {
+		if (q->head == q->n)
+			q->head = q->n = 0;
+		if (q->n == q->cap) {
+			size_t cap = q->cap ? 2 * q->cap : 64;
+			struct waiting *list = realloc(q->list, cap * sizeof(*list));
+
+			if (!list) {
+				m->err = -ENOMEM;
+				return;
+			}
+			q->list = list;
+			q->cap = cap;
+		}
+		q->list[q->n++] = (struct waiting) { now, dst };
+		m->offered++;
+	}
+	drain(m, port);
+}
+
+static void run_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
+			const struct pw_fabric_times *t)
+{
+	struct sim *m = ctx;
+
+	if (m->delivered == m->cap) {
+		size_t cap = m->cap ? 2 * m->cap : 4096;
+		uint32_t *list = realloc(m->latency, cap * sizeof(*list));
+
+		if (!list) {
+			m->err = -ENOMEM;
+			return;
+		}
+		m->latency = list;
+		m->cap = cap;
+	}
+	m->latency[m->delivered++] = cycle - cookie;
+	m->sum += cycle - cookie;
+}
+
+static void run_room(void *ctx, u16 src, u64 cycle)
+{
+	struct sim *m = ctx;
+
+	m->src[src].full = false;
+	drain(m, src);
+}
+
+static const struct pw_fabric_ops run_ops = { .deliver = run_deliver, .room = run_room };
+
+static void run_to(struct pw_fabric *f, uint64_t cycle)
+{
+	while (pw_fabric_now(f) < cycle)
+		pw_fabric_run(f, cycle, UINT32_MAX);
+}
+
+static void end_bin(struct sim *m, struct bin *b)
+{
+	struct pw_fabric_stage st;
+	uint32_t i, q, s, k = m->p->p.k;
+
+	b->offered = m->offered;
+	b->delivered = m->delivered;
+	b->latency = m->sum;
+	for (s = 0; s < SWEEP_STAGES; s++) {
+		pw_fabric_stage(m->f, s, &st);
+		b->refused[s] = st.refused;
+		b->cells[s] = st.cells;
+	}
+	for (s = 0; s < PW_BMX_STAGES; s++)
+		for (i = 0; i < m->ports; i++)
+			for (q = 0; q < k; q++)
+				b->fill[s] += pw_fabric_qsize(m->f, s * m->ports + i, q);
+}
+
+static void simulate(struct sim *m)
+{
+	uint32_t i, first, n = 1;
+	uint64_t end;
+
+	while (!m->err) {
+		first = 0;
+		for (i = 1; i < m->ports; i++)
+			if (m->src[i].next < m->src[first].next)
+				first = i;
+		for (; n <= SWEEP_BINS; n++) {
+			end = (uint64_t)m->s->cycles * n / SWEEP_BINS;
+			if (m->src[first].next <= end)
+				break;
+			run_to(m->f, end);
+			end_bin(m, &m->bin[n]);
+		}
+		if (n > SWEEP_BINS)
+			return;
+		run_to(m->f, m->src[first].next);
+		come_up(m, first, m->src[first].next);
+		m->src[first].next = next_cycle(m, &m->src[first], m->src[first].next);
+	}
+}
+
+/*
+ * Bins before the steady state: the cut behind which the means of the bins have the
+ * smallest standard error (MSER). No more than half of the bins are cut off.
+ */
+static uint32_t warm_up(const struct sim *m)
+{
+	double best = 0;
+	uint32_t cut, n, i, at = 0;
+
+	for (cut = 0; cut <= SWEEP_BINS / 2; cut++) {
+		double y[SWEEP_BINS], mean = 0, err = 0;
+
+		for (i = cut, n = 0; i < SWEEP_BINS; i++) {
+			const struct bin *b = &m->bin[i];
+
+			if (b[1].delivered == b[0].delivered)
+				continue;
+			y[n] = (double)(b[1].latency - b[0].latency) /
+			       (double)(b[1].delivered - b[0].delivered);
+			mean += y[n++];
+		}
+		if (n < 2)
+			break;
+		mean /= n;
+		for (i = 0; i < n; i++)
+			err += (y[i] - mean) * (y[i] - mean);
+		err /= (double)n * n;
+		if (!cut || err < best) {
+			best = err;
+			at = cut;
+		}
+	}
+	return at;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void sum_up(struct sim *m, struct result *r)
+{
+	uint32_t cut = warm_up(m), i, s;
+	const struct bin *a = &m->bin[cut], *z = &m->bin[SWEEP_BINS];
+	struct pw_fabric_stats st;
+
+	memset(r, 0, sizeof(*r));
+	r->warmup = (uint64_t)m->s->cycles * cut / SWEEP_BINS;
+	r->window = m->s->cycles - r->warmup;
+	r->offered = z->offered - a->offered;
+	r->delivered = z->delivered - a->delivered;
+	r->latency = z->latency - a->latency;
+	if (r->delivered) {
+		uint32_t *l = m->latency + a->delivered;
+
+		qsort(l, r->delivered, sizeof(*l), by_size);
+		r->p99 = l[(r->delivered - 1) * 99 / 100];
+		r->worst = l[r->delivered - 1];
+	}
+	for (i = cut + 1; i <= SWEEP_BINS; i++, r->samples++)
+		for (s = 0; s < PW_BMX_STAGES; s++)
+			r->fill[s] += m->bin[i].fill[s];
+	for (s = 0; s < SWEEP_STAGES; s++) {
+		r->refused[s] = z->refused[s] - a->refused[s];
+		r->cells[s] = z->cells[s] - a->cells[s];
+	}
+	pw_fabric_stats(m->f, &st);
+	r->lost = st.lost;
+	for (i = 0; i < m->ports; i++)
+		r->waiting += m->src[i].n - m->src[i].head;
+}
+
+/* chance of a port in a cycle, so that it has one message in message_work() / load cycles */
+static uint64_t chance(const struct sweep *s, const struct point *p)
+{
+	uint64_t per = (uint64_t)message_work(p->bytes) * LOAD_UNIT *
+		       (p->traffic == BURSTY ? s->burst : 1);
+
+	return p->load >= per ? UINT64_MAX : UINT64_MAX / per * p->load;
+}
+
+/* 0, or a negative errno */
+int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r)
+{
+	struct sim *m = calloc(1, sizeof(*m));
+	void *mem = malloc(pw_fabric_size(&p->p));
+	uint32_t i;
+	int err = -ENOMEM;
+
+	if (!m || !mem)
+		goto out;
+	m->s = s;
+	m->p = p;
+	m->ports = p->p.k * p->p.k;
+	m->src = calloc(m->ports, sizeof(*m->src));
+	if (!m->src)
+		goto out;
+	m->chance = chance(s, p);
+	m->f = pw_fabric_init(mem, &p->p, &run_ops, m);
+	for (i = 0; i < m->ports; i++) {
+		/* each port has its own sequence */
+		m->src[i].rnd = (uint64_t)seed << 32 | i;
+		m->src[i].rnd = draw(&m->src[i].rnd);
+		m->src[i].next = next_cycle(m, &m->src[i], 0);
+	}
+	simulate(m);
+	err = m->err;
+	if (!err)
+		sum_up(m, r);
+	for (i = 0; i < m->ports; i++)
+		free(m->src[i].list);
+	free(m->src);
+	free(m->latency);
+out:
+	free(m);
+	free(mem);
+	return err;
+}
