@@ -26,7 +26,7 @@ static const struct {
 	{ "fabric", pwm_fabric, "whole messages through AAL and network",
 	  "pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
 	  "                      [--engine rtl|fast] [--machine device|published] [--published]\n"
-	  "                      [--PARAMETER N]...\n"
+	  "                      [--vcd FILE [--signals FILE]] [--trace FILE] [--PARAMETER N]...\n"
 	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
 	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
 	  "idles 12 cycles before its first get, as in the published trace.\n"
@@ -35,6 +35,9 @@ static const struct {
 	  "  --machine device|published  device (default): nothing is lost; published: buffers\n"
 	  "                              of 1887 blocks, messages vanish after 40000 cycles\n"
 	  "  --published                 the same as --machine published\n"
+	  "  --vcd FILE                  waveform of every register named aalN, ppdN, spdN (rtl)\n"
+	  "  --signals FILE              only those that FILE lists, one a line\n"
+	  "  --trace FILE                events as JSON for the trace viewer of a browser\n"
 	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
 	{ "aton", pwm_aton, "one command on a ring with the given operands",
 	  "pwmodel aton COMMAND OPERAND... [OPTION...]\n"

@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "fabric/fabric_param.h"
 #include "pwmodel.h"
+#include "pwmodel_look.h"
 
 struct message {
 	uint64_t cycle;
@@ -18,6 +19,7 @@ struct message {
 	bool done, arrived;
 };
 
+static const char *vcd, *trace;
 static struct message *msgs;
 static size_t nmsgs, ndone;
 
@@ -43,6 +45,10 @@ static void fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
 
 static const struct pw_fabric_ops ops = {
 	.deliver = deliver, .done = done, .fetch = fetch,
+};
+
+static const struct pw_fabric_ops traced_ops = {
+	.deliver = deliver, .done = done, .fetch = fetch, .trace = pwm_trace_event,
 };
 
 static void read_messages(const char *path, unsigned int ports)
@@ -119,7 +125,9 @@ static void advance(struct pw_fabric *f, uint64_t cycle)
 	static size_t seen;
 
 	while (pw_fabric_now(f) < cycle) {
-		pw_fabric_run(f, cycle, 1 << 20);
+		pw_fabric_run(f, vcd ? pw_fabric_now(f) + 1 : cycle, 1 << 20);
+		if (vcd)
+			pwm_vcd_sample(f);
 		if (seen != ndone || pw_fabric_next(f) == PW_FABRIC_NEVER) {
 			seen = ndone;
 			since = pw_fabric_now(f);
@@ -242,7 +250,7 @@ int pwm_fabric(int argc, char **argv)
 	struct given *given = calloc(pw_fabric_param_num, sizeof(*given));
 	struct pw_fabric_params p = { .flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF };
 	bool pack = false, unpack = false, fast = false;
-	const char *file = NULL;
+	const char *file = NULL, *signals = NULL;
 	struct pw_fabric *f;
 	struct pw_fabric_stats st;
 	void *mem;
@@ -260,6 +268,12 @@ int pwm_fabric(int argc, char **argv)
 			pwm_fail("%s: unknown option or argument missing", argv[i]);
 		if (!strcmp(argv[i], "--messages"))
 			file = arg;
+		else if (!strcmp(argv[i], "--vcd"))
+			vcd = arg;
+		else if (!strcmp(argv[i], "--signals"))
+			signals = arg;
+		else if (!strcmp(argv[i], "--trace"))
+			trace = arg;
 		else if (!strcmp(argv[i], "--pack"))
 			pack = immediately(argv[i], arg);
 		else if (!strcmp(argv[i], "--unpack"))
@@ -282,6 +296,10 @@ int pwm_fabric(int argc, char **argv)
 		pwm_fail("--messages: missing");
 	if (fast && !unpack)
 		pwm_fail("--engine fast: needs --unpack immediately");
+	if (fast && vcd)
+		pwm_fail("--vcd: needs --engine rtl");
+	if (signals && !vcd)
+		pwm_fail("--signals: needs --vcd");
 	p.gap_init = pack ? 0 : 5;
 	p.gap_get = unpack ? 0 : 12;
 	p.flags |= (fast ? PW_FABRIC_F_FAST : 0) | (unpack ? 0 : PW_FABRIC_F_POLL);
@@ -292,7 +310,11 @@ int pwm_fabric(int argc, char **argv)
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
 		pwm_fail("out of memory");
-	f = pw_fabric_init(mem, &p, &ops, NULL);
+	f = pw_fabric_init(mem, &p, trace ? &traced_ops : &ops, NULL);
+	if (trace)
+		pwm_trace_open(trace, p.k * p.k);
+	if (vcd)
+		pwm_vcd_open(f, vcd, signals);
 	feed(f);
 	while (ndone < nmsgs && pw_fabric_next(f) != PW_FABRIC_NEVER)
 		advance(f, pw_fabric_now(f) + 1000);
@@ -303,6 +325,14 @@ int pwm_fabric(int argc, char **argv)
 	if (st.mismatch)
 		pwm_fail("internal error: %llu bytes arrived changed",
 			 (unsigned long long)st.mismatch);
+	for (size_t i = 0; trace && i < nmsgs; i++) {
+		msgs[i].t.delivered = msgs[i].arrived ? msgs[i].delivered : 0;
+		pwm_trace_message(i, msgs[i].src, msgs[i].dst, msgs[i].bytes, &msgs[i].t);
+	}
+	if (trace)
+		pwm_trace_close();
+	if (vcd)
+		pwm_vcd_close();
 	puts("src,dst,bytes,start,segmented,first_cell_out,first_cell_in,reassembled,delivered,acked");
 	for (size_t i = 0; i < nmsgs; i++) {
 		const struct message *m = &msgs[i];

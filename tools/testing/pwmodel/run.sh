@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # run.sh BUILD: options of `pwmodel fabric`: every parameter of the table, what is refused,
-# and the table of the page.
+# the table of the page, waveforms and event traces.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -124,4 +124,40 @@ refused "--ports: unknown option" --ports 4
 refused "--depth: unknown option or argument missing" --depth
 refused "--credit: 200 is not 1..136 cells" --ic-blocks 200 --credit 200
 refused "--queue: 256 is not 1..255 messages" --k 16 --queue 256
+
+# looking inside
+printf '%s\n' 0,0,5,100 0,1,5,4 300,2,-1,30 400,0,5,10 >"$tmp/load.csv"
+# look WHAT N ARGUMENT...: the verdicts of look.py, N of them
+look() {
+	local what=$1 n=$2
+	shift 2
+	python3 "$top/tools/testing/pwmodel/look.py" "$@" >"$tmp/verdicts" 2>"$tmp/err"
+	tap_is "$what: read" "$? $(wc -l <"$tmp/verdicts") $(tail -n 1 "$tmp/err")" "0 $n "
+	while read -r verdict; do
+		case $verdict in
+		ok\ *) tap_result 0 "$what: ${verdict#ok }" ;;
+		*) tap_result 1 "$what: ${verdict#not ok }" ;;
+		esac
+	done <"$tmp/verdicts"
+}
+run
+cp "$tmp/rtl" "$tmp/plain"
+for engine in rtl fast; do
+	"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately \
+		--engine $engine --trace "$tmp/$engine.json" >"$tmp/table"
+	tap_ok "$engine: a trace changes no cycle" cmp -s "$tmp/table" "$tmp/plain"
+	look "$engine trace" 10 trace "$tmp/$engine.json" "$tmp/table"
+done
+"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately --vcd "$tmp/a.vcd" >"$tmp/table"
+tap_ok "a waveform changes no cycle" cmp -s "$tmp/table" "$tmp/plain"
+look waveform 7 vcd "$tmp/a.vcd" "$tmp/table"
+printf '%s\n' aal0.state7 ppd3.suspend ppd3.xpm1.size spd47.byte >"$tmp/signals"
+"$pwmodel" fabric --messages "$tmp/load.csv" --vcd "$tmp/b.vcd" --signals "$tmp/signals" >/dev/null
+look "chosen signals" 1 vcd "$tmp/b.vcd" "$tmp/table" "$tmp/signals"
+echo aal0.nothing >"$tmp/signals"
+refused "--signals: the fabric has no signal 'aal0.nothing'" --vcd "$tmp/c.vcd" --signals "$tmp/signals"
+refused "--signals: needs --vcd" --signals "$tmp/signals"
+refused "--vcd: needs --engine rtl" --unpack immediately --engine fast --vcd "$tmp/c.vcd"
+refused "--vcd: $tmp/none/c.vcd: No such file or directory" --vcd "$tmp/none/c.vcd"
+refused "--trace: $tmp/none/c.json: No such file or directory" --trace "$tmp/none/c.json"
 tap_done

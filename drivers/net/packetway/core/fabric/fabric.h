@@ -207,6 +207,7 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 
 /* fabric_tools.c: not in the module */
 struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
+const struct pw_bmx_net *pw_fabric_net(const struct pw_fabric *f);
 void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s);
 u64 pw_fabric_delay(u32 len);
 

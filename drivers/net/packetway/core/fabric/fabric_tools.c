@@ -16,6 +16,17 @@ struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port)
 }
 
 /**
+ * pw_fabric_net() - network of the rtl engine
+ * @f: fabric
+ *
+ * Return: the network; NULL with the fast engine.
+ */
+const struct pw_bmx_net *pw_fabric_net(const struct pw_fabric *f)
+{
+	return f->net;
+}
+
+/**
  * pw_fabric_stats() - counters of the fabric
  * @f: fabric
  * @s: result
