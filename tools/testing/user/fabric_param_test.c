@@ -9,6 +9,8 @@
 
 typedef unsigned long long ull;
 
+#define CYCLES (TAP_EMULATED ? 8000 : 25000)	/* of a run */
+
 static const u32 machines[] = { 0, PW_FABRIC_F_DEVICE };
 
 static void no_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
@@ -151,8 +153,8 @@ static u64 run(struct pw_fabric_params p, bool fast, ull s, u32 *sent)
 		while (gap && pw_fabric_now(f) < 20 * i + gap)
 			pw_fabric_run(f, 20 * i + gap, UINT_MAX);
 	}
-	while (pw_fabric_now(f) < 25000)
-		pw_fabric_run(f, 25000, UINT_MAX);
+	while (pw_fabric_now(f) < CYCLES)
+		pw_fabric_run(f, CYCLES, UINT_MAX);
 	free(f);
 	return hash;
 }
