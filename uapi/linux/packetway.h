@@ -33,7 +33,8 @@
  *   ENETDOWN	the station is down
  *   ENOENT	there is no object with that number
  *   EPROTO	a softswitch is in another state than the command needs
- *   EBUSY	a bounded table or queue is full; try again
+ *   EBUSY	a bounded table or queue is full, or another file has what is asked for;
+ *		try again
  *   ENOSPC	a limit of the namespace (net.packetway.max_*) or of the SAN is reached
  *   EPERM	the capability is missing in the user namespace that owns the
  *		station's network namespace
@@ -214,6 +215,7 @@ enum {
 	PACKETWAY_IOCNR_ATON_GET = 0x14,
 	PACKETWAY_IOCNR_RING_CREATE = 0x15,
 	PACKETWAY_IOCNR_RING_OPERANDS = 0x16,
+	PACKETWAY_IOCNR_ATON_LEASE = 0x17,
 	PACKETWAY_IOCNR_POETS_OPEN = 0x20,
 	PACKETWAY_IOCNR_POETS_LOAD = 0x21,
 	PACKETWAY_IOCNR_POETS_START = 0x22,
@@ -230,6 +232,7 @@ enum {
 #define PACKETWAY_FEATURE_ATON	(1ULL << 1)	/* ATON commands, registers, ring-only interfaces */
 #define PACKETWAY_FEATURE_ESP	(1ULL << 2)	/* stations are ESP nodes */
 #define PACKETWAY_FEATURE_POETS	(1ULL << 3)	/* PACKETWAY_IOC_POETS_OPEN */
+#define PACKETWAY_FEATURE_LEASE	(1ULL << 4)	/* PACKETWAY_IOC_ATON_LEASE */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -489,6 +492,9 @@ struct packetway_aton_stand {
  * @reg: operand register
  * @group: group mask, 20 bits
  * @value: operand
+ *
+ * EBUSY if another file has leased the register, or a bit of the mask is leased on this
+ * ring and not to this file; then neither is set.
  */
 struct packetway_aton_set {
 	__u32 size;
@@ -534,6 +540,44 @@ struct packetway_aton_get {
 
 #define PACKETWAY_IOC_ATON_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_GET)
 
+#define PACKETWAY_ATON_LEASE_RETURN	(1U << 0)	/* give back instead of taking */
+
+/**
+ * struct packetway_aton_lease - ioctl(PACKETWAY_IOC_ATON_LEASE)
+ * @size: sizeof(struct packetway_aton_lease)
+ * @flags: PACKETWAY_ATON_LEASE_RETURN or 0
+ * @regs: operand registers of the bound station, bit i: register i
+ * @group: group bits of the ring
+ * @key: of @group, not 0: files that name the same key share a bit; else 0
+ * @out_regs_free: registers of the station that no file has leased now
+ * @out_group_free: group bits that are not leased on the ring now
+ *
+ * A leased register belongs to one file. Its operand is 0 at first, and is in page 2 of
+ * the file's mapping instead of page 0: what others store there has no effect, and
+ * ATON_SET of another file returns EBUSY. Commands of all files read it.
+ *
+ * A leased group bit belongs to the files of one key, on the whole ring. The station is
+ * in the group while one of its files has the bit; the bit in the group mask of any
+ * station has no effect meanwhile.
+ *
+ * EBUSY: another file has one of the registers, or another key one of the bits; then
+ * nothing was leased, and ring_leases_refused counts it. To lease what the file has
+ * already changes nothing. ENOENT: what is to be given back was not leased. With both masks
+ * 0 nothing changes, and the outputs tell what is free. Leases end when the file is
+ * unbound or closed, however its process ends, and with the station.
+ */
+struct packetway_aton_lease {
+	__u32 size;
+	__u32 flags;
+	__u32 regs;
+	__u32 group;
+	__aligned_u64 key;
+	__u32 out_regs_free;
+	__u32 out_group_free;
+};
+
+#define PACKETWAY_IOC_ATON_LEASE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_LEASE)
+
 /*
  * mmap of a bound file: the register bank without system calls.
  *
@@ -549,6 +593,10 @@ struct packetway_aton_get {
  * Page 1 (offset one page), read-only: struct packetway_aton_page. A slot is
  * consistent if @seq was even before its members were read and the same after;
  * one 64-bit member by itself is never torn on 64-bit machines.
+ *
+ * Page 2 (offset two pages), readable and writable, of a file that has leased registers
+ * (else ENOENT): struct packetway_aton_operands. Only these registers count there, and the
+ * group mask does not.
  *
  * The pages stay mapped when the station is deleted, and do not change after that.
  */

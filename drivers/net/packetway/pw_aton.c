@@ -43,13 +43,8 @@
 #define PW_X_NAME(field, name) name,
 const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN] = {
 	PW_RING_COUNTERS(PW_X_NAME)
+	PW_RING_LEASES_REFUSED
 };
-
-static void pw_aton_put(struct pw_aton *aton)
-{
-	if (refcount_dec_and_test(&aton->refs))
-		kfree(aton);
-}
 
 /* number on the ring of the station at @port: stations sit in port order */
 static u32 pw_aton_index(const struct pw_aton *aton, u32 port)
@@ -262,13 +257,15 @@ static void pw_aton_unlock(struct pw_aton *aton)
 }
 
 /* the registers that programs write are in the mapped page */
-static void pw_aton_registers(struct pw_aton_interface *aif)
+static void pw_aton_registers(struct pw_aton *aton, struct pw_aton_interface *aif)
 {
 	const struct packetway_aton_operands *op = page_address(aif->operands);
 
+	INIT_LIST_HEAD(&aif->leases);
 	aif->port = (struct pw_ring_port) {
 		.operands = op->operand,
 		.group = &op->group,
+		.taken = &aton->taken,
 	};
 }
 
@@ -285,7 +282,7 @@ int pw_aton_station_add(struct pw_station *st)
 		err = -ENOMEM;
 		goto err_free;
 	}
-	pw_aton_registers(aif);
+	pw_aton_registers(aton, aif);
 
 	spin_lock_bh(&aton->lock);
 	pw_ring_break(aton->ring);
@@ -355,6 +352,7 @@ void pw_aton_station_remove(struct pw_station *st)
 	pos = pw_aton_index(aton, st->port);
 	if (st->aton.standing)
 		pw_aton_let_go(aton, &st->aton);
+	pw_aton_leases_end(aton, &st->aton);
 	st->aton.live = false;
 	pw_ring_detach(aton->ring, pos, 1);
 	__clear_bit(st->port, aton->attached);
@@ -502,10 +500,12 @@ void pw_aton_unstand(struct pw_aton_req *req)
 }
 
 /* RCU held; the program's values were checked */
-int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set *set)
+int pw_aton_set_registers(struct pw_station *st, const struct pw_file *pf,
+			  const struct packetway_aton_set *set)
 {
 	struct pw_aton *aton = st->san->aton;
-	struct packetway_aton_operands *op;
+	const struct pw_aton_lease *lease = NULL;
+	struct packetway_aton_operands *op, *to;
 	int err = 0;
 
 	spin_lock_bh(&aton->lock);
@@ -513,9 +513,19 @@ int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set
 		err = -ENODEV;
 		goto out;
 	}
-	op = page_address(st->aton.operands);
 	if (set->flags & PACKETWAY_ATON_SET_OPERAND)
-		WRITE_ONCE(op->operand[set->reg], set->value);
+		lease = st->aton.owner[set->reg];
+	if ((lease && lease->pf != pf) ||
+	    (set->flags & PACKETWAY_ATON_SET_GROUP &&
+	     set->group & aton->taken & ~pw_aton_lease_bits(&st->aton, pf))) {
+		aton->leases_refused++;
+		err = -EBUSY;
+		goto out;
+	}
+	op = page_address(st->aton.operands);
+	to = lease ? page_address(lease->page) : op;
+	if (set->flags & PACKETWAY_ATON_SET_OPERAND)
+		WRITE_ONCE(to->operand[set->reg], set->value);
 	if (set->flags & PACKETWAY_ATON_SET_GROUP) {
 		/* pairs with pw_ring_group(): not before the operand */
 		smp_store_release(&op->group, set->group);
@@ -540,7 +550,8 @@ int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get)
 	}
 	op = page_address(st->aton.operands);
 	for (i = 0; i < PACKETWAY_ATON_REGS; i++)
-		get->out_operand[i] = READ_ONCE(op->operand[i]);
+		get->out_operand[i] = READ_ONCE(*(port->leased & BIT(i) ? port->lease[i] :
+									  &op->operand[i]));
 	get->out_counter = port->counter;
 	get->out_v1 = port->v1;
 	get->out_v2 = port->v2;
@@ -548,7 +559,7 @@ int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get)
 	get->out_command = port->command;
 	get->out_status = port->status;
 	get->out_id = st->addr;
-	get->out_group = READ_ONCE(op->group) & PW_ATON_GROUP_MASK;
+	get->out_group = (READ_ONCE(op->group) & PW_ATON_GROUP_MASK & ~aton->taken) | port->joined;
 	get->out_interfaces = pw_ring_ifaces(aton->ring);
 	get->out_irq_mask = !!st->aton.standing;
 	spin_unlock_bh(&aton->lock);
@@ -566,7 +577,7 @@ int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault)
 }
 
 #define PW_X_OFFSET(field, name) offsetof(struct pw_ring_stats, field),
-static const u16 pw_ring_stat_offset[PW_RING_STAT_NUM] = {
+static const u16 pw_ring_stat_offset[PW_RING_STAT_NUM - 1] = {
 	PW_RING_COUNTERS(PW_X_OFFSET)
 };
 
@@ -577,8 +588,9 @@ void pw_aton_stats(struct pw_aton *aton, u64 *data)
 
 	spin_lock_bh(&aton->lock);
 	stats = pw_ring_stats(aton->ring);
-	for (i = 0; i < PW_RING_STAT_NUM; i++)
+	for (i = 0; i < PW_RING_STAT_NUM - 1; i++)
 		data[i] = *(const u64 *)(stats + pw_ring_stat_offset[i]);
+	data[i] = aton->leases_refused;
 	spin_unlock_bh(&aton->lock);
 }
 

@@ -24,10 +24,12 @@
 
 #include <linux/bitmap.h>
 #include <linux/completion.h>
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/refcount.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include <linux/packetway.h>
@@ -37,6 +39,7 @@
 
 struct dentry;
 struct netlink_ext_ack;
+struct pw_aton_lease;
 struct pw_file;
 struct pw_san;
 struct pw_station;
@@ -81,6 +84,8 @@ struct pw_aton_req {
  * @operands: page that programs may map and write
  * @results: page that programs may map and read
  * @standing: standing command, if any; aton->lock
+ * @leases: files that have leased registers or group bits here; aton->lock
+ * @owner: lease that a register belongs to, or NULL; aton->lock
  * @period: of the standing command, microseconds
  * @live: on the ring; aton->lock
  */
@@ -89,6 +94,8 @@ struct pw_aton_interface {
 	struct page *operands;
 	struct page *results;
 	struct pw_aton_req *standing;
+	struct list_head leases;
+	struct pw_aton_lease *owner[PACKETWAY_ATON_REGS];
 	u32 period;
 	bool live;
 };
@@ -124,9 +131,11 @@ struct pw_aton_block {
 	X(stuck,	"ring_stuck")		\
 	X(purges,	"ring_purges")		\
 	X(refused,	"ring_refused")
+/* and one more, of this glue */
+#define PW_RING_LEASES_REFUSED	"ring_leases_refused"
 
 #define PW_X_ONE(field, name) + 1
-enum { PW_RING_STAT_NUM = 0 PW_RING_COUNTERS(PW_X_ONE) };
+enum { PW_RING_STAT_NUM = 1 PW_RING_COUNTERS(PW_X_ONE) };
 #undef PW_X_ONE
 
 struct pw_aton {
@@ -139,6 +148,11 @@ struct pw_aton {
 	u32 standing;		/* stations with a standing command */
 	u32 period;		/* shortest of theirs */
 	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
+
+	u32 taken;		/* group bits that are leased */
+	u32 group_users[PW_ATON_GROUP_BITS];	/* files that have a bit */
+	u64 group_key[PW_ATON_GROUP_BITS];	/* what they leased it with */
+	u64 leases_refused;
 
 	struct napi_struct napi;
 	struct pw_share share;
@@ -153,6 +167,44 @@ struct pw_aton {
 
 extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
 
+/**
+ * struct pw_aton_lease - what a file has leased at a station
+ * @entry: in pw_aton_interface.leases; aton->lock
+ * @aton: ring that it is on, held until pw_aton_lease_free(); NULL: none yet
+ * @aif: interface that it is at, NULL: none yet, or the station has gone; aton->lock
+ * @pf: the file
+ * @page: operands that the file may map and write
+ * @regs: registers, a mask; aton->lock
+ * @group: group bits; aton->lock
+ */
+struct pw_aton_lease {
+	struct list_head entry;
+	struct pw_aton *aton;
+	struct pw_aton_interface *aif;
+	const struct pw_file *pf;
+	struct page *page;
+	u32 regs;
+	u32 group;
+};
+
+/* a command, a block or a lease no longer needs its ring */
+static inline void pw_aton_put(struct pw_aton *aton)
+{
+	if (refcount_dec_and_test(&aton->refs))
+		kfree(aton);
+}
+
+/* pw_aton_lease.c APIs */
+struct pw_aton_lease *pw_aton_lease_alloc(const struct pw_file *pf);
+void pw_aton_lease_free(struct pw_aton_lease *lease);
+int pw_aton_lease_take(struct pw_station *st, struct pw_aton_lease *lease,
+		       struct packetway_aton_lease *l);
+int pw_aton_lease_return(struct pw_station *st, struct pw_aton_lease *lease,
+			 struct packetway_aton_lease *l);
+int pw_aton_lease_look(struct pw_station *st, struct packetway_aton_lease *l);
+void pw_aton_leases_end(struct pw_aton *aton, struct pw_aton_interface *aif);
+u32 pw_aton_lease_bits(const struct pw_aton_interface *aif, const struct pw_file *pf);
+
 /* pw_aton.c APIs: the ring of a SAN */
 struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 void pw_aton_destroy(struct pw_aton *aton);
@@ -166,7 +218,8 @@ bool pw_aton_cancel(struct pw_aton_req *req, bool force);
 int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period);
 void pw_aton_unstand(struct pw_aton_req *req);
 void pw_aton_req_drop(struct pw_aton_req *req);
-int pw_aton_set_registers(struct pw_station *st, const struct packetway_aton_set *set);
+int pw_aton_set_registers(struct pw_station *st, const struct pw_file *pf,
+			  const struct packetway_aton_set *set);
 int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get);
 int pw_aton_fault(struct pw_aton *aton, const struct pw_ring_fault *fault);
 struct pw_aton_block *pw_aton_block_alloc(u32 count, u32 regs);

@@ -529,7 +529,7 @@ int pw_ioc_aton_set(struct pw_file *pf, void *arg)
 
 	rcu_read_lock();
 	st = pw_file_admin(pf);
-	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_set_registers(st, s);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_set_registers(st, pf, s);
 	rcu_read_unlock();
 	return err;
 }
@@ -546,6 +546,105 @@ int pw_ioc_aton_get(struct pw_file *pf, void *arg)
 	st = pw_file_station(pf);
 	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_get_registers(st, g);
 	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * pw_aton_drop_lease - give back all that a file has leased
+ * @pf: the file; its lock is held, or it is being closed
+ */
+void pw_aton_drop_lease(struct pw_file *pf)
+{
+	struct pw_aton_lease *lease = pf->lease;
+
+	spin_lock_bh(&pf->aton_lock);
+	pf->lease = NULL;
+	spin_unlock_bh(&pf->aton_lock);
+	pw_aton_lease_free(lease);
+}
+
+/* a lease for this file at the station it is bound to; pf->lock held */
+static int pw_aton_lease_more(struct pw_file *pf, struct packetway_aton_lease *l)
+{
+	struct pw_aton_lease *lease = pf->lease, *new = NULL;
+	struct pw_station *st;
+	int err;
+
+	if (!lease) {
+		new = pw_aton_lease_alloc(pf);
+		if (!new)
+			return -ENOMEM;
+		lease = new;
+	}
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_lease_take(st, lease, l);
+	rcu_read_unlock();
+	if (err) {
+		pw_aton_lease_free(new);
+		return err;
+	}
+	spin_lock_bh(&pf->aton_lock);
+	pf->lease = lease;
+	spin_unlock_bh(&pf->aton_lock);
+	return 0;
+}
+
+/* is the file's lease of a station that it was bound to before? pf->lock held */
+static bool pw_aton_lease_stale(struct pw_file *pf)
+{
+	struct pw_station *st;
+	bool stale;
+
+	rcu_read_lock();
+	st = pw_file_station(pf);
+	stale = pf->lease && (IS_ERR(st) || READ_ONCE(pf->lease->aif) != &st->aton);
+	rcu_read_unlock();
+	return stale;
+}
+
+int pw_ioc_aton_lease(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_lease *l = arg;
+	struct pw_station *st;
+	int err;
+
+	l->out_regs_free = 0;
+	l->out_group_free = 0;
+	if (l->flags & ~PACKETWAY_ATON_LEASE_RETURN || l->regs >> PACKETWAY_ATON_REGS ||
+	    l->group > PW_ATON_GROUP_MASK)
+		return -EINVAL;
+	/* without a key all would have the same one; it is of use only for group bits */
+	if (!l->key == (l->group && !l->flags))
+		return -EINVAL;
+	err = pw_file_lock(pf);
+	if (err)
+		return err;
+	err = pw_file_may(pf);
+	if (err)
+		goto out;
+	/* a station that has gone took its leases with it */
+	if (pw_aton_lease_stale(pf))
+		pw_aton_drop_lease(pf);
+	if ((l->regs || l->group) && !l->flags) {
+		err = pw_aton_lease_more(pf, l);
+		goto out;
+	}
+	if (l->flags && !pf->lease) {
+		err = -ENOENT;
+		goto out;
+	}
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	if (IS_ERR(st))
+		err = PTR_ERR(st);
+	else if (l->flags)
+		err = pw_aton_lease_return(st, pf->lease, l);
+	else
+		err = pw_aton_lease_look(st, l);
+	rcu_read_unlock();
+out:
+	mutex_unlock(&pf->lock);
 	return err;
 }
 
@@ -648,7 +747,21 @@ out:
 	return err;
 }
 
-/* page 0: operands, page 1: results */
+/* the operands of the file's lease, held, or NULL */
+static struct page *pw_aton_lease_page(struct pw_file *pf)
+{
+	struct page *page = NULL;
+
+	spin_lock_bh(&pf->aton_lock);
+	if (pf->lease) {
+		page = pf->lease->page;
+		get_page(page);
+	}
+	spin_unlock_bh(&pf->aton_lock);
+	return page;
+}
+
+/* page 0: operands, page 1: results, page 2: operands that the file has leased */
 int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct pw_file *pf = file->private_data;
@@ -657,7 +770,7 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 	struct pw_station *st;
 	int err;
 
-	if (pages != 1 || vma->vm_pgoff > 1 || !(vma->vm_flags & VM_SHARED))
+	if (pages != 1 || vma->vm_pgoff > 2 || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	if (vma->vm_pgoff == 1) {
 		if (vma->vm_flags & VM_WRITE)
@@ -672,6 +785,13 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 		rcu_read_unlock();
 		return PTR_ERR(st);
 	}
+	if (vma->vm_pgoff == 2) {
+		page = pw_aton_lease_page(pf);
+		rcu_read_unlock();
+		if (!page)
+			return -ENOENT;
+		goto insert;
+	}
 	spin_lock_bh(&st->san->aton->lock);
 	if (st->aton.live) {
 		page = vma->vm_pgoff ? st->aton.results : st->aton.operands;
@@ -681,6 +801,7 @@ int pw_aton_mmap(struct file *file, struct vm_area_struct *vma)
 	rcu_read_unlock();
 	if (!page)
 		return -ENODEV;
+insert:
 	err = vm_insert_page(vma, vma->vm_start, page);
 	put_page(page);
 	return err;

@@ -27,7 +27,8 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 	*info = (struct packetway_info) {
 		.size = info->size,
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
-				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS,
+				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
+				PACKETWAY_FEATURE_LEASE,
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,
@@ -80,6 +81,7 @@ static int pw_ioc_unbind(struct pw_file *pf, void *arg)
 		return err;
 	if (pf->was_bound) {
 		pw_aton_drop_standing(pf);
+		pw_aton_drop_lease(pf);
 		pw_file_unbind(pf);
 	} else {
 		err = -ENOTCONN;
@@ -104,6 +106,8 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_SET, pw_ioc_aton_set, packetway_aton_set, value),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_GET, pw_ioc_aton_get, packetway_aton_get, out_irq_mask),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_LEASE, pw_ioc_aton_lease, packetway_aton_lease,
+		    out_group_free),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_CREATE, pw_ioc_ring_create, packetway_ring_create,
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_OPERANDS, pw_ioc_ring_operands, packetway_ring_operands,
@@ -126,6 +130,7 @@ union pw_ioctl_arg {
 	struct packetway_aton_stand stand;
 	struct packetway_aton_set set;
 	struct packetway_aton_get get;
+	struct packetway_aton_lease lease;
 	struct packetway_ring_create create;
 	struct packetway_ring_operands operands;
 	struct packetway_poets_open poets_open;
@@ -173,6 +178,7 @@ static int pw_cdev_release(struct inode *inode, struct file *file)
 
 	pw_aton_file_release(pf);
 	pw_aton_drop_standing(pf);
+	pw_aton_drop_lease(pf);
 	pw_file_unbind(pf);
 	kfree(pf);
 	return 0;

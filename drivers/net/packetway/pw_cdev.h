@@ -7,8 +7,9 @@
  *  pw_file.lock is held to bind and unbind the file and to install and remove its
  *  standing command and its block. So a standing command is always at the station
  *  that the file was bound to when it was installed, and goes before the file is
- *  bound to another. Commands wait for this lock interruptibly, and nothing that
- *  waits for user memory or for the end of a command is done under RTNL.
+ *  bound to another. A lease likewise, unless its station has gone first. Commands
+ *  wait for this lock interruptibly, and nothing that waits for user memory or for the
+ *  end of a command is done under RTNL.
  *
  *  The station does not wait for the file. When the station goes, pw_file.station is
  *  cleared (pw_file_station_gone) and the station takes its interface off the ring:
@@ -37,6 +38,7 @@
 
 struct file;
 struct pw_aton_block;
+struct pw_aton_lease;
 struct pw_aton_req;
 struct pw_station;
 struct vm_area_struct;
@@ -56,6 +58,7 @@ struct vm_area_struct;
  * @news: its last result
  * @standing_news: that has changed since the last read
  * @block: the file's ring-only interfaces; @lock
+ * @lease: what it has leased; changed under @lock and @aton_lock
  * @wait: readers
  */
 struct pw_file {
@@ -72,6 +75,7 @@ struct pw_file {
 	struct packetway_aton_result news;
 	bool standing_news;
 	struct pw_aton_block *block;
+	struct pw_aton_lease *lease;
 	wait_queue_head_t wait;
 };
 
@@ -117,12 +121,14 @@ void pw_file_unbind(struct pw_file *pf);
 /* pw_aton_cdev.c APIs */
 void pw_aton_file_init(struct pw_file *pf);
 void pw_aton_drop_standing(struct pw_file *pf);
+void pw_aton_drop_lease(struct pw_file *pf);
 void pw_aton_file_release(struct pw_file *pf);
 int pw_ioc_aton_command(struct pw_file *pf, void *arg);
 int pw_ioc_aton_submit(struct pw_file *pf, void *arg);
 int pw_ioc_aton_stand(struct pw_file *pf, void *arg);
 int pw_ioc_aton_set(struct pw_file *pf, void *arg);
 int pw_ioc_aton_get(struct pw_file *pf, void *arg);
+int pw_ioc_aton_lease(struct pw_file *pf, void *arg);
 int pw_ioc_ring_create(struct pw_file *pf, void *arg);
 int pw_ioc_ring_operands(struct pw_file *pf, void *arg);
 ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *pos);

@@ -38,6 +38,7 @@ struct netlink_ext_ack;
 	X(INTERFACES,	interfaces,	1000000, "ring-only interfaces")		\
 	X(FILES,	files,		4096,	"bound files")				\
 	X(STANDING,	standing,	256,	"standing commands")			\
+	X(LEASES,	leases,		1024,	"files with leases")			\
 	X(SWITCHES,	switches,	256,	"softswitches and motherships")
 
 #define PW_X_LIMIT(sym, name, def, text) PW_LIMIT_##sym,

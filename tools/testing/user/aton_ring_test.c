@@ -197,6 +197,53 @@ static void test_basic(int e)
 	is(pw_ring_submit(rig.ring, 0, &c), -EINVAL, "%s: no such register", engine_name[e]);
 }
 
+/* registers and group bits that are not those of the caller's bank */
+static void test_leases(int e)
+{
+	static u64 bank[PW_ATON_REGS], leased;
+	static u32 mask, taken;
+	struct pw_ring_cmd c;
+	u32 i;
+
+	setup(e, 4, 0);
+	for (i = 0; i < 4; i++)
+		operand(i, 6, 1);
+	memset(bank, 0, sizeof(bank));
+	bank[6] = 10;
+	leased = 100;
+	mask = 0x6;
+	taken = 0;
+	is(pw_ring_bind(rig.ring, 2, NULL), 0, "%s: unbind", engine_name[e]);
+	rig.port[2] = (struct pw_ring_port) {
+		.operands = bank, .group = &mask, .taken = &taken,
+	};
+	is(pw_ring_bind(rig.ring, 2, &rig.port[2]), 0, "%s: bind", engine_name[e]);
+	c = command(PW_ATON_ADD);
+	c.reg = 6;
+	ok(run(0, &c) && c.v1 == 13, "%s: a register of the bank", engine_name[e]);
+	rig.port[2].lease[6] = &leased;
+	rig.port[2].leased = 1 << 6;
+	ok(run(0, &c) && c.v1 == 103, "%s: it is leased", engine_name[e]);
+	bank[6] = 20;
+	leased = 200;
+	ok(run(2, &c) && c.v1 == 203, "%s: the bank does not count, also at the sender", engine_name[e]);
+	c.reg = 5;
+	ok(run(0, &c) && !c.v1, "%s: other registers are those of the bank", engine_name[e]);
+	c.reg = 6;
+	c.dst = PW_ATON_GROUP | 2;
+	ok(run(0, &c) && c.v1 == 200 && c.counter == 1, "%s: a group", engine_name[e]);
+	taken = 0x2;
+	ok(run(0, &c) && !c.counter, "%s: a bit that is leased elsewhere", engine_name[e]);
+	c.dst = PW_ATON_GROUP | 4;
+	ok(run(0, &c) && c.counter == 1, "%s: other bits count", engine_name[e]);
+	c.dst = PW_ATON_GROUP | 2;
+	rig.port[2].joined = 0x2;
+	mask = 0;
+	ok(run(2, &c) && c.v1 == 200 && c.counter == 1, "%s: a bit that is leased here", engine_name[e]);
+	rig.port[2].leased = 0;
+	ok(run(0, &c) && c.v1 == 20 && c.counter == 1, "%s: the lease has ended", engine_name[e]);
+}
+
 static void test_algorithms(int e)
 {
 	static const u64 x[] = { 5, 3, 5, 9, 5, 5, 1, 5 };
@@ -522,6 +569,7 @@ int main(void)
 	for (e = 0; e < 2; e++) {
 		test_ring_time(e);
 		test_basic(e);
+		test_leases(e);
 		test_algorithms(e);
 		test_passive(e);
 		test_token_order(e);

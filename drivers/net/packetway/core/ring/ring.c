@@ -512,7 +512,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
  * pw_ring_bind - give an interface a port, so that it may send; or take it away
  * @ring: the ring
  * @iface: the interface
- * @port: a zeroed port, but for its @operands and @group; NULL: unbind
+ * @port: a zeroed port, but for its @operands, @group and leases; NULL: unbind
  *
  * Return: 0, -EINVAL, or -EBUSY if it has one, or has a packet on the ring.
  */

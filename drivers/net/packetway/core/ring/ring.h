@@ -19,6 +19,7 @@
 #define PW_ATON_RING		0xffffffu	/* destination: the whole ring */
 #define PW_ATON_GROUP		0xe00000u	/* destination: PW_ATON_GROUP | mask */
 #define PW_ATON_GROUP_MASK	0x0fffffu
+#define PW_ATON_GROUP_BITS	20
 #define PW_ATON_MAX_IFACES	0x100000u
 
 enum pw_aton_op {
@@ -127,6 +128,10 @@ struct pw_ring_cmd {
  *	say), or NULL for those in the ring's memory
  * @group: group mask register kept by the caller, or NULL; an operand that was
  *	written before it is seen by commands that go by it
+ * @leased: registers that are at @lease instead of @operands, a mask
+ * @joined: group bits that the interface has besides those of @group
+ * @lease: where the registers in @leased are
+ * @taken: with @group: bits of it that do not count, or NULL
  * @counter: result register of the last command that ended well
  * @v1: result register
  * @v2: result register
@@ -142,6 +147,10 @@ struct pw_ring_cmd {
 struct pw_ring_port {
 	const u64 *operands;
 	const u32 *group;
+	u32 leased;
+	u32 joined;
+	const u64 *lease[PW_ATON_REGS];
+	const u32 *taken;
 	u64 counter;
 	u64 v1;
 	u64 v2;

@@ -223,19 +223,24 @@ static inline bool pw_ring_has(const struct pw_ring *ring, u32 iface, u32 reg)
 static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
 {
 	const struct pw_ring_block *block;
+	const struct pw_ring_port *port;
 
 	if (iface >= ring->own) {
 		block = pw_ring_block(ring, iface);
 		return block->operand[(size_t)reg * block->count + (iface - block->first)];
 	}
-	if (pw_ring_bit(ring->mapped, iface))
-		return READ_ONCE(ring->port[iface]->operands[reg]);
+	if (pw_ring_bit(ring->mapped, iface)) {
+		port = ring->port[iface];
+		return READ_ONCE(*(port->leased >> reg & 1 ? port->lease[reg] :
+							     &port->operands[reg]));
+	}
 	return ring->operand[(size_t)reg * ring->p.capacity + iface];
 }
 
 static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
 {
 	const struct pw_ring_port *port;
+	u32 mask;
 
 	if (iface >= ring->own)
 		return 0;
@@ -243,7 +248,10 @@ static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
 	if (!port || !port->group)
 		return ring->group[iface];
 	/* who is found in a group has stored its operand before, with release */
-	return smp_load_acquire(port->group);
+	mask = smp_load_acquire(port->group);
+	if (port->taken)
+		mask &= ~*port->taken;
+	return mask | port->joined;
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
