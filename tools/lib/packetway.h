@@ -140,6 +140,16 @@ int pwl_standing(struct pwl *s, struct pwl_result *r, uint64_t *runs);
 /* bits of the groups 0xE00000 | bit; not before operands that were set earlier */
 int pwl_set_group(struct pwl *s, uint32_t mask);
 int pwl_bank(struct pwl *s, struct packetway_aton_get *bank);
+/*
+ * Registers of the station and group bits of the ring that belong to this session until it
+ * ends; sessions that name the same @key share a group bit, and are in the group while they
+ * have it. EBUSY: another one has some of it, and nothing was leased. <linux/packetway.h>,
+ * struct packetway_aton_lease. Not beside other calls on the same session.
+ */
+int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key);
+int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group);
+/* what is free at present */
+int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group);
 
 /* Ring-only interfaces, gone with the session --------------------------------- */
 

@@ -23,6 +23,8 @@
 struct pwl {
 	int fd;
 	struct packetway_aton_operands *ops;	/* NULL: not mapped */
+	struct packetway_aton_operands *own;	/* leased ones, likewise */
+	uint32_t leased;			/* registers in @own */
 	const struct packetway_aton_page *page;
 };
 
@@ -162,9 +164,12 @@ static void unmap(struct pwl *s)
 
 	if (s->ops)
 		munmap(s->ops, page);
+	if (s->own)
+		munmap(s->own, page);
 	if (s->page)
 		munmap((void *)s->page, page);
 	s->ops = NULL;
+	s->own = NULL;
 	s->page = NULL;
 }
 
@@ -173,6 +178,7 @@ int pwl_unbind(struct pwl *s)
 	struct packetway_unbind u = { .size = sizeof(u) };
 
 	unmap(s);
+	s->leased = 0;
 	return do_ioctl(s, PACKETWAY_IOC_UNBIND, &u);
 }
 
@@ -397,6 +403,27 @@ int pwl_aton_unstand(struct pwl *s)
 
 /* Registers */
 
+/* the page of leased registers, once there are some and the bank is mapped */
+static int map_lease(struct pwl *s)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *own;
+
+	if (s->own || !s->ops || !s->leased)
+		return 0;
+	own = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 2 * page);
+	if (own == MAP_FAILED)
+		return -errno;
+	s->own = own;
+	return 0;
+}
+
+/* where a register is stored */
+static struct packetway_aton_operands *bank_of(const struct pwl *s, uint32_t reg)
+{
+	return s->leased >> reg & 1 ? s->own : s->ops;
+}
+
 int pwl_map(struct pwl *s)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -419,7 +446,7 @@ int pwl_map(struct pwl *s)
 	}
 	s->ops = ops;
 	s->page = res;
-	return 0;
+	return map_lease(s);
 }
 
 int pwl_set(struct pwl *s, uint32_t reg, uint64_t value)
@@ -432,7 +459,7 @@ int pwl_set(struct pwl *s, uint32_t reg, uint64_t value)
 		return do_ioctl(s, PACKETWAY_IOC_ATON_SET, &k);
 	if (reg >= PACKETWAY_ATON_REGS)
 		return -EINVAL;
-	__atomic_store_n(&s->ops->operand[reg], value, __ATOMIC_RELEASE);
+	__atomic_store_n(&bank_of(s, reg)->operand[reg], value, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -444,7 +471,7 @@ int pwl_get(struct pwl *s, uint32_t reg, uint64_t *value)
 	if (reg >= PACKETWAY_ATON_REGS)
 		return -EINVAL;
 	if (s->ops) {
-		*value = __atomic_load_n(&s->ops->operand[reg], __ATOMIC_ACQUIRE);
+		*value = __atomic_load_n(&bank_of(s, reg)->operand[reg], __ATOMIC_ACQUIRE);
 		return 0;
 	}
 	err = pwl_bank(s, &bank);
@@ -506,6 +533,59 @@ int pwl_bank(struct pwl *s, struct packetway_aton_get *bank)
 	memset(bank, 0, sizeof(*bank));
 	bank->size = sizeof(*bank);
 	return do_ioctl(s, PACKETWAY_IOC_ATON_GET, bank);
+}
+
+static int lease(struct pwl *s, uint32_t flags, uint32_t regs, uint32_t group, uint64_t key,
+		 struct packetway_aton_lease *k)
+{
+	*k = (struct packetway_aton_lease) {
+		.size = sizeof(*k), .flags = flags, .regs = regs, .group = group, .key = key,
+	};
+	return do_ioctl(s, PACKETWAY_IOC_ATON_LEASE, k);
+}
+
+int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key)
+{
+	struct packetway_aton_lease k;
+	uint32_t had = s->leased;
+	int err;
+
+	if (!regs && !group)
+		return -EINVAL;
+	err = lease(s, 0, regs, group, group ? key : 0, &k);
+	if (err)
+		return err;
+	s->leased |= regs;
+	err = map_lease(s);
+	if (err) {
+		s->leased = had;
+		lease(s, PACKETWAY_ATON_LEASE_RETURN, regs & ~had, group, 0, &k);
+	}
+	return err;
+}
+
+int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group)
+{
+	struct packetway_aton_lease k;
+	int err;
+
+	err = lease(s, PACKETWAY_ATON_LEASE_RETURN, regs, group, 0, &k);
+	if (!err)
+		s->leased &= ~regs;
+	return err;
+}
+
+int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group)
+{
+	struct packetway_aton_lease k;
+	int err;
+
+	err = lease(s, 0, 0, 0, 0, &k);
+	if (!err && regs)
+		*regs = k.out_regs_free;
+	if (!err && group)
+		*group = k.out_group_free;
+	return err;
 }
 
 /* Ring-only interfaces */
