@@ -4,16 +4,22 @@
  *
  *   LD_PRELOAD=libpwmpi.so, with one rank per station, all on one ring
  *
- * Ranks meet on the ring. A round r: each rank stores up to SLOTS words in its
- * operand registers, then r in register ARRIVED. It asks how many have at least r
- * there until all have, and then for the results, one command for each word. Two
- * banks of registers are used in turn: a rank stores into a bank for round r + 2
- * only after it has seen all ranks in round r + 1, so all have the results of round r.
+ * Ranks meet on the ring. A round r: each rank stores some words in its operand
+ * registers, then r in register ARRIVED. It asks how many have at least r there until
+ * all have, and then for the results, one command for each word. Two banks of registers
+ * are used in turn: a rank stores into a bank for round r + 2 only after it has seen all
+ * ranks in round r + 1, so all have the results of round r.
  *
- * Each communicator has a group bit, so that others are not in its results, and
- * counts its own rounds; the bit is part of what is stored in ARRIVED. The registers
- * are those of the rank: before it uses them for another communicator than last time,
- * it asks on the ring until all ranks have left its last collective there (INSIDE).
+ * The registers are leased: the same numbers at all ranks of the job. Each communicator
+ * leases a group bit, so that others are not in its results, and counts its own rounds; its
+ * tag is part of what is stored in ARRIVED. The registers are those of the rank: before it
+ * uses them for another communicator than last time, it asks on the ring until all ranks
+ * have left its last collective there (INSIDE). The kernel gives leases back when a process
+ * ends, so a job starts with registers and bits that are its own.
+ *
+ * Each result says how many interfaces took part. Fewer than the communicator has ranks:
+ * one has died or its station has left. The result is not used, the error handler of the
+ * communicator is called, and the ring is not used again.
  *
  * All ranks must decide alike whether a collective goes to the ring. Reductions
  * have the same count, type and operation everywhere, a broadcast the same number
@@ -22,6 +28,7 @@
  *
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
+ *   PW_COLL_REGS	registers to lease, 4 to 14; default half of the free ones, at most 8
  *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
  *   PW_BCAST_MAX	bytes up to which broadcasts are, default 24
  */
@@ -32,17 +39,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <packetway.h>
 
-#define SLOTS	6		/* registers 0..5 and 6..11 */
-#define INSIDE	13		/* the collective that this rank is in, 0: none */
-#define CLAIM	14		/* while a group bit is looked for */
-#define ARRIVED	15
+#define SLOTS	6		/* most words of a round */
+#define CONTROL	2		/* registers besides words: INSIDE, ARRIVED */
+#define REGS_MIN	(2 + CONTROL)
+#define REGS_MAX	(2 * SLOTS + CONTROL)
+#define REGS_DEFAULT	8	/* leaves some for other jobs */
 #define BITS	20
 #define ROUNDS	40		/* bits of a round number */
-#define CLAIM_MAGIC	0x70776d70692d0000ULL	/* and a bit's number */
+#define TAG_WORLD	(BITS + 1ULL)	/* above the tags of all others */
+#define TRIES	16		/* another job may take what was free a moment ago */
 
 /*
  * A broadcast costs a command for each word at each rank but the root, and one or more for
@@ -63,6 +73,7 @@ struct ring {
 	uint32_t region;
 	int bit;		/* -1: it is not */
 	int n;
+	uint64_t tag;
 	uint64_t round;
 };
 
@@ -75,7 +86,8 @@ static struct {
 	struct ring world;
 	struct ring *last;	/* whose the registers were last */
 	uint64_t inside;	/* what INSIDE was then */
-	uint32_t old_group, group;
+	int slots;		/* words of a round */
+	uint32_t reg[REGS_MAX];	/* the registers: two banks of words, INSIDE, ARRIVED */
 	uint64_t next_round[BITS];
 	long max, bcast_max;
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
@@ -111,23 +123,30 @@ static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 	return err;
 }
 
-static void command(const struct pwl_aton *c, struct pwl_result *r)
+static uint32_t inside_reg(void)
 {
-	int err = try_command(c, r);
-
-	if (err)
-		give_up("ring", err);
+	return pw.reg[2 * pw.slots];
 }
 
-static uint64_t count(uint32_t op, uint32_t reg, uint32_t region, uint64_t comparand)
+static uint32_t arrived_reg(void)
+{
+	return pw.reg[2 * pw.slots + 1];
+}
+
+/* how many of a region have a value in a register; or -errno. *@there: how many there are */
+static int64_t count(uint32_t op, uint32_t reg, uint32_t region, uint64_t comparand,
+		     uint64_t *there)
 {
 	struct pwl_aton c = {
 		.op = op, .reg = reg, .dst = region, .mods = PACKETWAY_ATON_COMPARAND,
 		.comparand = comparand,
 	};
 	struct pwl_result r;
+	int err = try_command(&c, &r);
 
-	command(&c, &r);
+	if (err)
+		return err;
+	*there = r.counter;
 	return r.v2;
 }
 
@@ -146,63 +165,97 @@ static void pause_a_little(int spins)
 		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* how many of a communicator's ranks are in @round */
-static uint64_t standing_at(const struct ring *g, uint64_t round)
+/* how many of a communicator's ranks have this number in ARRIVED; -EPIPE: one is missing */
+static int64_t standing_at(const struct ring *g, uint32_t op, uint64_t round)
 {
-	return count(PW_ATON_OP_COUNT_EQ, ARRIVED, g->region,
-		     (uint64_t)(g->bit + 1) << ROUNDS | round);
+	uint64_t there = 0;
+	int64_t n;
+
+	n = count(op, arrived_reg(), g->region, g->tag << ROUNDS | round, &there);
+	return n >= 0 && there < (uint64_t)g->n ? -EPIPE : n;
 }
 
 /*
  * How many ranks of a communicator have reached this round. A rank is in this round or,
  * before we leave it, in the next one; values of other communicators equal neither. The
  * next round is counted first: a rank that advances in between is missed, not counted
- * twice. The world has the highest bit, so a larger value is a later round.
+ * twice. The world has the highest tag, so a larger value is a later round. -errno as
+ * standing_at().
  */
-static uint64_t arrived(const struct ring *g)
+static int64_t arrived(const struct ring *g)
 {
-	uint64_t ahead;
+	int64_t ahead, here;
 
 	if (g == &pw.world)
-		return count(PW_ATON_OP_COUNT_LE, ARRIVED, g->region,
-			     (uint64_t)(g->bit + 1) << ROUNDS | g->round);
-	ahead = standing_at(g, g->round + 1);
-	return ahead + standing_at(g, g->round);
+		return standing_at(g, PW_ATON_OP_COUNT_LE, g->round);
+	ahead = standing_at(g, PW_ATON_OP_COUNT_EQ, g->round + 1);
+	if (ahead < 0)
+		return ahead;
+	here = standing_at(g, PW_ATON_OP_COUNT_EQ, g->round);
+	return here < 0 ? here : ahead + here;
 }
 
-/* wait for all ranks */
-static void arrive(const struct ring *g)
+/* wait for all ranks; 0 or -errno */
+static int arrive(const struct ring *g)
 {
 	int spins = 0;
+	int64_t n;
 
-	pwl_set(pw.s, ARRIVED, (uint64_t)(g->bit + 1) << ROUNDS | g->round);
-	for (;;) {
+	pwl_set(pw.s, arrived_reg(), g->tag << ROUNDS | g->round);
+	do {
 		pause_a_little(spins++);
-		if (arrived(g) == (uint64_t)g->n)
-			return;
-	}
+		n = arrived(g);
+		if (n < 0)
+			return n;
+	} while (n != g->n);
+	return 0;
+}
+
+/* wait until no rank is in our last collective of @g; one that has gone is in none */
+static int wait_outside(const struct ring *g)
+{
+	uint64_t there;
+	int spins = 0;
+	int64_t n;
+
+	while ((n = count(PW_ATON_OP_COUNT_EQ, inside_reg(), g->region, pw.inside, &there)) > 0)
+		pause_a_little(spins++);
+	return n;
 }
 
 /* the registers of this rank are wanted for a collective of @g */
-static void enter(struct ring *g)
+static int enter(struct ring *g)
 {
-	int spins = 0;
+	int err = 0;
 
 	if (pw.last && pw.last != g)
-		while (count(PW_ATON_OP_COUNT_EQ, INSIDE, pw.last->region, pw.inside))
-			pause_a_little(spins++);
+		err = wait_outside(pw.last);
+	if (err)
+		return err;
 	pw.last = g;
-	pw.inside = (uint64_t)(g->bit + 1) << ROUNDS | (g->round + 1);
-	pwl_set(pw.s, INSIDE, pw.inside);
+	pw.inside = g->tag << ROUNDS | (g->round + 1);
+	return pwl_set(pw.s, inside_reg(), pw.inside);
 }
 
 static void leave(void)
 {
-	pwl_set(pw.s, INSIDE, 0);
+	pwl_set(pw.s, inside_reg(), 0);
 }
 
-/* many commands at once; bit i of what is returned: the i-th one has its result */
-static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
+/* the ring has failed under a collective: what the program wants done about errors */
+static int failed(MPI_Comm comm, int err)
+{
+	fprintf(stderr, "pwmpi: rank %d: %s\n", pw.rank, err == -EPIPE ?
+		"a rank has ended, or its station has left the ring" : strerror(-err));
+	pw.on = false;
+	pw.reason = "the ring has failed";
+	leave();
+	PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+	return MPI_ERR_OTHER;
+}
+
+/* many commands at once; bit i of what is returned: the i-th one has its result, of all ranks */
+static unsigned int batch(const struct ring *g, const struct pwl_aton *c, uint64_t *w, int n)
 {
 	struct pwl_result r[SLOTS];
 	unsigned int done = 0;
@@ -216,7 +269,7 @@ static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
 		if (got < 0)
 			give_up("results", got);
 		for (i = 0; i < got; i++) {
-			if (r[i].error)
+			if (r[i].error || r[i].counter != (uint64_t)g->n)
 				continue;
 			w[r[i].user_data] = r[i].v1;
 			done |= 1U << r[i].user_data;
@@ -226,33 +279,38 @@ static unsigned int batch(const struct pwl_aton *c, uint64_t *w, int n)
 	return done;
 }
 
-/* @n <= SLOTS words in, results out in their place if this rank @gets them */
-static void ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
+/* @n <= pw.slots words in, results out in their place if this rank @gets them; 0 or -errno */
+static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
 {
 	struct pwl_aton c[SLOTS];
 	unsigned int done = 0;
+	const uint32_t *bank;
 	struct pwl_result r;
-	uint32_t base;
-	int i;
+	int i, err;
 
-	base = ++g->round & 1 ? 0 : SLOTS;
+	bank = ++g->round & 1 ? pw.reg : pw.reg + pw.slots;
 	for (i = 0; i < n; i++) {
-		pwl_set(pw.s, base + i, w[i]);
+		pwl_set(pw.s, bank[i], w[i]);
 		c[i] = (struct pwl_aton) {
-			.op = op, .mods = mods, .dst = g->region, .reg = base + i, .user_data = i,
+			.op = op, .mods = mods, .dst = g->region, .reg = bank[i], .user_data = i,
 		};
 	}
-	arrive(g);
-	if (!gets)
-		return;
+	err = arrive(g);
+	if (err || !gets)
+		return err;
 	if (n > 1)
-		done = batch(c, w, n);
+		done = batch(g, c, w, n);
 	for (i = 0; i < n; i++) {
 		if (done & 1U << i)
 			continue;
-		command(&c[i], &r);
+		err = try_command(&c[i], &r);
+		if (!err && r.counter != (uint64_t)g->n)
+			err = -EPIPE;
+		if (err)
+			return err;
 		w[i] = r.v1;
 	}
+	return 0;
 }
 
 /* Init ----------------------------------------------------------------------- */
@@ -297,78 +355,137 @@ static void learn_buffers(void)
 	pw.reduce_alias = PMPI_Reduce(&x, &x, 1, MPI_INT, MPI_SUM, 0, pw.quiet) == MPI_SUCCESS;
 }
 
-/*
- * Is a group bit unused? All ranks of @g have stored their claim. A later claimant sees
- * ours. An earlier claimant that has withdrawn its claim is a member of the group by now,
- * so claims are counted before members. A claimant is not in the region yet: its registers
- * would be in the results of the owners.
- */
-static bool bit_is_free(const struct ring *g, int bit)
+/* the same random number at all ranks, not 0: what a group bit is leased with */
+static uint64_t agree_key(MPI_Comm comm)
 {
-	struct pwl_aton claims = {
-		.op = PW_ATON_OP_COUNT_EQ, .reg = CLAIM, .mods = PACKETWAY_ATON_COMPARAND,
-		.comparand = CLAIM_MAGIC | bit, .dst = PACKETWAY_ATON_RING_ALL,
-	};
-	struct pwl_aton owners = claims;
-	struct pwl_result r;
-
-	owners.dst = PW_ADDR_LOGICAL_MIN | 1U << bit;
-	if (try_command(&claims, &r) || r.v2 != (uint64_t)g->n)
-		return false;
-	return !try_command(&owners, &r) && !r.counter;
-}
-
-/* take a group bit for a communicator unless another one has or claims it */
-static bool try_group(struct ring *g, MPI_Comm comm, int bit)
-{
-	uint64_t round = pw.next_round[bit];
-	int ok, rank;
+	uint64_t key = 0;
+	int rank;
 
 	PMPI_Comm_rank(comm, &rank);
-	ok = !pwl_set(pw.s, CLAIM, CLAIM_MAGIC | bit);
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
-	if (ok && !rank)
-		ok = bit_is_free(g, bit);
-	PMPI_Bcast(&ok, 1, MPI_INT, 0, comm);
-	if (ok)
-		ok = !pwl_set_group(pw.s, pw.group | 1U << bit);
-	/* all have the bit, or none keeps it; later than anything stored with it before */
-	PMPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
-	if (!ok) {
-		pwl_set_group(pw.s, pw.group);
-		pwl_set(pw.s, CLAIM, 0);
-		return false;
-	}
-	pwl_set(pw.s, CLAIM, 0);
+	if (!rank && getrandom(&key, sizeof(key), 0) != sizeof(key))
+		key = (uint64_t)(MPI_Wtime() * 1e9) ^ (uint64_t)getpid() << 40;
+	key |= 1;
+	PMPI_Bcast(&key, 1, MPI_UINT64_T, 0, comm);
+	return key;
+}
+
+/* what is free at all ranks of a communicator */
+static void agree_free(MPI_Comm comm, uint32_t *regs, uint32_t *bits)
+{
+	uint32_t free[2] = { 0, 0 };
+
+	if (pwl_lease_look(pw.s, &free[0], &free[1]))
+		free[0] = free[1] = 0;
+	PMPI_Allreduce(MPI_IN_PLACE, free, 2, MPI_UINT32_T, MPI_BAND, comm);
+	*regs = free[0];
+	*bits = free[1];
+}
+
+/* all ranks of a communicator lease this, or none keeps it */
+static bool lease_together(MPI_Comm comm, uint32_t regs, uint32_t bits)
+{
+	uint64_t key = agree_key(comm);
+	int ok, all;
+
+	ok = !pwl_lease(pw.s, regs, bits, key);
+	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm);
+	if (ok && !all)
+		pwl_lease_return(pw.s, regs, bits);
+	return all;
+}
+
+/* the communicator has its bit now: its rounds follow those that were counted with it before */
+static void set_group(struct ring *g, MPI_Comm comm, int bit)
+{
+	uint64_t round = pw.next_round[bit];
+
 	PMPI_Allreduce(MPI_IN_PLACE, &round, 1, MPI_UINT64_T, MPI_MAX, comm);
 	g->round = round;
 	g->bit = bit;
+	g->tag = g == &pw.world ? TAG_WORLD : bit + 1ULL;
 	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
-	pw.group |= 1U << bit;
-	return true;
 }
 
 /*
- * A bit for a communicator. Two that look for one at the same time may meet and both
- * go on: each in an order of its own. The world has the highest there is.
+ * A bit for a communicator. Two communicators that look for one at the same time start at
+ * different bits; if they meet, the kernel gives the bit to one of them.
  */
 static bool find_group(struct ring *g, MPI_Comm comm)
 {
-	int i, from, to = BITS;
+	uint32_t regs, bits;
+	int i, bit, from;
 
-	g->bit = -1;
-	PMPI_Comm_size(comm, &g->n);
-	if (g == &pw.world) {
-		for (i = to - 1; i >= 0 && g->bit < 0; i--)
-			try_group(g, comm, i);
-		return g->bit >= 0;
+	agree_free(comm, &regs, &bits);
+	from = agree_key(comm) >> 1 & 0xffff;
+	for (i = 0; i < BITS; i++) {
+		bit = (from + i) % BITS;
+		if (!(bits >> bit & 1) || !lease_together(comm, 0, 1U << bit))
+			continue;
+		set_group(g, comm, bit);
+		return true;
 	}
-	to = pw.world.bit;
-	from = (int)((uint64_t)(MPI_Wtime() * 1e6) & 0xffff) + pw.rank;
-	PMPI_Bcast(&from, 1, MPI_INT, 0, comm);
-	for (i = 0; i < to && g->bit < 0; i++)
-		try_group(g, comm, (from + i) % to);
-	return g->bit >= 0;
+	return false;
+}
+
+/* the registers with the highest numbers: programs that lease none use the lowest */
+static uint32_t choose_regs(uint32_t free)
+{
+	const char *env = getenv("PW_COLL_REGS");
+	int i, n = __builtin_popcount(free), want = n / 2;
+	uint32_t regs = 0;
+
+	if (want > REGS_DEFAULT)
+		want = REGS_DEFAULT;
+	if (env)
+		want = atoi(env);
+	if (want < REGS_MIN)
+		want = REGS_MIN;
+	if (want > REGS_MAX)
+		want = REGS_MAX;
+	want &= ~1;
+	if (n < want)
+		want = n & ~1;
+	if (want < REGS_MIN)
+		return 0;
+	for (i = PACKETWAY_ATON_REGS - 1, n = 0; n < want; i--) {
+		if (!(free >> i & 1))
+			continue;
+		regs |= 1U << i;
+		pw.reg[n++] = i;
+	}
+	pw.slots = (want - CONTROL) / 2;
+	return regs;
+}
+
+/* registers for the job and a bit for its world; NULL, or why it has none */
+static const char *start_leases(void)
+{
+	struct pwl_aton ask = { .op = PW_ATON_OP_OR };
+	uint32_t free, bits, regs;
+	struct pwl_result r;
+	int i, ok, bit = -1;
+
+	for (i = 0; i < TRIES; i++) {
+		agree_free(MPI_COMM_WORLD, &free, &bits);
+		/* ranks that see the same choose the same */
+		regs = choose_regs(free);
+		if (!regs || !bits)
+			return "other jobs have all registers or group bits of the ring";
+		bit = 31 - __builtin_clz(bits);
+		if (lease_together(MPI_COMM_WORLD, regs, 1U << bit))
+			break;
+	}
+	if (i == TRIES)
+		return "the ranks are not on one ring, one per station";
+	set_group(&pw.world, MPI_COMM_WORLD, bit);
+	/* ranks on several rings have the same bit on each */
+	ask.dst = pw.world.region;
+	ok = pw.rank || (!try_command(&ask, &r) && r.counter == (uint64_t)pw.n);
+	PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	if (ok)
+		return NULL;
+	pwl_lease_return(pw.s, regs, 1U << bit);
+	return "the ranks are not on one ring, one per station";
 }
 
 /* a communicator goes, and its bit is free again */
@@ -381,14 +498,10 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 	if (g->bit >= 0 && pw.s) {
 		pw.next_round[g->bit] = g->round + 1;
 		if (pw.last == g) {
-			int spins = 0;
-
-			while (count(PW_ATON_OP_COUNT_EQ, INSIDE, g->region, pw.inside))
-				pause_a_little(spins++);
+			wait_outside(g);
 			pw.last = NULL;
 		}
-		pw.group &= ~(1U << g->bit);
-		pwl_set_group(pw.s, pw.group);
+		pwl_lease_return(pw.s, 0, 1U << g->bit);
 	}
 	free(g);
 	return MPI_SUCCESS;
@@ -398,7 +511,7 @@ static void set_up(int threads)
 {
 	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
 	const char *max = getenv("PW_COLL_MAX"), *bcast_max = getenv("PW_BCAST_MAX");
-	struct packetway_aton_get bank;
+	const char *why;
 	int ok, all;
 
 	pw.started = true;
@@ -420,23 +533,23 @@ static void set_up(int threads)
 	ok = threads != MPI_THREAD_MULTIPLE;
 	if (!ok)
 		pw.reason = "MPI_THREAD_MULTIPLE";
-	if (ok && (pwl_open(&pw.s, dev ? dev : "pw0") || pwl_bank(pw.s, &bank) || pwl_map(pw.s))) {
+	if (ok && (pwl_open(&pw.s, dev ? dev : "pw0") || pwl_map(pw.s))) {
 		ok = 0;
 		pw.reason = "no station of ours here";
 	}
-	if (ok)
-		pw.group = pw.old_group = bank.out_group;
+	if (ok && pwl_lease_look(pw.s, NULL, NULL)) {
+		ok = 0;
+		pw.reason = "this module has no leases";
+	}
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (all) {
-		/* what is left there from before must not look like an arrival */
-		pwl_set(pw.s, ARRIVED, 0);
-		pwl_set(pw.s, INSIDE, 0);
-		pw.on = find_group(&pw.world, MPI_COMM_WORLD);
-	}
-	if (all && !pw.on)
-		pw.reason = "the ranks are not on one ring, one per station";
-	else if (!all && !pw.reason)
+		pw.world.n = pw.n;
+		why = start_leases();
+		pw.on = !why;
+		pw.reason = why;
+	} else if (!pw.reason) {
 		pw.reason = "a rank has no station";
+	}
 	if (pw.on) {
 		PMPI_Barrier(MPI_COMM_WORLD);
 	} else if (pw.force) {
@@ -519,16 +632,11 @@ static void report(void)
 
 int MPI_Finalize(void)
 {
-	int i;
-
 	if (!pw.rank)
 		report();
-	if (pw.on) {
+	/* others may still ask for the results of the last collective */
+	if (pw.on)
 		PMPI_Barrier(MPI_COMM_WORLD);
-		pwl_set_group(pw.s, pw.old_group);
-		for (i = 0; i < PACKETWAY_ATON_REGS; i++)
-			pwl_set(pw.s, i, 0);
-	}
 	pw.on = false;
 	pwl_close(pw.s);
 	pw.s = NULL;
@@ -563,6 +671,7 @@ static struct ring *ring_of(MPI_Comm comm)
 		if (!g)
 			give_up("communicator", -ENOMEM);
 		g->bit = -1;
+		g->n = n;
 		if (!inter && n > 1)
 			find_group(g, comm);
 	}
@@ -668,34 +777,35 @@ static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *s
 	return count < 1 || count > pw.max ? SIZE : DONE;
 }
 
-/* @out may be NULL */
-static void reduce(struct ring *g, const void *in, void *out, int count, int size, bool sign,
-		   MPI_Op op)
+/* @out may be NULL; 0 or -errno */
+static int reduce(struct ring *g, const void *in, void *out, int count, int size, bool sign,
+		  MPI_Op op)
 {
 	uint32_t mods = sign && (op == MPI_MIN || op == MPI_MAX) ? PACKETWAY_ATON_SIGNED : 0;
 	const char *from = in;
 	uint64_t w[SLOTS];
 	char *to = out;
-	int i, n;
+	int i, n, err;
 
-	enter(g);
-	for (; count; count -= n) {
-		n = count < SLOTS ? count : SLOTS;
+	err = enter(g);
+	for (; count && !err; count -= n) {
+		n = count < pw.slots ? count : pw.slots;
 		for (i = 0; i < n; i++, from += size)
 			w[i] = load(from, size, sign);
-		ring_round(g, ring_op(op), mods, w, n, to);
-		for (i = 0; to && i < n; i++, to += size)
+		err = ring_round(g, ring_op(op), mods, w, n, to);
+		for (i = 0; to && !err && i < n; i++, to += size)
 			store(to, size, w[i]);
 	}
 	leave();
+	return err;
 }
 
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
 	struct ring *g;
+	int size, err;
 	enum why why;
 	bool sign;
-	int size;
 
 	why = fits(comm, t, op, count, &size, &sign, &g);
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
@@ -703,14 +813,14 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Allreduce(in, out, count, t, op, comm);
-	reduce(g, in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
-	return MPI_SUCCESS;
+	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 	       MPI_Comm comm)
 {
-	int size, rank = -1;
+	int size, err, rank = -1;
 	struct ring *g;
 	enum why why;
 	bool sign;
@@ -724,28 +834,31 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Reduce(in, out, count, t, op, root, comm);
-	reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign, op);
-	return MPI_SUCCESS;
+	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign,
+		     op);
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : g ? DONE : COMM;
+	int err;
 
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Barrier(comm);
-	enter(g);
-	ring_round(g, 0, 0, NULL, 0, false);
+	err = enter(g);
+	if (!err)
+		err = ring_round(g, 0, 0, NULL, 0, false);
 	leave();
-	return MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 /* a reduction by OR: the root stores its bytes, the others store 0 */
 int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 {
-	int rank, size, bytes, room, pos = 0, i, n;
+	int rank, size, bytes, room, pos = 0, i, n, err;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = OFF;
 	uint64_t *words;
@@ -772,16 +885,16 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		give_up("broadcast", -ENOMEM);
 	if (rank == root)
 		PMPI_Pack(buf, count, t, words, room, &pos, comm);
-	enter(g);
-	for (i = 0; i < (bytes + 7) / 8; i += n) {
+	err = enter(g);
+	for (i = 0; i < (bytes + 7) / 8 && !err; i += n) {
 		n = (bytes + 7) / 8 - i;
-		n = n < SLOTS ? n : SLOTS;
-		ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
+		n = n < pw.slots ? n : pw.slots;
+		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
 	}
 	leave();
 	pos = 0;
-	if (rank != root)
+	if (rank != root && !err)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
 	free(words);
-	return MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }

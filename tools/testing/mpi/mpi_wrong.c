@@ -7,12 +7,16 @@
  * mpi_wrong pmpi: calls nothing but PMPI_*, as Fortran wrappers do.
  * mpi_wrong idle: calls no collective at all.
  * mpi_wrong bcast BYTES: ten broadcasts, and nothing else.
+ * mpi_wrong hold FILE: a barrier, then makes FILE and waits until it is gone; a barrier.
+ * mpi_wrong die ROUND: sums, until rank 1 kills itself in this round; prints wrong ones.
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, n, done, bad;
 
@@ -109,6 +113,46 @@ static void unusual(MPI_Comm c)
 	MPI_Type_free(&there);
 }
 
+static void hold(const char *file)
+{
+	FILE *f;
+
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!rank) {
+		f = fopen(file, "w");
+		if (f)
+			fclose(f);
+		while (!access(file, F_OK))
+			usleep(10000);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void die(int round)
+{
+	uint64_t one, sum, want, k;
+	int err;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	for (k = 0; k < 100000; k++) {
+		one = (k + 1) * (rank + 1);
+		want = (k + 1) * n * (n + 1) / 2;
+		sum = 0;
+		if (rank == 1 && k == (uint64_t)round)
+			raise(SIGKILL);
+		err = MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+		if (err != MPI_SUCCESS) {
+			printf("rank %d: class %d in round %llu\n", rank, class_of(err),
+			       (unsigned long long)k);
+			fflush(stdout);
+			/* mpirun ends this job */
+			sleep(600);
+		}
+		if (sum != want)
+			printf("rank %d: WRONG sum in round %llu\n", rank, (unsigned long long)k);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm c[2], own;
@@ -135,6 +179,14 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (argc > 2 && (!strcmp(argv[1], "hold") || !strcmp(argv[1], "die"))) {
+		if (*argv[1] == 'h')
+			hold(argv[2]);
+		else
+			die(atoi(argv[2]));
+		MPI_Finalize();
+		return 0;
+	}
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	c[0] = MPI_COMM_WORLD;

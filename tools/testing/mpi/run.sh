@@ -25,7 +25,7 @@ run() {
 
 	shift 2
 	timeout 300 mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
-		-np "$np" -x PW_COLL -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
+		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
 # ranks N ARGUMENT...: mpi_check with so many
@@ -69,6 +69,42 @@ tap_is "a broadcast of 24 bytes is on the ring" "$(run 2 mpi_wrong bcast 24 2>&1
 	"pwmpi: 10 of 10 collectives on the ring"
 tap_is "a broadcast of 1 KiB is not" "$(run 2 mpi_wrong bcast 1024 2>&1 | grep pwmpi)" \
 	"pwmpi: 0 of 10 collectives on the ring, not for their size: 10"
+
+# several jobs at once on the same stations
+: >"$PW_SHM_RING"
+for job in 1 2 3; do
+	run 4 mpi_check $count $job >"$tmp/job$job" 2>&1 &
+done
+wait
+for job in 1 2 3; do
+	tap_is "three jobs on one ring, job $job" "$(grep differ "$tmp/job$job")" "$count collectives, 0 differ" ||
+		tail -n 5 "$tmp/job$job" | sed 's/^/# /'
+	grep '^pwmpi' "$tmp/job$job" | sed 's/^/# /'
+done
+: >"$PW_SHM_RING"
+PW_COLL_REGS=14 run 2 mpi_wrong hold "$tmp/held" >"$tmp/job1" 2>&1 &
+for ((i = 0; i < 3000; i++)); do
+	[ ! -e "$tmp/held" ] || break
+	sleep 0.1
+done
+PW_COLL=probe run 2 mpi_check 20 >"$tmp/out" 2>&1
+tap_is "no lease left: right results" "$(grep differ "$tmp/out")" "20 collectives, 0 differ"
+tap_ok "no lease left: it says so" \
+	grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(other jobs have all registers or group bits of the ring\)$' "$tmp/out"
+run 2 mpi_check 20 >"$tmp/out" 2>&1
+tap_ok "no lease left: forced, it is an error" grep -q '^pwmpi: PW_COLL=force, but other jobs have all' "$tmp/out"
+rm -f "$tmp/held"
+wait
+tap_is "the job that had them" "$(grep pwmpi "$tmp/job1")" "pwmpi: 2 of 2 collectives on the ring"
+
+# ranks that die leave nothing behind, and no wrong sums
+for ((i = 0; i < ${PW_CRASHES:-3}; i++)); do
+	run 3 mpi_wrong die $((10 + i)) >"$tmp/out" 2>&1
+	tap_is "a rank dies in round $((10 + i)): no sum is wrong" "$(grep -c WRONG "$tmp/out")" 0
+done
+run 3 mpi_check 20 >"$tmp/out" 2>&1
+tap_is "the next job starts clean" "$(grep differ "$tmp/out")" "20 collectives, 0 differ"
+tap_ok "and is on the ring" grep -qE '^pwmpi: [1-9][0-9]* of' "$tmp/out"
 
 PW_COLL=off ranks 2 20
 tap_ok "PW_COLL=off: none" grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)$' "$tmp/out"

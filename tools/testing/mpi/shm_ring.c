@@ -6,7 +6,8 @@
  *
  * It keeps the promises of the real one and no other: a command sees the registers of
  * one interface after another, while their owners go on storing. To be unkind, it
- * stops for a moment between two of them now and then.
+ * stops for a moment between two of them now and then. Processes of several jobs may be
+ * at one station; leases of processes that have ended are free.
  *
  *   PW_SHM_RING	file that the ranks share, zero-filled before
  *   PW_SHM_COUNT	if set, each rank prints its number of commands at the end
@@ -14,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +27,25 @@
 
 #define STATIONS 64
 #define QUEUE 16
+#define BITS 20
 
 struct shm_station {
 	uint64_t reg[PACKETWAY_ATON_REGS];
 	uint32_t group;
 	uint32_t present;
+	pid_t reg_owner[PACKETWAY_ATON_REGS];	/* 0: not leased */
+	pid_t bit_owner[BITS];
+};
+
+struct shm {
+	uint32_t lock;			/* of all leases */
+	uint32_t taken;			/* group bits that are leased */
+	uint64_t key[BITS];
+	struct shm_station st[STATIONS];
 };
 
 struct pwl {
+	struct shm *shm;
 	struct shm_station *ring, *own;
 	struct pwl_result queue[QUEUE];
 	int queued;
@@ -52,13 +65,13 @@ int pwl_open(struct pwl **sp, const char *dev)
 	if (fd < 0)
 		return -errno;
 	s = calloc(1, sizeof(*s));
-	if (!s || ftruncate(fd, STATIONS * sizeof(*s->ring)))
+	if (!s || ftruncate(fd, sizeof(*s->shm)))
 		return -ENOMEM;
-	s->ring = mmap(NULL, STATIONS * sizeof(*s->ring), PROT_READ | PROT_WRITE, MAP_SHARED,
-		       fd, 0);
+	s->shm = mmap(NULL, sizeof(*s->shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	if (s->ring == MAP_FAILED)
+	if (s->shm == MAP_FAILED)
 		return -ENOMEM;
+	s->ring = s->shm->st;
 	s->own = &s->ring[atoi(rank)];
 	s->dice = atoi(rank) + 1;
 	__atomic_store_n(&s->own->present, 1, __ATOMIC_RELEASE);
@@ -66,13 +79,121 @@ int pwl_open(struct pwl **sp, const char *dev)
 	return 0;
 }
 
+static void lock(struct shm *shm)
+{
+	while (__atomic_exchange_n(&shm->lock, 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void unlock(struct shm *shm)
+{
+	__atomic_store_n(&shm->lock, 0, __ATOMIC_RELEASE);
+}
+
+static bool has(pid_t owner)
+{
+	return owner && (owner == getpid() || !kill(owner, 0) || errno != ESRCH);
+}
+
+/* what is leased: of processes that exist, but for @except; the lock is held */
+static void leased(struct shm *shm, pid_t except)
+{
+	uint32_t taken = 0;
+	pid_t *o;
+	int i, k;
+
+	for (i = 0; i < STATIONS; i++) {
+		for (k = 0; k < PACKETWAY_ATON_REGS; k++) {
+			o = &shm->st[i].reg_owner[k];
+			if (*o && (*o == except || !has(*o)))
+				*o = 0;
+		}
+		for (k = 0; k < BITS; k++) {
+			o = &shm->st[i].bit_owner[k];
+			if (*o && (*o == except || !has(*o)))
+				*o = 0;
+			if (*o)
+				taken |= 1U << k;
+		}
+	}
+	__atomic_store_n(&shm->taken, taken, __ATOMIC_RELEASE);
+}
+
+int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group)
+{
+	uint32_t r = 0;
+	int k;
+
+	lock(s->shm);
+	leased(s->shm, 0);
+	for (k = 0; k < PACKETWAY_ATON_REGS; k++)
+		if (!s->own->reg_owner[k])
+			r |= 1U << k;
+	if (regs)
+		*regs = r;
+	if (group)
+		*group = ~s->shm->taken & PW_ADDR_LOGICAL_MASK;
+	unlock(s->shm);
+	return 0;
+}
+
+int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key)
+{
+	struct shm *shm = s->shm;
+	int k, err = 0;
+
+	lock(shm);
+	leased(shm, 0);
+	for (k = 0; k < PACKETWAY_ATON_REGS; k++)
+		if (regs >> k & 1 && s->own->reg_owner[k] && s->own->reg_owner[k] != getpid())
+			err = -EBUSY;
+	for (k = 0; k < BITS; k++)
+		if ((group & shm->taken) >> k & 1 &&
+		    (shm->key[k] != key || s->own->bit_owner[k]))
+			err = -EBUSY;
+	for (k = 0; k < PACKETWAY_ATON_REGS && !err; k++) {
+		if (!(regs >> k & 1) || s->own->reg_owner[k])
+			continue;
+		__atomic_store_n(&s->own->reg[k], 0, __ATOMIC_RELEASE);
+		s->own->reg_owner[k] = getpid();
+	}
+	for (k = 0; k < BITS && !err; k++) {
+		if (!(group >> k & 1))
+			continue;
+		shm->key[k] = key;
+		__atomic_store_n(&s->own->bit_owner[k], getpid(), __ATOMIC_RELEASE);
+	}
+	leased(shm, 0);
+	unlock(shm);
+	return err;
+}
+
+int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group)
+{
+	int k;
+
+	lock(s->shm);
+	for (k = 0; k < PACKETWAY_ATON_REGS; k++)
+		if (regs >> k & 1 && s->own->reg_owner[k] == getpid())
+			s->own->reg_owner[k] = 0;
+	for (k = 0; k < BITS; k++)
+		if (group >> k & 1 && s->own->bit_owner[k] == getpid())
+			__atomic_store_n(&s->own->bit_owner[k], 0, __ATOMIC_RELEASE);
+	leased(s->shm, 0);
+	unlock(s->shm);
+	return 0;
+}
+
 void pwl_close(struct pwl *s)
 {
 	if (!s)
 		return;
+	lock(s->shm);
+	leased(s->shm, getpid());
+	unlock(s->shm);
 	if (getenv("PW_SHM_COUNT"))
 		fprintf(stderr, "shm_ring: %lu commands\n", s->commands);
-	munmap(s->ring, STATIONS * sizeof(*s->ring));
+	munmap(s->shm, sizeof(*s->shm));
 	free(s);
 }
 
@@ -99,13 +220,20 @@ int pwl_set_group(struct pwl *s, uint32_t mask)
 	return 0;
 }
 
-static bool in_region(const struct shm_station *st, uint32_t dst)
+static bool in_region(const struct pwl *s, const struct shm_station *st, uint32_t dst)
 {
+	uint32_t mask, k;
+
 	if (!__atomic_load_n(&st->present, __ATOMIC_ACQUIRE))
 		return false;
-	return !dst || dst == PACKETWAY_ATON_RING_ALL ||
-	       (dst >= PW_ADDR_LOGICAL_MIN &&
-		__atomic_load_n(&st->group, __ATOMIC_ACQUIRE) & dst & PW_ADDR_LOGICAL_MASK);
+	if (!dst || dst == PACKETWAY_ATON_RING_ALL)
+		return true;
+	mask = __atomic_load_n(&st->group, __ATOMIC_ACQUIRE) &
+	       ~__atomic_load_n(&s->shm->taken, __ATOMIC_ACQUIRE);
+	for (k = 0; k < BITS; k++)
+		if (dst >> k & 1 && has(__atomic_load_n(&st->bit_owner[k], __ATOMIC_ACQUIRE)))
+			mask |= 1U << k;
+	return dst >= PW_ADDR_LOGICAL_MIN && mask & dst & PW_ADDR_LOGICAL_MASK;
 }
 
 static void step(const struct pwl_aton *c, uint64_t v, bool first, struct pwl_result *r)
@@ -150,7 +278,7 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 	/* the sender is the last one that its packet passes */
 	for (i = 1; i <= STATIONS; i++) {
 		at = (s->own - s->ring + i) % STATIONS;
-		if (!in_region(&s->ring[at], c->dst))
+		if (!in_region(s, &s->ring[at], c->dst))
 			continue;
 		s->dice = s->dice * 1103515245 + 12345;
 		if (!(s->dice >> 16 & 0x1f))
