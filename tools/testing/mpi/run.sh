@@ -118,6 +118,26 @@ PW_COLL=force
 timeout 60 mpirun --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
 tap_ok "forced, it is an error" grep -q '^pwmpi: PW_COLL=force, but no station of ours here' "$tmp/out"
 
+# exact sums, judged by rational numbers (tools/testing/user/exact_test.c has another judge)
+if gcc -std=gnu11 -O2 -o "$tmp/exact" "$top/tools/testing/user/exact_test.c"; then
+	"$tmp/exact" dump 3000 | python3 -c '
+import sys
+from fractions import Fraction
+
+wrong = total = 0
+for line in sys.stdin:
+    want, *x = [float.fromhex(w) for w in line.split()]
+    s = sum(map(Fraction, x))
+    try:
+        got = float(s)
+    except OverflowError:
+        got = float("inf") if s > 0 else float("-inf")
+    total += 1
+    wrong += got != want
+print(total, "sums,", wrong, "differ")' >"$tmp/out" 2>&1
+	tap_is "exact sums, by rational numbers" "$(cat "$tmp/out")" "3000 sums, 0 differ"
+fi
+
 # pwrun gives the name of the lab to the agent that Open MPI calls, which drops a last
 # argument of one letter: this mpirun does the same
 cat >"$tmp/pwctl" <<-'END'

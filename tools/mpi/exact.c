@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Exact sums of floating-point numbers; see exact.h. */
+#include <string.h>
+
+#include "exact.h"
+
+/* bit 0 of all numbers is the lowest of a double: 2^-1074 */
+#define LOW_BASE	4096	/* ranges have MAX only: lowest bits are counted down from here */
+#define DIGITS		(PW_EXACT_WORDS + 1)
+
+/**
+ * struct format - of a kind
+ * @fraction: bits of the fraction
+ * @exponents: value of the exponent field of infinities and NaNs
+ * @low: weight of the lowest bit, as a bit
+ */
+struct format {
+	int fraction;
+	unsigned int exponents;
+	int low;
+};
+
+static const struct format formats[] = {
+	[PW_EXACT_FLOAT] = { 23, 0xff, 1074 - 149 },
+	[PW_EXACT_DOUBLE] = { 52, 0x7ff, 0 },
+};
+
+/**
+ * struct number - taken apart
+ * @mantissa: an integer
+ * @low: the bit where it begins
+ * @negative: its sign
+ * @flags: what kind it is
+ */
+struct number {
+	uint64_t mantissa;
+	int low;
+	bool negative;
+	unsigned int flags;
+};
+
+int pw_exact_size(enum pw_exact_kind kind)
+{
+	return kind == PW_EXACT_FLOAT ? 4 : 8;
+}
+
+static uint64_t get_bits(enum pw_exact_kind kind, const void *x)
+{
+	uint32_t f;
+	uint64_t d;
+
+	if (kind == PW_EXACT_FLOAT) {
+		memcpy(&f, x, sizeof(f));
+		return f;
+	}
+	memcpy(&d, x, sizeof(d));
+	return d;
+}
+
+static void put_bits(enum pw_exact_kind kind, uint64_t bits, void *x)
+{
+	uint32_t f = bits;
+
+	if (kind == PW_EXACT_FLOAT)
+		memcpy(x, &f, sizeof(f));
+	else
+		memcpy(x, &bits, sizeof(bits));
+}
+
+static uint64_t sign_bit(enum pw_exact_kind kind)
+{
+	return 1ULL << (8 * pw_exact_size(kind) - 1);
+}
+
+static uint64_t infinity(enum pw_exact_kind kind)
+{
+	return (uint64_t)formats[kind].exponents << formats[kind].fraction;
+}
+
+/* quiet, without payload */
+static uint64_t nan_bits(enum pw_exact_kind kind)
+{
+	return infinity(kind) | 1ULL << (formats[kind].fraction - 1);
+}
+
+static struct number take_apart(enum pw_exact_kind kind, const void *x)
+{
+	const struct format *f = &formats[kind];
+	uint64_t bits = get_bits(kind, x);
+	uint64_t fraction = bits & ((1ULL << f->fraction) - 1);
+	unsigned int exponent = bits >> f->fraction & f->exponents;
+	struct number n = {
+		.negative = bits & sign_bit(kind), .flags = PW_EXACT_NOT_MINUS_0,
+	};
+
+	if (exponent == f->exponents) {
+		n.flags |= fraction ? PW_EXACT_NAN :
+			   n.negative ? PW_EXACT_MINUS_INF : PW_EXACT_PLUS_INF;
+		return n;
+	}
+	n.mantissa = exponent ? fraction | 1ULL << f->fraction : fraction;
+	n.low = f->low + (exponent ? (int)exponent - 1 : 0);
+	if (!n.mantissa && n.negative)
+		n.flags = 0;
+	return n;
+}
+
+/**
+ * pw_exact_flags - what kind a number is
+ * @kind: its type
+ * @x: the number
+ *
+ * Return: PW_EXACT_* bits, to be combined by OR.
+ */
+unsigned int pw_exact_flags(enum pw_exact_kind kind, const void *x)
+{
+	return take_apart(kind, x).flags;
+}
+
+/**
+ * pw_exact_range - which bits the numbers of a rank have
+ * @kind: their type
+ * @x: the numbers
+ * @count: how many
+ * @range: the words, to be combined by MAX, each by itself
+ */
+void pw_exact_range(enum pw_exact_kind kind, const void *x, int count,
+		    uint64_t range[PW_EXACT_RANGE])
+{
+	uint64_t top = 0, low = 0, special = 0;
+	const char *at = x;
+	struct number n;
+	int i;
+
+	for (i = 0; i < count; i++, at += pw_exact_size(kind)) {
+		uint64_t t, l;
+
+		n = take_apart(kind, at);
+		special |= n.flags != PW_EXACT_NOT_MINUS_0;
+		if (!n.mantissa)
+			continue;
+		t = n.low + 64 - __builtin_clzll(n.mantissa);
+		l = LOW_BASE - (n.low + __builtin_ctzll(n.mantissa));
+		top = t > top ? t : top;
+		low = l > low ? l : low;
+	}
+	range[0] = top;
+	range[1] = low;
+	range[2] = special;
+}
+
+/**
+ * pw_exact_plan - how to cut numbers into words
+ * @range: as combined over all ranks
+ * @ranks: how many there are, up to PW_EXACT_RANKS
+ *
+ * A sum of words of @width bits of all ranks stays below 2^62, whatever the signs.
+ */
+struct pw_exact_plan pw_exact_plan(const uint64_t range[PW_EXACT_RANGE], int ranks)
+{
+	struct pw_exact_plan plan = { .width = 62, .special = range[2] };
+	int span;
+
+	while ((1LL << (62 - plan.width)) < ranks)
+		plan.width--;
+	if (!range[0])
+		return plan;
+	plan.low = LOW_BASE - (int)range[1];
+	span = (int)range[0] - plan.low;
+	plan.words = (span + plan.width - 1) / plan.width;
+	return plan;
+}
+
+/**
+ * pw_exact_split - a number as words
+ * @plan: the plan; its range has the number in it
+ * @kind: type of the number
+ * @x: the number
+ * @words: plan->words words, to be combined by ADD
+ */
+void pw_exact_split(const struct pw_exact_plan *plan, enum pw_exact_kind kind, const void *x,
+		    uint64_t *words)
+{
+	uint64_t mask = (1ULL << plan->width) - 1;
+	struct number n = take_apart(kind, x);
+	int i, skip, shift;
+
+	memset(words, 0, plan->words * sizeof(*words));
+	if (!n.mantissa)
+		return;
+	skip = n.low - plan->low;
+	if (skip < 0) {
+		/* its lowest bits are 0, or the range would reach them */
+		n.mantissa >>= -skip;
+		skip = 0;
+	}
+	shift = skip % plan->width;
+	for (i = skip / plan->width; n.mantissa && i < plan->words; i++, shift = 0) {
+		words[i] = n.mantissa << shift & mask;
+		if (n.negative)
+			words[i] = -words[i];
+		n.mantissa >>= plan->width - shift;
+	}
+}
+
+/* bits of a number of @width bits each, lowest first */
+struct digits {
+	uint64_t digit[DIGITS];
+	int width;
+	int count;
+};
+
+/* the 64 bits from bit @at on; @at may be below 0 */
+static uint64_t bits_at(const struct digits *d, int at)
+{
+	uint64_t bits = 0;
+	int i, k;
+
+	for (i = 0; i < 64; i++) {
+		k = at + i;
+		if (k >= 0 && k < d->width * d->count &&
+		    d->digit[k / d->width] >> k % d->width & 1)
+			bits |= 1ULL << i;
+	}
+	return bits;
+}
+
+static bool any_below(const struct digits *d, int at)
+{
+	int i;
+
+	for (i = 0; i < d->count && (i + 1) * d->width <= at; i++)
+		if (d->digit[i])
+			return true;
+	return i < d->count && at > i * d->width &&
+	       d->digit[i] & ((1ULL << (at - i * d->width)) - 1);
+}
+
+/* carries go up; then the number without its sign. Returns whether it is negative. */
+static bool normalise(struct digits *d, const uint64_t *words, int count, int width)
+{
+	uint64_t mask = (1ULL << width) - 1;
+	int64_t carry = 0, t;
+	bool negative;
+	int i;
+
+	d->width = width;
+	d->count = count + 1;
+	for (i = 0; i < count; i++) {
+		t = (int64_t)words[i] + carry;
+		d->digit[i] = (uint64_t)t & mask;
+		carry = t >> width;
+	}
+	d->digit[count] = (uint64_t)carry & mask;
+	negative = carry < 0;
+	if (!negative)
+		return false;
+	carry = 1;
+	for (i = 0; i <= count; i++) {
+		d->digit[i] = (~d->digit[i] & mask) + carry;
+		carry = d->digit[i] >> width;
+		d->digit[i] &= mask;
+	}
+	return true;
+}
+
+/**
+ * pw_exact_join - the sum
+ * @plan: the plan
+ * @kind: type of the sum
+ * @words: as combined over all ranks
+ * @flags: likewise; ignored unless plan->special
+ * @sum: gets it
+ */
+void pw_exact_join(const struct pw_exact_plan *plan, enum pw_exact_kind kind,
+		   const uint64_t *words, unsigned int flags, void *sum)
+{
+	const struct format *f = &formats[kind];
+	uint64_t mantissa, bits, sign = 0;
+	int top, low, i;
+	struct digits d;
+	bool half;
+
+	if (!plan->special)
+		flags = PW_EXACT_NOT_MINUS_0;
+	if (flags & PW_EXACT_NAN ||
+	    (flags & PW_EXACT_PLUS_INF && flags & PW_EXACT_MINUS_INF)) {
+		put_bits(kind, nan_bits(kind), sum);
+		return;
+	}
+	if (flags & (PW_EXACT_PLUS_INF | PW_EXACT_MINUS_INF)) {
+		if (flags & PW_EXACT_MINUS_INF)
+			sign = sign_bit(kind);
+		put_bits(kind, sign | infinity(kind), sum);
+		return;
+	}
+	if (normalise(&d, words, plan->words, plan->width))
+		sign = sign_bit(kind);
+	for (i = d.count - 1; i >= 0 && !d.digit[i]; i--)
+		;
+	if (i < 0) {
+		put_bits(kind, flags & PW_EXACT_NOT_MINUS_0 ? 0 : sign_bit(kind), sum);
+		return;
+	}
+	top = plan->low + i * d.width + 63 - __builtin_clzll(d.digit[i]);
+	/* the lowest bit of the result */
+	low = top - f->fraction > f->low ? top - f->fraction : f->low;
+	mantissa = bits_at(&d, low - plan->low) & ((2ULL << f->fraction) - 1);
+	half = bits_at(&d, low - plan->low - 1) & 1;
+	if (half && (mantissa & 1 || any_below(&d, low - plan->low - 1)))
+		mantissa++;
+	/* the highest bit of a normal mantissa, and a carry out of it, raise the exponent */
+	bits = ((uint64_t)(low - f->low) << f->fraction) + mantissa;
+	if (bits > infinity(kind))
+		bits = infinity(kind);
+	put_bits(kind, sign | bits, sum);
+}
+
+/**
+ * pw_exact_image - an integer in the order of numbers, to be combined by MIN or MAX
+ * @kind: type of the number
+ * @x: the number
+ * @max: for MAX; else MIN
+ *
+ * Return: the image; that of a NaN is the largest, for MIN the smallest.
+ */
+uint64_t pw_exact_image(enum pw_exact_kind kind, const void *x, bool max)
+{
+	uint64_t bits = get_bits(kind, x), sign = sign_bit(kind);
+
+	if ((bits & ~sign) > infinity(kind))
+		return max ? UINT64_MAX : 0;
+	/* more than 0 and less than UINT64_MAX, as no NaN is among them */
+	return bits & sign ? (sign - 1) - (bits & ~sign) + 1 : sign + bits + 1;
+}
+
+/**
+ * pw_exact_from_image - back again
+ * @kind: type of the number
+ * @image: its image
+ * @max: as it was made
+ * @x: gets the number
+ */
+void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void *x)
+{
+	uint64_t sign = sign_bit(kind), bits;
+
+	if (image == (max ? UINT64_MAX : 0))
+		bits = nan_bits(kind);
+	else if (image > sign)
+		bits = image - sign - 1;
+	else
+		bits = sign | (sign - image);
+	put_bits(kind, bits, x);
+}
