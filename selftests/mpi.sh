@@ -28,6 +28,22 @@ for np in $ranks; do
 	tap_ok "$np ranks: some of them on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' <(printf '%s\n' "$out")
 	printf '%s\n' "$out" | grep '^pwmpi' | sed 's/^/# /'
 done
+# two jobs at once on the same stations
+for job in 1 2; do
+	PW_COLL=force pwrun -np 2 mpi_check "$n" $job >"$lab.$job" 2>&1 &
+done
+wait
+for job in 1 2; do
+	tap_is "two jobs on one ring, job $job" "$(grep differ "$lab.$job")" "$n collectives, 0 differ" ||
+		tail -n 20 "$lab.$job" | sed 's/^/# /'
+	tap_ok "job $job: some of them on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' "$lab.$job"
+	grep '^pwmpi' "$lab.$job" | sed 's/^/# /'
+done
+rm -f "$lab".[12]
+out=$(PW_FLOAT=exact PW_COLL=force pwrun -np 2 mpi_check float 20 2>&1)
+tap_ok "sums of floating-point numbers are exact" \
+	grep -q '^20 collectives of floating-point numbers, 0 differ' <(printf '%s\n' "$out")
+tap_ok "and all of them on the ring" grep -qx 'pwmpi: 20 of 20 collectives on the ring' <(printf '%s\n' "$out")
 out=$(PW_COLL=off pwrun -np 2 mpi_check 10 2>&1)
 tap_ok "PW_COLL=off" grep -qxE 'pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)' <(printf '%s\n' "$out")
 if command -v pvmd >/dev/null && command -v pvm_check >/dev/null; then
@@ -43,6 +59,7 @@ if command -v pvmd >/dev/null && command -v pvm_check >/dev/null; then
 else
 	tap_skip "PVM" "it is not installed"
 fi
+tap_is "no lease is left" "$(cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
 tap_is "registers are left as they were" "$(pwctl lab exec m1 pwctl -j aton show | jq -c '.[0] | [.group, (.operands | add)]')" '[0,0]'
 tap_ok "lab down" pwctl lab down
 rm -f "$lab"

@@ -30,6 +30,8 @@
  *   PW_STATION	netdevice of the rank, default pw0
  *   PW_COLL_REGS	registers to lease, 4 to 14; default half of the free ones, at most 8
  *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
+ *   PW_FLOAT	exact: sums of floating-point numbers on the ring, exact and rounded once;
+ *		off: none; default: exact where the ring costs less than messages
  *   PW_BCAST_MAX	bytes up to which broadcasts are, default 24
  */
 #include <errno.h>
@@ -43,6 +45,8 @@
 #include <unistd.h>
 
 #include <packetway.h>
+
+#include "exact.h"
 
 #define SLOTS	6		/* most words of a round */
 #define CONTROL	2		/* registers besides words: INSIDE, ARRIVED */
@@ -61,6 +65,12 @@
  * with less work (Documentation/networking/packetway-performance.rst).
  */
 #define BCAST_MAX	24	/* bytes */
+
+/*
+ * A sum of floating-point numbers takes three words for the range and about two for each
+ * number. More numbers than these cost less as messages.
+ */
+#define FLOAT_MAX	2
 
 enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WRONG, WHYS };
 
@@ -89,7 +99,7 @@ static struct {
 	int slots;		/* words of a round */
 	uint32_t reg[REGS_MAX];	/* the registers: two banks of words, INSIDE, ARRIVED */
 	uint64_t next_round[BITS];
-	long max, bcast_max;
+	long max, bcast_max, float_max;
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
 	bool allreduce_alias, reduce_alias;	/* it takes one buffer for both */
 	pid_t pid;		/* of the process that the library was loaded into */
@@ -102,6 +112,12 @@ static struct {
 		int size;
 		bool sign;
 	} type[32];
+	int nfloats;
+	struct {
+		MPI_Datatype t;
+		enum pw_exact_kind kind;
+		int parts;	/* 2: complex */
+	} floats[16];
 } pw;
 
 static void give_up(const char *what, int err)
@@ -343,6 +359,37 @@ static void learn_types(void)
 	pw.ntypes = i;
 }
 
+/* types of the two formats that the ring adds, by all names that this MPI has for them */
+static void learn_floats(void)
+{
+	const struct {
+		MPI_Datatype t;
+		enum pw_exact_kind kind;
+		int parts;
+	} types[] = {
+		{ MPI_FLOAT, PW_EXACT_FLOAT, 1 },
+		{ MPI_DOUBLE, PW_EXACT_DOUBLE, 1 },
+		{ MPI_C_FLOAT_COMPLEX, PW_EXACT_FLOAT, 2 },
+		{ MPI_C_DOUBLE_COMPLEX, PW_EXACT_DOUBLE, 2 },
+		{ MPI_REAL, PW_EXACT_FLOAT, 1 },
+		{ MPI_DOUBLE_PRECISION, PW_EXACT_DOUBLE, 1 },
+		{ MPI_COMPLEX, PW_EXACT_FLOAT, 2 },
+		{ MPI_DOUBLE_COMPLEX, PW_EXACT_DOUBLE, 2 },
+	};
+	unsigned int i;
+	int size;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (types[i].t == MPI_DATATYPE_NULL ||
+		    PMPI_Type_size(types[i].t, &size) != MPI_SUCCESS ||
+		    size != types[i].parts * pw_exact_size(types[i].kind))
+			continue;
+		pw.floats[pw.nfloats].t = types[i].t;
+		pw.floats[pw.nfloats].kind = types[i].kind;
+		pw.floats[pw.nfloats++].parts = types[i].parts;
+	}
+}
+
 /*
  * One buffer for operands and results is forbidden. Open MPI 4.1 takes it for some
  * collectives, and then so do we: other ranks of the same call may be on the ring.
@@ -511,6 +558,7 @@ static void set_up(int threads)
 {
 	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
 	const char *max = getenv("PW_COLL_MAX"), *bcast_max = getenv("PW_BCAST_MAX");
+	const char *floats = getenv("PW_FLOAT");
 	const char *why;
 	int ok, all;
 
@@ -522,7 +570,10 @@ static void set_up(int threads)
 	PMPI_Comm_set_errhandler(pw.quiet, MPI_ERRORS_RETURN);
 	pw.max = max ? atol(max) : 4096;
 	pw.bcast_max = bcast_max ? atol(bcast_max) : BCAST_MAX;
+	pw.float_max = !floats ? FLOAT_MAX : !strcmp(floats, "exact") ? pw.max : 0;
 	learn_types();
+	if (pw.float_max)
+		learn_floats();
 	learn_buffers();
 	ok = !(mode && !strcmp(mode, "off"));
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -761,32 +812,134 @@ static void store(void *p, int size, uint64_t v)
 	}
 }
 
-static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, int *size, bool *sign,
-		     struct ring **g)
+/* index in pw.floats, or -1 */
+static int float_type(MPI_Datatype t)
 {
+	int i;
+
+	for (i = pw.nfloats - 1; i >= 0 && pw.floats[i].t != t; i--)
+		;
+	return i;
+}
+
+/* complex numbers have no order */
+static enum why fits_float(int f, MPI_Op op, int count)
+{
+	long max = op == MPI_SUM ? pw.float_max / pw.floats[f].parts : pw.max;
+
+	if (op != MPI_SUM && (pw.floats[f].parts > 1 || (op != MPI_MIN && op != MPI_MAX)))
+		return OP;
+	return count < 1 || count > max ? SIZE : DONE;
+}
+
+static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, struct ring **g)
+{
+	bool sign;
+
 	if (!pw.on)
 		return OFF;
 	*g = ring_of(comm);
 	if (!*g)
 		return COMM;
-	*size = int_type(t, sign);
-	if (!*size)
+	if (float_type(t) >= 0)
+		return fits_float(float_type(t), op, count);
+	if (!int_type(t, &sign))
 		return TYPE;
 	if (!ring_op(op))
 		return OP;
 	return count < 1 || count > pw.max ? SIZE : DONE;
 }
 
-/* @out may be NULL; 0 or -errno */
-static int reduce(struct ring *g, const void *in, void *out, int count, int size, bool sign,
-		  MPI_Op op)
+/* any number of words, a round for each few of them; 0 or -errno */
+static int exchange(struct ring *g, uint32_t op, uint64_t *w, long count, bool gets)
 {
-	uint32_t mods = sign && (op == MPI_MIN || op == MPI_MAX) ? PACKETWAY_ATON_SIGNED : 0;
+	int n, err = 0;
+
+	for (; count && !err; count -= n, w += n) {
+		n = count < pw.slots ? count : pw.slots;
+		err = ring_round(g, op, 0, w, n, gets);
+	}
+	return err;
+}
+
+static int extremes(struct ring *g, enum pw_exact_kind kind, const char *in, char *out, int count,
+		    bool max)
+{
+	int i, err, size = pw_exact_size(kind);
+	uint64_t *w = calloc(count, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		w[i] = pw_exact_image(kind, in + i * size, max);
+	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, out);
+	for (i = 0; i < count && out && !err; i++)
+		pw_exact_from_image(kind, w[i], max, out + i * size);
+	free(w);
+	return err;
+}
+
+/* all ranks learn the range, so that they cut alike; @out may be NULL */
+static int exact_sum(struct ring *g, enum pw_exact_kind kind, const char *in, char *out, int count)
+{
+	uint64_t range[PW_EXACT_RANGE], *w, *flags;
+	int i, err, size = pw_exact_size(kind);
+	int nflags = (count + 15) / 16;
+	struct pw_exact_plan plan;
+
+	pw_exact_range(kind, in, count, range);
+	err = exchange(g, PW_ATON_OP_MAX, range, PW_EXACT_RANGE, true);
+	if (err)
+		return err;
+	plan = pw_exact_plan(range, g->n);
+	w = calloc((size_t)count * plan.words + nflags, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	flags = w + (size_t)count * plan.words;
+	for (i = 0; i < count; i++) {
+		pw_exact_split(&plan, kind, in + i * size, w + (size_t)i * plan.words);
+		flags[i / 16] |= (uint64_t)pw_exact_flags(kind, in + i * size) << 4 * (i % 16);
+	}
+	if (plan.special)
+		err = exchange(g, PW_ATON_OP_OR, flags, nflags, out);
+	if (!err)
+		err = exchange(g, PW_ATON_OP_ADD, w, (long)count * plan.words, out);
+	for (i = 0; i < count && out && !err; i++)
+		pw_exact_join(&plan, kind, w + (size_t)i * plan.words,
+			      flags[i / 16] >> 4 * (i % 16) & 15, out + i * size);
+	free(w);
+	return err;
+}
+
+static int float_reduce(struct ring *g, int f, const void *in, void *out, int count, MPI_Op op)
+{
+	enum pw_exact_kind kind = pw.floats[f].kind;
+	int err;
+
+	count *= pw.floats[f].parts;
+	err = enter(g);
+	if (!err)
+		err = op == MPI_SUM ? exact_sum(g, kind, in, out, count) :
+				      extremes(g, kind, in, out, count, op == MPI_MAX);
+	leave();
+	return err;
+}
+
+/* @out may be NULL; 0 or -errno */
+static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Datatype t, MPI_Op op)
+{
 	const char *from = in;
 	uint64_t w[SLOTS];
+	uint32_t mods = 0;
+	bool sign = false;
 	char *to = out;
-	int i, n, err;
+	int i, n, err, size;
 
+	if (float_type(t) >= 0)
+		return float_reduce(g, float_type(t), in, out, count, op);
+	size = int_type(t, &sign);
+	if (sign && (op == MPI_MIN || op == MPI_MAX))
+		mods = PACKETWAY_ATON_SIGNED;
 	err = enter(g);
 	for (; count && !err; count -= n) {
 		n = count < pw.slots ? count : pw.slots;
@@ -803,29 +956,27 @@ static int reduce(struct ring *g, const void *in, void *out, int count, int size
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
 	struct ring *g;
-	int size, err;
 	enum why why;
-	bool sign;
+	int err;
 
-	why = fits(comm, t, op, count, &size, &sign, &g);
+	why = fits(comm, t, op, count, &g);
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
 		why = WRONG;
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Allreduce(in, out, count, t, op, comm);
-	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, size, sign, op);
+	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, t, op);
 	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 	       MPI_Comm comm)
 {
-	int size, err, rank = -1;
+	int err, rank = -1;
 	struct ring *g;
 	enum why why;
-	bool sign;
 
-	why = fits(comm, t, op, count, &size, &sign, &g);
+	why = fits(comm, t, op, count, &g);
 	if (why == DONE) {
 		PMPI_Comm_rank(comm, &rank);
 		if (!is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
@@ -834,8 +985,7 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 	pw.count[why]++;
 	if (why != DONE)
 		return PMPI_Reduce(in, out, count, t, op, root, comm);
-	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, size, sign,
-		     op);
+	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t, op);
 	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 

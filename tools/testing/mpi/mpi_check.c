@@ -4,13 +4,20 @@
  * library may have replaced, and by PMPI_*, which none has. Prints how many were
  * done and how many differed.
  *
+ * mpi_check float COUNT [SEED]: random sums, minima and maxima of floating-point numbers.
+ * Results must be those of all numbers together at one rank (exact.c), bit by bit; prints
+ * how many differ from MPI's own, too, which depend on the order.
+ *
  * mpi_check time COUNT: microseconds for one MPI_Allreduce of one 8-byte integer.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "exact.h"
 
 #define MAX 4096
 
@@ -44,6 +51,121 @@ static void timing(int count)
 		       (MPI_Wtime() - start) / count * 1e6, (unsigned long long)sum);
 }
 
+static void any_number(enum pw_exact_kind kind, int way, void *x)
+{
+	static const uint64_t odd[] = {
+		0, 1ULL << 63, 0x7ff0ULL << 48, 0xfff0ULL << 48, 0x7ff8ULL << 48, 1,
+	};
+	uint64_t b = rnd();
+	double d = (double)(int64_t)b / 1e15;
+	float f;
+
+	/* some of the whole range, some special; otherwise of about one size */
+	if (way == 1)
+		b = b % 2047 << 52 | b >> 12 | b << 63;
+	else if (way == 2 && b % 3 == 0)
+		b = odd[b / 3 % 6];
+	else
+		memcpy(&b, &d, 8);
+	memcpy(&d, &b, 8);
+	f = (float)d;
+	memcpy(x, kind == PW_EXACT_FLOAT ? (void *)&f : (void *)&d, pw_exact_size(kind));
+}
+
+/* the sum or the extreme of number @k of all ranks */
+static void together(enum pw_exact_kind kind, const char *all, int n, int count, int k, MPI_Op op,
+		     void *result)
+{
+	uint64_t range[PW_EXACT_RANGE], r[PW_EXACT_RANGE] = { 0 }, w[PW_EXACT_WORDS], image, best = 0;
+	uint64_t sum[PW_EXACT_WORDS] = { 0 };
+	int i, j, size = pw_exact_size(kind);
+	struct pw_exact_plan plan;
+	unsigned int flags = 0;
+	const char *x;
+
+	for (i = 0; i < n; i++) {
+		x = all + ((long)i * count + k) * size;
+		image = pw_exact_image(kind, x, op == MPI_MAX);
+		if (!i || (op == MPI_MAX ? image > best : image < best))
+			best = image;
+		pw_exact_range(kind, x, 1, range);
+		for (j = 0; j < PW_EXACT_RANGE; j++)
+			r[j] = range[j] > r[j] ? range[j] : r[j];
+	}
+	if (op != MPI_SUM) {
+		pw_exact_from_image(kind, best, op == MPI_MAX, result);
+		return;
+	}
+	plan = pw_exact_plan(r, n);
+	for (i = 0; i < n; i++) {
+		x = all + ((long)i * count + k) * size;
+		flags |= pw_exact_flags(kind, x);
+		pw_exact_split(&plan, kind, x, w);
+		for (j = 0; j < plan.words; j++)
+			sum[j] += w[j];
+	}
+	pw_exact_join(&plan, kind, sum, flags, result);
+}
+
+static int floats(int rounds)
+{
+	const struct {
+		MPI_Datatype t;
+		enum pw_exact_kind kind;
+		int parts;
+	} types[] = {
+		{ MPI_DOUBLE, PW_EXACT_DOUBLE, 1 }, { MPI_FLOAT, PW_EXACT_FLOAT, 1 },
+		{ MPI_C_DOUBLE_COMPLEX, PW_EXACT_DOUBLE, 2 }, { MPI_C_FLOAT_COMPLEX, PW_EXACT_FLOAT, 2 },
+	};
+	static char in[512], out[512], plain[512], all[512 * 64];
+	int i, k, rank, n, bad = 0, other = 0, sum[2], mine[2];
+	MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX };
+	uint64_t want;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (n > 64)
+		return 1;
+	for (i = 0; i < rounds; i++) {
+		int ti = rnd() % 4, way = rnd() % 3, count = 1 + rnd() % 20, root = rnd() % n;
+		bool to_all = rnd() % 2;
+		MPI_Op op = ops[types[ti].parts > 1 ? 0 : rnd() % 3];
+		enum pw_exact_kind kind = types[ti].kind;
+		int size = pw_exact_size(kind), numbers = count * types[ti].parts;
+
+		/* all ranks draw all numbers */
+		for (k = 0; k < n * numbers; k++)
+			any_number(kind, way, all + k * size);
+		memcpy(in, all + (long)rank * numbers * size, (long)numbers * size);
+		memset(out, 0, sizeof(out));
+		if (to_all)
+			MPI_Allreduce(in, out, count, types[ti].t, op, MPI_COMM_WORLD);
+		else
+			MPI_Reduce(in, out, count, types[ti].t, op, root, MPI_COMM_WORLD);
+		PMPI_Allreduce(in, plain, count, types[ti].t, op, MPI_COMM_WORLD);
+		if (!to_all && rank != root)
+			continue;
+		other += !!memcmp(plain, out, (long)numbers * size);
+		for (k = 0; k < numbers; k++) {
+			want = 0;
+			together(kind, all, n, numbers, k, op, &want);
+			if (!memcmp(&want, out + k * size, size))
+				continue;
+			fprintf(stderr, "rank %d: round %d, type %d, operation %d, number %d of %d\n",
+				rank, i, ti, op == MPI_SUM ? 0 : op == MPI_MIN ? 1 : 2, k, numbers);
+			bad++;
+			break;
+		}
+	}
+	mine[0] = bad;
+	mine[1] = other;
+	PMPI_Reduce(mine, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d collectives of floating-point numbers, %d differ (from MPI's own: %d)\n", rounds,
+		       sum[0], sum[1]);
+	return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -62,6 +184,12 @@ int main(int argc, char **argv)
 		timing(atoi(argv[2]));
 		MPI_Finalize();
 		return 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "float")) {
+		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+		bad = floats(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
 	}
 	rounds = argc > 1 ? atoi(argv[1]) : 200;
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;

@@ -16,7 +16,8 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/uapi" -I"$top/tools/lib" \
-	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/testing/mpi/shm_ring.c" || exit 1
+	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/exact.c" \
+	"$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 
 # run N PROGRAM ARGUMENT...: so many ranks
@@ -25,7 +26,7 @@ run() {
 
 	shift 2
 	timeout 300 mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
-		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
+		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
 # ranks N ARGUMENT...: mpi_check with so many
@@ -69,6 +70,17 @@ tap_is "a broadcast of 24 bytes is on the ring" "$(run 2 mpi_wrong bcast 24 2>&1
 	"pwmpi: 10 of 10 collectives on the ring"
 tap_is "a broadcast of 1 KiB is not" "$(run 2 mpi_wrong bcast 1024 2>&1 | grep pwmpi)" \
 	"pwmpi: 0 of 10 collectives on the ring, not for their size: 10"
+
+# floating-point numbers: exact on the ring, off, and by default only a few
+for np in 2 7; do
+	: >"$PW_SHM_RING"
+	PW_FLOAT=exact run $np mpi_check float $count $np >"$tmp/out" 2>&1
+	tap_ok "$np ranks: $count collectives of floating-point numbers are exact" \
+		grep -q "^$count collectives of floating-point numbers, 0 differ" "$tmp/out" || tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$np ranks: all of them on the ring" grep -qx "pwmpi: $count of $count collectives on the ring" "$tmp/out"
+done
+PW_COLL=probe PW_FLOAT=off run 2 mpi_check float 20 >"$tmp/out" 2>&1
+tap_ok "PW_FLOAT=off: none" grep -qx "pwmpi: 0 of 20 collectives on the ring, not for their type: 20" "$tmp/out"
 
 # several jobs at once on the same stations
 : >"$PW_SHM_RING"
