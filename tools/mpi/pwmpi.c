@@ -264,7 +264,7 @@ static int failed(MPI_Comm comm, int err)
 	fprintf(stderr, "pwmpi: rank %d: %s\n", pw.rank, err == -EPIPE ?
 		"a rank has ended, or its station has left the ring" : strerror(-err));
 	pw.on = false;
-	pw.reason = "the ring has failed";
+	pw.reason = "a rank has left the ring, or the ring does not work";
 	leave();
 	PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 	return MPI_ERR_OTHER;
@@ -342,19 +342,24 @@ static void learn_types(void)
 		MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
 		MPI_UNSIGNED_LONG_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR,
 		MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T, MPI_INT16_T, MPI_UINT16_T,
-		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_DATATYPE_NULL
+		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_INTEGER, MPI_INTEGER1,
+		MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_AINT, MPI_COUNT, MPI_OFFSET
 	};
 	unsigned char ones[8], zeros[8];
-	int i, size;
+	unsigned int k;
+	int i = 0, size;
 
-	for (i = 0; types[i] != MPI_DATATYPE_NULL; i++) {
-		PMPI_Type_size(types[i], &size);
+	for (k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
+		/* an MPI without Fortran has not all of them */
+		if (types[k] == MPI_DATATYPE_NULL ||
+		    PMPI_Type_size(types[k], &size) != MPI_SUCCESS || size < 1 || size > 8)
+			continue;
 		memset(ones, 0xff, sizeof(ones));
 		memset(zeros, 0, sizeof(zeros));
-		PMPI_Reduce_local(ones, zeros, 1, types[i], MPI_MAX);
-		pw.type[i].t = types[i];
+		PMPI_Reduce_local(ones, zeros, 1, types[k], MPI_MAX);
+		pw.type[i].t = types[k];
 		pw.type[i].size = size;
-		pw.type[i].sign = !zeros[0];
+		pw.type[i++].sign = !zeros[0];
 	}
 	pw.ntypes = i;
 }
@@ -422,7 +427,7 @@ static void agree_free(MPI_Comm comm, uint32_t *regs, uint32_t *bits)
 	uint32_t free[2] = { 0, 0 };
 
 	if (pwl_lease_look(pw.s, &free[0], &free[1]))
-		free[0] = free[1] = 0;
+		memset(free, 0, sizeof(free));
 	PMPI_Allreduce(MPI_IN_PLACE, free, 2, MPI_UINT32_T, MPI_BAND, comm);
 	*regs = free[0];
 	*bits = free[1];
@@ -606,6 +611,8 @@ static void set_up(int threads)
 	} else if (pw.force) {
 		if (!pw.rank)
 			fprintf(stderr, "pwmpi: PW_COLL=force, but %s\n", pw.reason);
+		/* another rank's abort would end rank 0 before it has said why */
+		PMPI_Barrier(MPI_COMM_WORLD);
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	}
 }

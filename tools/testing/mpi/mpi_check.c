@@ -76,8 +76,9 @@ static void any_number(enum pw_exact_kind kind, int way, void *x)
 static void together(enum pw_exact_kind kind, const char *all, int n, int count, int k, MPI_Op op,
 		     void *result)
 {
-	uint64_t range[PW_EXACT_RANGE], r[PW_EXACT_RANGE] = { 0 }, w[PW_EXACT_WORDS], image, best = 0;
-	uint64_t sum[PW_EXACT_WORDS] = { 0 };
+	uint64_t range[PW_EXACT_RANGE], r[PW_EXACT_RANGE] = { 0 };
+	uint64_t sum[PW_EXACT_WORDS] = { 0 }, w[PW_EXACT_WORDS];
+	uint64_t image, best = 0;
 	int i, j, size = pw_exact_size(kind);
 	struct pw_exact_plan plan;
 	unsigned int flags = 0;
@@ -115,7 +116,8 @@ static int floats(int rounds)
 		int parts;
 	} types[] = {
 		{ MPI_DOUBLE, PW_EXACT_DOUBLE, 1 }, { MPI_FLOAT, PW_EXACT_FLOAT, 1 },
-		{ MPI_C_DOUBLE_COMPLEX, PW_EXACT_DOUBLE, 2 }, { MPI_C_FLOAT_COMPLEX, PW_EXACT_FLOAT, 2 },
+		{ MPI_C_DOUBLE_COMPLEX, PW_EXACT_DOUBLE, 2 },
+		{ MPI_C_FLOAT_COMPLEX, PW_EXACT_FLOAT, 2 },
 	};
 	static char in[512], out[512], plain[512], all[512 * 64];
 	int i, k, rank, n, bad = 0, other = 0, sum[2], mine[2];
@@ -151,8 +153,8 @@ static int floats(int rounds)
 			together(kind, all, n, numbers, k, op, &want);
 			if (!memcmp(&want, out + k * size, size))
 				continue;
-			fprintf(stderr, "rank %d: round %d, type %d, operation %d, number %d of %d\n",
-				rank, i, ti, op == MPI_SUM ? 0 : op == MPI_MIN ? 1 : 2, k, numbers);
+			fprintf(stderr, "rank %d: round %d, type %d, number %d of %d\n", rank, i,
+				ti, k, numbers);
 			bad++;
 			break;
 		}
@@ -161,8 +163,8 @@ static int floats(int rounds)
 	mine[1] = other;
 	PMPI_Reduce(mine, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (!rank)
-		printf("%d collectives of floating-point numbers, %d differ (from MPI's own: %d)\n", rounds,
-		       sum[0], sum[1]);
+		printf("%d collectives of floating-point numbers, %d differ (from MPI's own: %d)\n",
+		       rounds, sum[0], sum[1]);
 	return bad != 0;
 }
 

@@ -2,7 +2,8 @@
 /*
  * mpi_wrong: collectives that MPI forbids, each done twice: by MPI_*, which a library
  * may have replaced, and by PMPI_*. All ranks do the same wrong thing. Both must return
- * the same error class; MPI may let some of it pass. Then some that are allowed and unusual give the right result.
+ * the same error class; MPI may let some of it pass. Then some that are allowed and
+ * unusual give the right result.
  *
  * mpi_wrong pmpi: calls nothing but PMPI_*, as Fortran wrappers do.
  * mpi_wrong idle: calls no collective at all.

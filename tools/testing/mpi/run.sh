@@ -16,7 +16,7 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/uapi" -I"$top/tools/lib" \
-	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/exact.c" \
+	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/fortran.c" "$top/tools/mpi/exact.c" \
 	"$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 
@@ -81,6 +81,22 @@ for np in 2 7; do
 done
 PW_COLL=probe PW_FLOAT=off run 2 mpi_check float 20 >"$tmp/out" 2>&1
 tap_ok "PW_FLOAT=off: none" grep -qx "pwmpi: 0 of 20 collectives on the ring, not for their type: 20" "$tmp/out"
+
+# Fortran, all three bindings: seven collectives, of integers, doubles and complex numbers
+if command -v mpifort >/dev/null; then
+	for binding in 0 1 2; do
+		name=$(set -- mpif.h "use mpi" "use mpi_f08"; shift $binding; echo "$1")
+		if ! mpifort -DBINDING=$binding -fallow-argument-mismatch -J "$tmp" -o "$tmp/fortran" "$top/tools/testing/mpi/mpi_fortran.F90" >"$tmp/out" 2>&1; then
+			tap_skip "Fortran, $name" "it does not compile here: $(tail -n 1 "$tmp/out")"
+			continue
+		fi
+		: >"$PW_SHM_RING"
+		build=$tmp run 3 fortran >"$tmp/out" 2>&1
+		tap_is "Fortran, $name: all on the ring, and right" "$(grep -E 'pwmpi|wrong' "$tmp/out")" "pwmpi: 7 of 7 collectives on the ring"
+	done
+else
+	tap_skip "Fortran" "no compiler"
+fi
 
 # several jobs at once on the same stations
 : >"$PW_SHM_RING"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* checkpatch-ignore: SPACING (numbers such as 0x1p-53) */
 /*
  * Exact sums (tools/mpi/exact.c) against a plain accumulator that adds bit by bit: random
  * vectors of several distributions, one number of each rank, in any order. Every sum
