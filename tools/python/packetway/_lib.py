@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The shared libraries, loaded when they are first used."""
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import os
+from pathlib import Path
+from typing import List
+
+_HERE = Path(__file__).resolve().parent
+_U8, _U16, _U32, _U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
+HOPS_MAX = 32
+
+
+class Aton(ctypes.Structure):
+    """struct pwl_aton."""
+
+    _fields_ = [("op", _U32), ("reg", _U32), ("mods", _U32), ("dst", _U32), ("comparand", _U64),
+                ("timeout_ms", _U32), ("user_data", _U64)]
+
+
+class Result(ctypes.Structure):
+    """struct pwl_result."""
+
+    _fields_ = [("user_data", _U64), ("error", _U32), ("flags", _U32), ("counter", _U64), ("v1", _U64),
+                ("v2", _U64), ("wait", _U64), ("ring_bits", _U64)]
+
+
+class Eep(ctypes.Structure):
+    """struct pwl_eep."""
+
+    _fields_ = [("dst", _U32), ("src", _U32), ("pt", _U16), ("te", _U16), ("prio", _U8), ("e", _U8), ("flags", _U32),
+                ("ei", _U64), ("route", ctypes.c_char_p), ("route_len", _U32), ("data", ctypes.c_void_p),
+                ("len", ctypes.c_size_t), ("crc_bad", ctypes.c_int), ("nhops", _U32), ("hops", _U32 * HOPS_MAX),
+                ("stamp", _U64)]
+
+
+class CoreCommand(ctypes.Structure):
+    """struct pwc_ring of pwcore.c."""
+
+    _fields_ = [("engine", _U32), ("propagation", _U32), ("op", _U32), ("mods", _U32), ("heights", _U32),
+                ("ops", _U8 * 32), ("comparand", _U64), ("error", _U32), ("flags", _U32), ("counter", _U64),
+                ("v1", _U64), ("v2", _U64), ("ring_bits", _U64)]
+
+
+def _candidates(name: str, soname: str) -> List[str]:
+    build = os.environ.get("PACKETWAY_BUILD")
+    dirs = [Path(build)] if build else []
+    # in place: tools/python/packetway of a checkout whose tools were built
+    dirs.append(_HERE.parents[2] / "build")
+    out = [str(d / soname) for d in dirs if (d / soname).is_file()]
+    found = ctypes.util.find_library(name)
+    return out + ([found] if found else []) + [soname]
+
+
+def _load(name: str, soname: str) -> ctypes.CDLL:
+    error: OSError = OSError(f"lib{name} is not there")
+    for path in _candidates(name, soname):
+        try:
+            return ctypes.CDLL(path)
+        except OSError as e:
+            error = e
+    raise OSError(f"lib{name}: {error}; build it with `make tools`, or install packetway-tools")
+
+
+@functools.lru_cache(None)
+def packetway() -> ctypes.CDLL:
+    """libpacketway: sessions with stations, EEP."""
+    lib = _load("packetway", "libpacketway.so.0")
+    p = ctypes.c_void_p
+    lib.pwl_version.restype = ctypes.c_char_p
+    lib.pwl_open.argtypes = [ctypes.POINTER(p), ctypes.c_char_p]
+    lib.pwl_close.argtypes = [p]
+    lib.pwl_close.restype = None
+    lib.pwl_fd.argtypes = [p]
+    lib.pwl_aton.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(Result)]
+    lib.pwl_aton_sort.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), _U32, ctypes.POINTER(Result)]
+    lib.pwl_aton_majority.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), ctypes.POINTER(Result)]
+    lib.pwl_aton_tree.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]
+    lib.pwl_aton_submit.argtypes = [p, ctypes.POINTER(Aton), _U32]
+    lib.pwl_aton_results.argtypes = [p, ctypes.POINTER(Result), _U32, ctypes.c_int]
+    lib.pwl_aton_op_parse.argtypes = [ctypes.c_char_p]
+    lib.pwl_aton_strerror.argtypes = [_U32]
+    lib.pwl_aton_strerror.restype = ctypes.c_char_p
+    lib.pwl_map.argtypes = [p]
+    lib.pwl_set.argtypes = [p, _U32, _U64]
+    lib.pwl_get.argtypes = [p, _U32, ctypes.POINTER(_U64)]
+    lib.pwl_set_group.argtypes = [p, _U32]
+    lib.pwl_eep_build.argtypes = [ctypes.POINTER(Eep), ctypes.c_char_p, ctypes.c_size_t]
+    lib.pwl_eep_build.restype = ctypes.c_ssize_t
+    lib.pwl_eep_parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Eep),
+                                  ctypes.POINTER(ctypes.c_char_p)]
+    lib.pwl_sock_open.argtypes = [ctypes.POINTER(p), ctypes.c_char_p]
+    lib.pwl_sock_close.argtypes = [p]
+    lib.pwl_sock_close.restype = None
+    lib.pwl_sock_fd.argtypes = [p]
+    lib.pwl_sock_addr.argtypes = [p]
+    lib.pwl_sock_addr.restype = _U32
+    lib.pwl_sock_mtu.argtypes = [p]
+    lib.pwl_sock_mtu.restype = _U32
+    lib.pwl_sock_join.argtypes = [p, _U32]
+    lib.pwl_send.argtypes = [p, ctypes.POINTER(Eep)]
+    lib.pwl_recv.argtypes = [p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Eep), ctypes.c_int]
+    lib.pwl_te_name.argtypes = [_U16, _U16]
+    lib.pwl_te_name.restype = ctypes.c_char_p
+    return lib
+
+
+@functools.lru_cache(None)
+def core() -> ctypes.CDLL:
+    """libpwcore: the models."""
+    lib = _load("pwcore", "libpwcore.so.0")
+    lib.pwc_ring_run.argtypes = [ctypes.POINTER(CoreCommand), ctypes.POINTER(_U64), _U32, ctypes.POINTER(_U64)]
+    return lib

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Changes of SANs, routers, routes and ESP stores as they happen."""
+from __future__ import annotations
+
+import asyncio
+import select
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, AsyncIterator, Dict, Iterator, List, Optional, Type
+
+from .netlink import Netlink
+
+
+@dataclass(frozen=True)
+class Event:
+    """`action` is new, set, del or ntf; `kind` is san, router, route or esp."""
+
+    action: str
+    kind: str
+    object: Dict[str, Any]
+
+
+class Events:
+    """Notifications of this network namespace, for `async for` or `wait()`.
+
+    >>> async with Events() as events:
+    ...     async for event in events:
+    ...         print(event.kind, event.action)
+    """
+
+    def __init__(self, name: Optional[str] = None) -> None:
+        self._nl = Netlink(name)
+        self._nl.backend.subscribe()
+
+    def _read(self) -> Iterator[Event]:
+        for name, attrs in self._nl.backend.notifications():
+            kind, _, action = name[:-4].partition("-") if name.count("-") > 1 else name.partition("-")
+            value = attrs.get(kind, {})
+            for one in value if isinstance(value, list) else [value]:
+                if name == "route-ntf":
+                    action = "del" if one.get("gone") else "new"
+                yield Event(action, kind, one)
+
+    def wait(self, timeout: Optional[float] = None) -> List[Event]:
+        """Those that have arrived; waits for the first one."""
+        select.select([self._nl.backend.fileno()], [], [], timeout)
+        return list(self._read())
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        loop.add_reader(self._nl.backend.fileno(), ready.set)
+        try:
+            while True:
+                await ready.wait()
+                ready.clear()
+                for event in self._read():
+                    yield event
+        finally:
+            loop.remove_reader(self._nl.backend.fileno())
+
+    def close(self) -> None:
+        """Give the socket back."""
+        self._nl.close()
+
+    async def __aenter__(self) -> "Events":
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __enter__(self) -> "Events":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Commands that the ring of a SAN executes, through /dev/packetway."""
+from __future__ import annotations
+
+import asyncio
+import ctypes
+from dataclasses import dataclass
+from types import TracebackType
+from typing import List, Optional, Sequence, Type
+
+from . import _lib, address
+from .errors import PacketwayError, RingError, check
+
+SIGNED, COMPARAND = 1, 2
+OVERFLOW = 1
+SORT_MAX = 65536
+
+
+@dataclass(frozen=True)
+class RingResult:
+    """What came back; `value`, `addr` and `count` as the operation has them."""
+
+    op: str
+    value: Optional[int]
+    addr: Optional[int]
+    count: Optional[int]
+    interfaces: int
+    overflow: bool
+    wait: int
+    ring_bits: int
+
+
+def _signed(value: int, on: bool) -> int:
+    return value - (1 << 64) if on and value >> 63 else value
+
+
+class Ring:
+    """The ring as one station sees it.
+
+    >>> with Ring("pw0") as ring:
+    ...     ring[0] = 40
+    ...     ring.add().value
+    """
+
+    def __init__(self, station: str) -> None:
+        self._lib = _lib.packetway()
+        self._s = ctypes.c_void_p()
+        self.station = station
+        check(self._lib.pwl_open(ctypes.byref(self._s), station.encode()), station)
+
+    def close(self) -> None:
+        """End the session."""
+        if self._s:
+            self._lib.pwl_close(self._s)
+            self._s = ctypes.c_void_p()
+
+    def __enter__(self) -> "Ring":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def fileno(self) -> int:
+        """For select and asyncio: readable when a submitted command has ended."""
+        return int(self._lib.pwl_fd(self._s))
+
+    # operands
+    def __setitem__(self, reg: int, value: int) -> None:
+        check(self._lib.pwl_set(self._s, reg, value & (1 << 64) - 1), self.station)
+
+    def __getitem__(self, reg: int) -> int:
+        value = ctypes.c_uint64()
+        check(self._lib.pwl_get(self._s, reg, ctypes.byref(value)), self.station)
+        return value.value
+
+    def set_group(self, mask: int) -> None:
+        """Groups that this interface is in."""
+        check(self._lib.pwl_set_group(self._s, mask), self.station)
+
+    # commands
+    def _command(self, op: str, reg: int, signed: bool, region: Optional[address.Address], comparand: Optional[int],
+                 timeout: float) -> _lib.Aton:
+        code = check(self._lib.pwl_aton_op_parse(op.encode()), f"ring operation '{op}'")
+        mods = (SIGNED if signed else 0) | (0 if comparand is None else COMPARAND)
+        return _lib.Aton(op=code, reg=reg, mods=mods, dst=0 if region is None else address.parse(region),
+                         comparand=(comparand or 0) & (1 << 64) - 1, timeout_ms=int(timeout * 1000))
+
+    def _check(self, err: int, r: _lib.Result) -> int:
+        if err < 0 and r.error:
+            raise RingError(-err, self.station, self._lib.pwl_aton_strerror(r.error).decode())
+        return check(err, self.station)
+
+    @staticmethod
+    def _result(op: str, signed: bool, r: _lib.Result) -> RingResult:
+        counts, extreme, plain = op.startswith("count-"), op in ("max", "min"), op in ("sort", "majority")
+        return RingResult(op, None if counts or plain else _signed(r.v1, signed), r.v2 if extreme else None,
+                          r.v2 if counts else None, r.counter, bool(r.flags & OVERFLOW), r.wait, r.ring_bits)
+
+    def run(self, op: str, reg: int = 0, *, signed: bool = False, region: Optional[address.Address] = None,
+            comparand: Optional[int] = None, timeout: float = 10.0) -> RingResult:
+        """One command: add, and, or, max, min, count-eq, count-lt or count-le."""
+        c, r = self._command(op, reg, signed, region, comparand, timeout), _lib.Result()
+        self._check(self._lib.pwl_aton(self._s, ctypes.byref(c), ctypes.byref(r)), r)
+        return self._result(op, signed, r)
+
+    def add(self, reg: int = 0, *, signed: bool = False) -> RingResult:
+        """The sum of all operands: one ring packet for any number of stations."""
+        return self.run("add", reg, signed=signed)
+
+    def max(self, reg: int = 0, *, signed: bool = False) -> RingResult:
+        """The largest operand, and whose it is."""
+        return self.run("max", reg, signed=signed)
+
+    def min(self, reg: int = 0, *, signed: bool = False) -> RingResult:
+        """The smallest operand, and whose it is."""
+        return self.run("min", reg, signed=signed)
+
+    def sort(self, reg: int = 0, *, signed: bool = False, timeout: float = 10.0) -> List[int]:
+        """All operands in order."""
+        c, r = self._command("sort", reg, signed, None, None, timeout), _lib.Result()
+        out = (ctypes.c_uint64 * SORT_MAX)()
+        n = self._check(self._lib.pwl_aton_sort(self._s, ctypes.byref(c), out, SORT_MAX, ctypes.byref(r)), r)
+        return [_signed(v, signed) for v in out[:n]]
+
+    def majority(self, reg: int = 0, *, timeout: float = 10.0) -> Optional[int]:
+        """The value that more than half of the interfaces hold, or None."""
+        c, r, v = _lib.Aton(reg=reg, timeout_ms=int(timeout * 1000)), _lib.Result(), ctypes.c_uint64()
+        n = self._check(self._lib.pwl_aton_majority(self._s, ctypes.byref(c), ctypes.byref(v), ctypes.byref(r)), r)
+        return v.value if n else None
+
+    async def run_async(self, op: str, reg: int = 0, *, signed: bool = False,
+                        comparand: Optional[int] = None) -> RingResult:
+        """The same without blocking the event loop; one command at a time for each Ring."""
+        c, r = self._command(op, reg, signed, None, comparand, 0), _lib.Result()
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self.fileno(), ready.set)
+        try:
+            check(self._lib.pwl_aton_submit(self._s, ctypes.byref(c), 1), self.station)
+            while not check(self._lib.pwl_aton_results(self._s, ctypes.byref(r), 1, 0), self.station):
+                await ready.wait()
+                ready.clear()
+        finally:
+            loop.remove_reader(self.fileno())
+        if r.error:
+            raise RingError(5, self.station, self._lib.pwl_aton_strerror(r.error).decode())
+        return self._result(op, signed, r)
+
+
+def operands(station: str, values: Sequence[int]) -> None:
+    """Store several operand registers of a station at once."""
+    with Ring(station) as ring:
+        for reg, value in enumerate(values):
+            ring[reg] = value
+
+
+__all__ = ["PacketwayError", "Ring", "RingError", "RingResult", "operands"]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Stations: netdevices on the ports of a SAN, by rtnetlink through pyroute2."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, List, Optional
+
+from .errors import PacketwayError
+
+ORDERS = ("as-sent", "big", "little")
+
+
+@dataclass(frozen=True)
+class Station:
+    """A station of this network namespace, as `pwctl station show` has it."""
+
+    ifname: str
+    ifindex: int
+    san: int
+    port: int
+    addr: int
+    mtu: int
+    order: str
+    up: bool
+
+
+def _iproute() -> Any:
+    from pyroute2 import IPRoute
+    from pyroute2.netlink import nla
+    from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
+
+    class packetway(nla):  # type: ignore[misc]
+        """IFLA_INFO_DATA of the kind packetway."""
+
+        prefix = "IFLA_"
+        nla_map = (("IFLA_UNSPEC", "none"), ("IFLA_PACKETWAY_SAN", "uint32"), ("IFLA_PACKETWAY_PORT", "uint32"),
+                   ("IFLA_PACKETWAY_ADDR", "uint32"), ("IFLA_PACKETWAY_ORDER", "uint32"))
+
+    ifinfmsg.ifinfo.register_link_kind(module={"packetway": packetway})
+    return IPRoute(ext_ack=True)
+
+
+def _station(link: Any) -> Optional[Station]:
+    info = link.get_attr("IFLA_LINKINFO")
+    if info is None or info.get_attr("IFLA_INFO_KIND") != "packetway":
+        return None
+    data = info.get_attr("IFLA_INFO_DATA")
+    order = data.get_attr("IFLA_PACKETWAY_ORDER") or 0
+    return Station(link.get_attr("IFLA_IFNAME"), link["index"], data.get_attr("IFLA_PACKETWAY_SAN"),
+                   data.get_attr("IFLA_PACKETWAY_PORT"), data.get_attr("IFLA_PACKETWAY_ADDR"),
+                   link.get_attr("IFLA_MTU"), ORDERS[order], bool(link["flags"] & 1))
+
+
+def _run(what: str, call: Any, *args: Any, **words: Any) -> Any:
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    try:
+        return call(*args, **words)
+    except NetlinkError as e:
+        raise PacketwayError(e.code, what, str(e.args[1]) if len(e.args) > 1 else "") from None
+
+
+def stations() -> List[Station]:
+    """All stations of the namespace."""
+    with _iproute() as ip:
+        return [s for s in map(_station, _run("stations", ip.get_links)) if s]
+
+
+def station(name: str) -> Station:
+    """One of them."""
+    for s in stations():
+        if s.ifname == name:
+            return s
+    raise PacketwayError(19, name, "there is no station of this name in this namespace")
+
+
+def add(name: str, *, san: Optional[int] = None, port: Optional[int] = None, order: Optional[str] = None,
+        mtu: Optional[int] = None, up: bool = False) -> Station:
+    """Make a station, on the next free port of SAN 0 unless the words say otherwise."""
+    words: Any = {"packetway_san": san, "packetway_port": port,
+                  "packetway_order": None if order is None else ORDERS.index(order), "mtu": mtu}
+    words = {k: v for k, v in words.items() if v is not None}
+    with _iproute() as ip:
+        _run(name, ip.link, "add", ifname=name, kind="packetway", **words)
+        if up:
+            _run(name, ip.link, "set", index=ip.link_lookup(ifname=name)[0], state="up")
+    return station(name)
+
+
+def delete(name: str) -> None:
+    """Delete a station; other devices are left alone."""
+    index = station(name).ifindex
+    with _iproute() as ip:
+        _run(name, ip.link, "del", index=index)

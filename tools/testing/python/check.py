@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The Python package without a kernel, as TAP."""
+import ctypes
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+top, build = Path(sys.argv[1]), Path(sys.argv[2])
+points = []
+
+
+def point(good, what, *more):
+    points.append(bool(good))
+    print('%sok %d - %s' % ('' if good else 'not ', len(points), what), flush=True)
+    if not good:
+        for m in more:
+            print('# ' + str(m)[:2000].replace('\n', '\n# '), flush=True)
+
+
+def same(what, got, want):
+    point(got == want, what, 'got %r' % (got,), 'expected %r' % (want,))
+
+
+def refuses(what, kind, call, *args, **words):
+    try:
+        point(False, what, call(*args, **words))
+    except kind:
+        point(True, what)
+
+
+done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', '/dev/null', '--config-file',
+                       'pyproject.toml', 'packetway'], cwd=top / 'tools/python', capture_output=True, text=True,
+                      check=False, timeout=280)
+point(done.returncode == 0, 'mypy --strict', done.stdout, done.stderr)
+
+import packetway  # noqa: E402
+from packetway import _lib, address, model, netlink  # noqa: E402
+
+# structures have the layout of the compiler
+program = '#include <stdio.h>\n#include <stddef.h>\n#include "packetway.h"\n#define F(s, m) printf("%s %s %zu\\n", #s, #m, offsetof(struct s, m))\nint main(void)\n{\n'
+layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_eep': _lib.Eep}
+for name, cls in layouts.items():
+    program += ''.join('\tF(%s, %s);\n' % (name, f[0]) for f in cls._fields_)
+    program += '\tprintf("%s size %%zu\\n", sizeof(struct %s));\n' % (name, name)
+with tempfile.TemporaryDirectory() as tmp:
+    (Path(tmp) / 'a.c').write_text(program + '\treturn 0;\n}\n')
+    subprocess.run(['gcc', '-I', top / 'uapi', '-I', top / 'tools/lib', '-o', tmp + '/a', tmp + '/a.c'], check=True)
+    lines = subprocess.run([tmp + '/a'], check=True, capture_output=True, text=True).stdout.split('\n')[:-1]
+want = {tuple(line.split()[:2]): int(line.split()[2]) for line in lines}
+got = {(n, f[0]): getattr(c, f[0]).offset for n, c in layouts.items() for f in c._fields_}
+got.update({(n, 'size'): ctypes.sizeof(c) for n, c in layouts.items()})
+same('structures of libpacketway', got, want)
+source = (top / 'tools/python/pwcore.c').read_text()
+body = source[source.index('struct pwc_ring {'):]
+members = [line.split()[1].rstrip(';').split('[')[0] for line in body[:body.index('};')].split('\n')[1:-1]]
+same('members of the one of libpwcore', [f[0] for f in _lib.CoreCommand._fields_], members)
+
+# addresses
+same('addresses', [address.parse(a) for a in ('00:01:02', '0x102', 258, 'broadcast')], [258, 258, 258, 0x7fffff])
+same('and their text', address.text(258), '00:01:02')
+for bad in ('00:01', '00:01:002', 'x', 1 << 24, -1, '1:2:3:4'):
+    refuses('%r is no address' % (bad,), ValueError, address.parse, bad)
+
+# models beside pwmodel
+rng = random.Random(1)
+for op in ('add', 'and', 'or', 'max', 'min', 'count-eq', 'count-lt', 'count-le', 'sort'):
+    wrong = []
+    for _ in range(4):
+        signed = rng.random() < 0.5
+        values = [rng.choice([rng.getrandbits(64), rng.getrandbits(3)]) for _ in range(rng.randint(1, 40))]
+        if signed:
+            values = [v - (1 << 63) if v >> 63 else v for v in values]
+        engine = rng.choice(['fast', 'rtl'])
+        comparand = values[0] if op.startswith('count') and rng.random() < 0.5 else None
+        mine = model.ring(op, values, signed=signed, engine=engine, comparand=comparand)
+        words = ['aton', op, '--engine', engine] + (['--signed'] if signed else []) + \
+            (['--comparand', str(comparand)] if comparand is not None else []) + ['--'] + [str(v) for v in values]
+        theirs = json.loads(subprocess.run([build / 'pwmodel', *words], check=True, capture_output=True, text=True).stdout)
+        pairs = [(mine.counter, theirs['counter']), (mine.ring_bits, theirs['ring_bits'])]
+        pairs += [(list(mine.sorted), theirs['sorted'])] if op == 'sort' else \
+            [(mine.v1, theirs['v1']), (mine.v2, theirs['v2']), (mine.overflow, theirs['overflow'])]
+        wrong += [(words, p) for p in pairs if p[0] != p[1]]
+    point(not wrong, 'model: %s as pwmodel' % op, wrong)
+same('a tree', model.ring('tree', [1, 2, 3, 4], ops=['add', 'max']).v1, 7)
+same('1000 interfaces', model.ring('add', range(1000)).v1, 499500)
+columns = model.sweep('add', [8, 16, 32])
+same('a sweep as columns', (columns['interfaces'], columns['value'], columns['ring_bits'] == sorted(columns['ring_bits'])),
+     ([8, 16, 32], [36, 136, 528], True))
+refuses('an unknown operation', ValueError, model.ring, 'mul', [1])
+refuses('no interface', ValueError, model.ring, 'add', [])
+refuses('a tree of three', ValueError, model.ring, 'tree', [1, 2, 3], ops=['add'])
+refuses('a propagation beyond the model', packetway.PacketwayError, model.ring, 'add', [1], propagation=1 << 20)
+
+# EEP
+message = packetway.Message(258, 9, 1, bytes(range(200)), prio=3, flags=2)
+frame = message.build()
+back = packetway.Message.parse(frame)
+same('a message and back', (back.dst, back.pt, back.te, back.data, back.crc_bad), (258, 9, 1, message.data, False))
+same('without data', packetway.Message.parse(packetway.Message(1, 9).build()).data, b'')
+broken = bytearray(frame)
+broken[-20] ^= 1
+point(packetway.Message.parse(bytes(broken)).crc_bad, 'a CRC that is wrong is seen')
+refuses('half a frame', packetway.PacketwayError, packetway.Message.parse, frame[:10])
+
+# netlink: what is encoded by pyroute2 from the specification decodes to the same
+try:
+    packetway.Netlink('pyroute2').close()
+    loaded = True
+except packetway.PacketwayError as e:
+    loaded = False
+    same('without the module: errno and a sentence', (e.errno, e.extack), (2, 'this kernel has no packetway'))
+refuses('a backend that is none', ImportError, packetway.Netlink, 'smoke')
+
+
+class Offline(netlink.Pyroute2Backend):
+    """Everything but the socket."""
+
+    def __init__(self):
+        from unittest import mock
+
+        with mock.patch('pyroute2.netlink.generic.GenericNetlinkSocket'):
+            super().__init__(netlink.spec_path())
+
+
+b = Offline()
+router = {'router': {'name': 'ab', 'half': [{'san': 1, 'port': 15}, {'san': 2, 'mtu': 900}],
+                     'trunk': {'local': b'\x01\x02', 'key': bytes(32), 'insecure': True, 'id': 7,
+                               'stats': {'tx': 2 ** 63, 'drop-tx': 5}}}}
+requests = [router, {'san': {'id': 3, 'engine': 'rtl', 'rate': 8 * 10 ** 9, 'pinned': True}},
+            {'route': [{'san': 1, 'best': True, 'l2rh': b'\xff' * 8}]}, {'esp': {'tag': 2 ** 64 - 1, 'router': 'x'}},
+            {'poets': {'state': 'running', 'drops': {'pin': 1}}}]
+for request in requests:
+    m = b._message()
+    m['cmd'], m['version'], m['attrs'] = 1, 1, b._encode('packetway', request)
+    m.encode()
+    again = b._message(m.data)
+    again.decode()
+    same('%s through the wire' % next(iter(request)), b._decode('packetway', again), request)
+m = b._message()
+m['attrs'] = b._encode('packetway', {'san': {'id': 0x01020304}})
+m.encode()
+point(bytes(m.data)[20:].hex() == ('0c0001800800010004030201' if sys.byteorder == 'little' else
+                                   '000c80010008000101020304'), 'bytes of a nest', bytes(m.data)[20:].hex())
+refuses('an attribute that is none', KeyError, b._encode, 'packetway', {'san': {'color': 1}})
+same('numbers of operations', (b._numbers['san-get'], b._numbers['route-del'], b._numbers['router-del-ntf']), (1, 17, 10))
+same('the version is that of the library', packetway.__version__, _lib.packetway().pwl_version().decode())
+print('1..%d' % len(points))
+sys.exit(not all(points))
