@@ -42,6 +42,18 @@ struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags)
 	return h;
 }
 
+enum status nl_put(struct nlmsghdr *h, int type, const void *data, size_t len)
+{
+	/* nests are closed later, and need no room then */
+	return len < NL_REQUEST && mnl_attr_put_check(h, NL_REQUEST, type, len, data) ? ST_OK :
+	       usage("words are too long, or too many");
+}
+
+enum status nl_put_text(struct nlmsghdr *h, int type, const char *text)
+{
+	return nl_put(h, type, text, strlen(text) + 1);
+}
+
 static void nl_sentence(struct nl *nl, const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);

@@ -127,11 +127,9 @@ enum status put_word(void *h, const struct word *w, char **values)
 	case W_CALL:
 		return w->call(h, values);
 	case W_FLAG:
-		mnl_attr_put(h, w->at, 0, NULL);
-		return ST_OK;
+		return nl_put(h, w->at, NULL, 0);
 	case W_TEXT:
-		mnl_attr_put_strz(h, w->at, values[0]);
-		return ST_OK;
+		return nl_put_text(h, w->at, values[0]);
 	case W_DEV:
 		v.u32 = if_nametoindex(values[0]);
 		if (!v.u32)
@@ -143,11 +141,8 @@ enum status put_word(void *h, const struct word *w, char **values)
 		if (st)
 			return st;
 	}
-	if (w->kind == W_U64)
-		mnl_attr_put_u64(h, w->at, v.u64);
-	else
-		mnl_attr_put_u32(h, w->at, v.u32);
-	return ST_OK;
+	return w->kind == W_U64 ? nl_put(h, w->at, &v.u64, sizeof(v.u64)) :
+				  nl_put(h, w->at, &v.u32, sizeof(v.u32));
 }
 
 /* Replies into JSON ---------------------------------------------------------- */

@@ -159,10 +159,15 @@ struct nl {
 };
 
 #define NL_BUF 32768
+/* requests; long enough for any that the kernel would accept */
+#define NL_REQUEST 4096
 
 int nl_open(struct nl *nl, int bus);
 void nl_close(struct nl *nl);
 struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags);
+/* an attribute of a request in a buffer of NL_REQUEST bytes, if there is room for it */
+enum status nl_put(struct nlmsghdr *h, int type, const void *data, size_t len);
+enum status nl_put_text(struct nlmsghdr *h, int type, const char *text);
 /* @cb is called with every answer */
 int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data);
 /* the same, and the error is printed */
@@ -173,7 +178,7 @@ struct genl {
 	struct nl nl;
 	int family;
 	int group;		/* id of "events" */
-	char buf[4096] __attribute__((aligned(8)));
+	char buf[NL_REQUEST] __attribute__((aligned(8)));
 	struct nlmsghdr *h;	/* the request in buf */
 	struct nlattr *nest;	/* open in it */
 };

@@ -174,12 +174,13 @@ static enum status router_add(const struct verb *v, int argc, char **argv)
 	if (a.trunk != (a.len[1] || a.ifindex))
 		return usage("router add: a trunk is `trunk udp LOCAL REMOTE` or `trunk dev ETH`");
 	genl_begin(&g, PACKETWAY_CMD_ROUTER_NEW, 0, PACKETWAY_A_ROUTER);
-	mnl_attr_put_strz(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
+	/* the rest is short: the name goes last */
 	for (i = 0; i < a.halves; i++)
 		put_half(g.h, &a.half[i]);
 	if (a.trunk)
 		put_trunk(g.h, &a);
-	return genl_end(&g, ST_OK, NULL, NULL, a.name);
+	st = nl_put_text(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
+	return genl_end(&g, st, NULL, NULL, a.name);
 }
 
 /* a command whose words are attributes; arg: which one, nest: of which object */
@@ -506,8 +507,8 @@ static enum status router_show(const struct verb *v, int argc, char **argv)
 	genl_begin(&g, PACKETWAY_CMD_ROUTER_GET, a.name ? 0 : NLM_F_DUMP,
 		   a.name ? PACKETWAY_A_ROUTER : 0);
 	if (a.name)
-		mnl_attr_put_strz(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
-	return show(&g, ST_OK, a.name ? a.name : "routers", a.stats);
+		st = nl_put_text(g.h, PACKETWAY_A_ROUTER_NAME, a.name);
+	return show(&g, st, a.name ? a.name : "routers", a.stats);
 }
 
 /* routes or nodes, of all SANs or of one; arg: the command */
@@ -541,16 +542,15 @@ const struct word resolve_words[] = {
 /* ask the kernel that has the SAN */
 static enum status resolve_san(const char *what, uint32_t san)
 {
+	enum status st;
 	struct genl g;
 	uint32_t addr;
 
 	genl_begin(&g, PACKETWAY_CMD_RESOLVE, 0, PACKETWAY_A_NODE);
 	mnl_attr_put_u32(g.h, PACKETWAY_A_NODE_SAN, san);
-	if (parse_addr(what, &addr))
-		mnl_attr_put_strz(g.h, PACKETWAY_A_NODE_NAME, what);
-	else
-		mnl_attr_put_u32(g.h, PACKETWAY_A_NODE_ADDR, addr);
-	return show(&g, ST_OK, what, false);
+	st = parse_addr(what, &addr) ? nl_put_text(g.h, PACKETWAY_A_NODE_NAME, what) :
+				       nl_put(g.h, PACKETWAY_A_NODE_ADDR, &addr, sizeof(addr));
+	return show(&g, st, what, false);
 }
 
 /* ask half-routers, from a station */

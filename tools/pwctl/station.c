@@ -210,14 +210,13 @@ static enum status station_show(const struct verb *v, int argc, char **argv)
 enum status station_add(struct nl *nl, const char *name, long san, long port, long order, long mtu,
 			int netns)
 {
-	char buf[1024] __attribute__((aligned(8)));
+	char buf[NL_REQUEST] __attribute__((aligned(8)));
 	struct nlattr *info, *data;
 	struct nlmsghdr *h;
+	enum status st;
 
 	h = nl_request(nl, buf, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	if (name)
-		mnl_attr_put_strz(h, IFLA_IFNAME, name);
 	if (mtu >= 0)
 		mnl_attr_put_u32(h, IFLA_MTU, mtu);
 	if (netns >= 0)
@@ -233,24 +232,26 @@ enum status station_add(struct nl *nl, const char *name, long san, long port, lo
 		mnl_attr_put_u32(h, IFLA_PACKETWAY_ORDER, order);
 	mnl_attr_nest_end(h, data);
 	mnl_attr_nest_end(h, info);
-	return nl_do(nl, h, NULL, NULL, name ? name : "station");
+	st = name ? nl_put_text(h, IFLA_IFNAME, name) : ST_OK;
+	return st ? st : nl_do(nl, h, NULL, NULL, name ? name : "station");
 }
 
 static enum status change_link(struct nl *nl, int type, const char *name, unsigned int flags,
 			       const char *alias)
 {
-	char buf[256] __attribute__((aligned(8)));
+	char buf[NL_REQUEST] __attribute__((aligned(8)));
 	struct ifinfomsg *ifi;
 	struct nlmsghdr *h;
+	enum status st;
 
 	h = nl_request(nl, buf, type, 0);
 	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
 	ifi->ifi_flags = flags;
 	ifi->ifi_change = flags;
-	mnl_attr_put_strz(h, IFLA_IFNAME, name);
-	if (alias)
-		mnl_attr_put_strz(h, IFLA_IFALIAS, alias);
-	return nl_do(nl, h, NULL, NULL, name);
+	st = nl_put_text(h, IFLA_IFNAME, name);
+	if (!st && alias)
+		st = nl_put_text(h, IFLA_IFALIAS, alias);
+	return st ? st : nl_do(nl, h, NULL, NULL, name);
 }
 
 enum status link_up(struct nl *nl, const char *name)

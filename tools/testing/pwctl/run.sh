@@ -29,6 +29,19 @@ tap_is "a word of one letter" "$(says san add 3 engine x)" \
 long=$(printf 'station%.0s' {1..40})
 tap_is "a word longer than any" "$(says "$long")" "pwctl: unknown command '$long', see 'pwctl help'"
 
+# words that do not fit into a request
+much=$(printf 'x%.0s' {1..9000})
+for c in 'router del' 'router show' 'station add' 'resolve san 1'; do
+	# shellcheck disable=SC2086
+	pwctl $c "$much" >/dev/null 2>&1
+	tap_is "$c with a long name" $? 1
+done
+pwctl router add "$much" san 1 san 2 2>/dev/null
+tap_is "router add with a long name" $? 1
+# shellcheck disable=SC2046
+pwctl san set 1 $(printf 'rate 5 %.0s' {1..600}) 2>/dev/null
+tap_is "san set with a key six hundred times" $? 1
+
 # examples: each verb has one that begins with it
 n=0
 for verb in $(pwctl help | sed -n 's/^  pwctl \([a-z][a-z-]*\).*/\1/p' | sort -u); do
