@@ -5,7 +5,8 @@
 
 . "$(dirname "$0")/lib.sh"
 pw_need pwctl jq python3 ip
-python3 -c 'import prometheus_client' 2>/dev/null || pw_skip "no python3-prometheus-client here"
+python="$PW_SELFTESTS/../scripts/lib/python"
+"$python" prometheus_client -c 'import prometheus_client' 2>/dev/null || pw_skip "no python3-prometheus-client here"
 check=$PW_SELFTESTS/../tools/testing/metrics/check.py
 tmp=$(mktemp -d)
 
@@ -41,7 +42,7 @@ tap_is "a trunk that has no peer" "$(value trunk_up 'router="far"' "$tmp/after")
 tap_is "halves of routers" "$(grep -c '^packetway_half_mtu_bytes{' "$tmp/after")" 3
 while read -r line; do
 	echo "# $line"
-done < <(python3 -B "$check" --live pwctl >"$tmp/live" 2>&1; echo "status $?" >>"$tmp/live"; cat "$tmp/live")
+done < <("$python" prometheus_client -B "$check" --live pwctl >"$tmp/live" 2>&1; echo "status $?" >>"$tmp/live"; cat "$tmp/live")
 tap_is "the parsers are content, and no counter is without a name" "$(tail -n 1 "$tmp/live")" "status 0"
 
 # over HTTP, in another namespace's station, as a lab has it

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 pw_need python3 pwctl
 [ -r "$PW_KSRC/tools/net/ynl/cli.py" ] || pw_skip "no ynl in the kernel source"
-python3 -c 'import jsonschema, yaml' 2>/dev/null || pw_skip "no python3-jsonschema or python3-yaml here"
+python="$PW_SELFTESTS/../scripts/lib/python"
+"$python" jsonschema,yaml -c 'import jsonschema, yaml' 2>/dev/null || pw_skip "no python3-jsonschema or python3-yaml here"
 
-exec python3 -B "$PW_SELFTESTS/ynl_ops.py" "$PW_KSRC" "$PW_SELFTESTS/../Documentation/netlink/specs/packetway.yaml"
+exec "$python" jsonschema,yaml -B "$PW_SELFTESTS/ynl_ops.py" "$PW_KSRC" "$PW_SELFTESTS/../Documentation/netlink/specs/packetway.yaml"

@@ -111,7 +111,7 @@ for _ in range(300):
 got = do('resolve', {'node': {'san': 1, 'addr': 513}})
 same('resolve', [got['node'].get('name'), len(got.get('route', [])) > 0], ['b', True])
 got = [r['route'][0] for r in dump('route-get', {'route': {'san': 1}})]
-same('route-get', [[r['to'], r['via']] for r in got if r.get('best')], [[512, [272]]])
+same('route-get', [[r['to'], r['via']] for r in got if r.get('best')], [[512, [272, 528]]])
 got = [n['node'] for n in dump('node-get', {'node': {'san': 1}})]
 same('node-get', sorted(n['addr'] for n in got if not n.get('local')), [513, 528])
 route = {'route': {'san': 1, 'first': 2000, 'last': 2001, 'hr': 272}}
@@ -143,7 +143,7 @@ same('every notification arrived', sorted({m['name'] for m in seen}), expected)
 same('with the object as it is', [[m['msg']['san']['id'], m['msg']['san']['rate']] for m in seen
                                   if m['name'] == 'san-set-ntf'], [[2, 10 ** 9]])
 point([m for m in seen if m['name'] == 'route-ntf' and m['msg']['route'][0].get('best') and
-       m['msg']['route'][0]['to'] == 512], 'the route that is used from now on')
+       m['msg']['route'][0]['first'] == 513], 'the route that is used from now on')
 text, status = ynl('--output-json', '--subscribe', 'events', '--do', 'san-new', '--json', '{"san": {"id": 3}}')
 same('--subscribe beside a command', [m['name'] for m in json.loads(text.splitlines()[-1])], ['san-new-ntf'])
 do('san-del', {'san': {'id': 3}})
