@@ -31,6 +31,8 @@ class Events:
     def __init__(self, name: Optional[str] = None) -> None:
         self._nl = Netlink(name)
         self._nl.backend.subscribe()
+        self._fd = self._nl.backend.fileno()
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
 
     def _read(self) -> Iterator[Event]:
         for name, attrs in self._nl.backend.notifications():
@@ -49,7 +51,8 @@ class Events:
     async def __aiter__(self) -> AsyncIterator[Event]:
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
-        loop.add_reader(self._nl.backend.fileno(), ready.set)
+        self._loop = loop
+        loop.add_reader(self._fd, ready.set)
         try:
             while True:
                 await ready.wait()
@@ -57,10 +60,17 @@ class Events:
                 for event in self._read():
                     yield event
         finally:
-            loop.remove_reader(self._nl.backend.fileno())
+            self._leave_loop()
+
+    def _leave_loop(self) -> None:
+        # a generator that was left may be ended after close()
+        if self._loop is not None:
+            self._loop.remove_reader(self._fd)
+            self._loop = None
 
     def close(self) -> None:
         """Give the socket back."""
+        self._leave_loop()
         self._nl.close()
 
     async def __aenter__(self) -> "Events":
