@@ -103,6 +103,7 @@ static const struct family families[] = {
 	{ "ring_faults", COUNTER, "faults", "Faults injected into the ring, by kind." },
 	{ "ring_purges", COUNTER, NULL, "Times that interfaces were inserted into or removed from the ring." },
 	{ "ring_refused_commands", COUNTER, "commands", "Commands refused because too many were queued." },
+	{ "ring_refused_leases", COUNTER, "leases", "Leases of registers and group bits that were refused." },
 	{ "fabric_cells", COUNTER, "cells", "Cells at a stage of the fabric, by what became of them." },
 	{ "fabric_cycles", COUNTER, "cycles", "Cycles that the fabric has run." },
 	{ "aal_cells", COUNTER, "cells", "Data cells of a port's AAL unit, by direction." },
@@ -193,6 +194,7 @@ static const struct rule shared_rules[] = {
 	{ "ring_stuck", "ring_faults", "kind", "stuck" },
 	{ "ring_purges", "ring_purges" },
 	{ "ring_refused", "ring_refused_commands" },
+	{ "ring_leases_refused", "ring_refused_leases" },
 	{ "fabric_cycles", "fabric_cycles" },
 	{}
 };
