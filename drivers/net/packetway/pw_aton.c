@@ -10,6 +10,7 @@
 #include <linux/ethtool.h>
 #include <linux/mm.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched/clock.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -165,14 +166,14 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 	pw_kcov_section();
 
 	spin_lock(&aton->lock);
-	start = ktime_get_ns();
+	start = local_clock();
 	steps = pw_aton_budget(aton);
 	more = pw_ring_run(aton->ring, pw_aton_until(aton), steps) == PW_RING_MORE;
 	/* a poll of such a long ring takes more than a softirq should */
 	leave = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
 	pw_aton_reap(aton, &ended);
 	more = more || aton->demand || pw_ring_ended(aton->ring);
-	leave = pw_share_used(&aton->share, ktime_get_ns() - start, more, leave);
+	leave = pw_share_used(&aton->share, local_clock() - start, more, leave);
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
 

@@ -155,10 +155,11 @@ static bool pw_aton_take_back(struct pw_aton_req *req)
 
 static long pw_aton_timeout(u64 deadline)
 {
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	if (!deadline)
 		return MAX_SCHEDULE_TIMEOUT;
+	now = ktime_get_ns();
 	return deadline > now ? nsecs_to_jiffies(deadline - now) + 1 : 0;
 }
 
@@ -222,12 +223,11 @@ int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 	c->out_wait = 0;
 	c->out_ring_bits = 0;
 
-	err = pw_file_may(pf);
-	if (err)
-		return err;
-
 	init_completion(&req.done);
-	err = pw_aton_fill(&req, c, false);
+	/* only commands with data allocate memory; the others ask once, below */
+	err = c->data ? pw_file_may(pf) : 0;
+	if (!err)
+		err = pw_aton_fill(&req, c, false);
 	if (!err)
 		err = pw_aton_hand_over(pf, &req, 0);
 	if (!err)

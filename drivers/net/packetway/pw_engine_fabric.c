@@ -25,6 +25,7 @@
 #include <linux/math64.h>
 #include <linux/rbtree.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <net/sock.h>
@@ -474,7 +475,7 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);
-	start = ktime_get_ns();
+	start = local_clock();
 	pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
@@ -482,7 +483,7 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	more = pw_fab_run(fab, limit, &next);
 	if (!more)
 		pw_fab_sleep(fab, limit, next);
-	leave = pw_share_used(&fab->share, ktime_get_ns() - start, more, false);
+	leave = pw_share_used(&fab->share, local_clock() - start, more, false);
 	spin_unlock(&fab->lock);
 
 	if (more && !leave)
