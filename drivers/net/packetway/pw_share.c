@@ -10,6 +10,8 @@
 /* nanoseconds of a tick: of all engines of a CPU together, and of one that may stay */
 #define PW_SHARE_ALL	(TICK_NSEC / 4)
 #define PW_SHARE_ONE	(TICK_NSEC / 80)
+/* a poll that leaves nothing to do and is shorter, as for one frame, is not counted */
+#define PW_SHARE_FREE	(20 * NSEC_PER_USEC)
 
 struct pw_share_cpu {
 	unsigned long tick;
@@ -95,6 +97,10 @@ bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
 	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
 	unsigned long now = jiffies;
 
+	if (!more && ns < PW_SHARE_FREE) {
+		s->on = false;
+		return false;
+	}
 	if (s->tick != now) {
 		s->tick = now;
 		s->used = 0;

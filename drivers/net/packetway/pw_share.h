@@ -7,7 +7,9 @@
  * nothing at all. So engines run in softirqs as long as those of one CPU together take
  * less than a quarter of a tick. After that an engine that has used more than a small
  * part of the tick itself is polled by a work item, which competes with tasks as a task;
- * an engine that is seldom used still runs at once.
+ * an engine that is seldom used still runs at once. Short polls that leave nothing to do
+ * are not counted: they cost what forwarding a frame costs, and frames that had to wait
+ * for a work item would meet in the fabric, where each of them costs many times as much.
  *
  * The caller's lock, the one that its poll takes, guards struct pw_share.
  */
