@@ -428,7 +428,7 @@ static void pw_fab_hooks(struct pw_fab *fab)
  */
 static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 {
-	u64 end = ktime_get_ns() + PW_FAB_POLL_NS;
+	u64 end = local_clock() + PW_FAB_POLL_NS;
 	struct pw_fab_msg *m;
 	u64 until;
 
@@ -449,7 +449,7 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 		if (fab->window <= pw_fabric_now(fab->f))
 			fab->window = max(*next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
 		fab->inside = !pw_fabric_run_part(fab->f, min(fab->window, until), fab->slice);
-	} while (ktime_get_ns() < end);
+	} while (local_clock() < end);
 	return true;
 }
 
