@@ -219,7 +219,9 @@ TEST_F(path, replies_by_number)
 	EXPECT_LT(1000, STAT(0, "echo_requests"));
 	/* PW_INFLIGHT_OWN */
 	EXPECT_GE(1024, n - delivered(self));
-	EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
+	/* a sender that found its queue full has sent fewer requests */
+	if (STAT(0, "echo_requests") > 1024 + delivered(self))
+		EXPECT_LT(0, STAT(0, "eep_tx_own_limited"));
 	EXPECT_EQ(STAT(0, "echo_requests"), n + STAT(0, "eep_tx_own_limited") +
 		  STAT(0, "echo_rate_limited"));
 	EXPECT_SOON(n, STAT(0, "echo_replies_sent"));

@@ -257,8 +257,8 @@ TEST(receive_order)
 	ASSERT_EQ(0, send_pkt(w.ms, 2, DEVICE(0xffff), PIN(0, 1), "pin", 3));
 	ASSERT_EQ(0, send_pkt(w.ms, 2, PW_POETS_SW_SUPERVISOR_BCAST, 0, NULL, 0));
 	EXPECT_EQ(1, next_event(w.fd[1], ev, SOON) == PACKETWAY_POETS_EV_CTL);
-	n = read(w.fd[1], ev + 1, 7 * sizeof(EVENT)) / sizeof(EVENT);
-	ASSERT_EQ(7, n);
+	for (n = 1; n < 8; n++)
+		ASSERT_LT(0, next_event(w.fd[1], &ev[n], SOON));
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(PACKETWAY_POETS_EV_CTL, ev[i].type);
 		EXPECT_EQ(i, ev[i].device);
