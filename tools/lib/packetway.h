@@ -141,10 +141,10 @@ int pwl_standing(struct pwl *s, struct pwl_result *r, uint64_t *runs);
 int pwl_set_group(struct pwl *s, uint32_t mask);
 int pwl_bank(struct pwl *s, struct packetway_aton_get *bank);
 /*
- * Registers of the station and group bits of the ring that belong to this session until it
- * ends; sessions that name the same @key share a group bit, and are in the group while they
- * have it. EBUSY: another one has some of it, and nothing was leased. <linux/packetway.h>,
- * struct packetway_aton_lease. Not beside other calls on the same session.
+ * Registers of the station and group bits of the ring that belong to @s until it is closed.
+ * All that name the same @key share a group bit, and are in the group while they have it.
+ * EBUSY: another one has some of it, and nothing was leased. <linux/packetway.h>,
+ * struct packetway_aton_lease. Not beside other calls on @s.
  */
 int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key);
 int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group);

@@ -113,7 +113,7 @@ static const struct family families[] = {
 	{ "aal_resent_cells", COUNTER, "cells", "Cells that a port's AAL unit sent again." },
 	{ "aal_bad_cells", COUNTER, "cells", "Cells that a port's AAL unit could not use at once, by reason." },
 	{ "half_received_frames", COUNTER, "frames", "Frames that a half-router received from its SAN." },
-	{ "half_forwarded_frames", COUNTER, "frames", "Frames that a half-router forwarded into its SAN, by how it found the way." },
+	{ "half_forwarded_frames", COUNTER, "frames", "Frames that a half-router forwarded into its SAN, by how it found the route." },
 	{ "half_sent_frames", COUNTER, "frames", "All frames that a half-router sent into its SAN." },
 	{ "half_drops", COUNTER, NULL, "Frames that a half-router dropped, by reason." },
 	{ "half_error_indications", COUNTER, NULL, "Frames whose error indication a half-router rewrote." },
