@@ -9,20 +9,7 @@ from pathlib import Path
 
 import packetway
 from packetway import Events, Lab, Netlink, PacketwayError, Ring, Socket, address, stations
-
-points = []
-
-
-def point(good, what, *more):
-    points.append(bool(good))
-    print('%sok %d - %s' % ('' if good else 'not ', len(points), what), flush=True)
-    if not good:
-        for m in more:
-            print('# ' + str(m)[:2000].replace('\n', '\n# '), flush=True)
-
-
-def same(what, got, want):
-    point(got == want, what, 'got %r' % (got,), 'expected %r' % (want,))
+from pytap import finish, point, same
 
 
 def pwctl(*words):
@@ -164,5 +151,4 @@ point(len(lines) >= 2, 'the README has one-liners')
 for line in lines:
     done = subprocess.run(['bash', '-c', line], check=False, capture_output=True, text=True)
     point(done.returncode == 0 and done.stdout.strip(), line, done.stdout, done.stderr)
-print('1..%d' % len(points))
-sys.exit(not all(points))
+finish()

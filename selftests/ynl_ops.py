@@ -17,9 +17,9 @@ import yaml
 source, spec = Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(source / 'tools/net/ynl'))
 import cli  # noqa: E402
+from pytap import finish, point, same
 
 parsed = {}
-points = []
 called = set()
 
 
@@ -31,18 +31,6 @@ def load(stream):
 
 
 yaml.safe_load = load
-
-
-def point(good, what, *more):
-    points.append(bool(good))
-    print('%sok %d - %s' % ('' if good else 'not ', len(points), what), flush=True)
-    if not good:
-        for m in more:
-            print('# %r' % (m,), flush=True)
-
-
-def same(what, got, want):
-    point(got == want, what, 'got', got, 'expected', want)
 
 
 def ynl(*args, schema=False):
@@ -147,5 +135,4 @@ point([m for m in seen if m['name'] == 'route-ntf' and m['msg']['route'][0].get(
 text, status = ynl('--output-json', '--subscribe', 'events', '--do', 'san-new', '--json', '{"san": {"id": 3}}')
 same('--subscribe beside a command', [m['name'] for m in json.loads(text.splitlines()[-1])], ['san-new-ntf'])
 do('san-del', {'san': {'id': 3}})
-print('1..%d' % len(points))
-sys.exit(not all(points))
+finish()

@@ -24,25 +24,7 @@ from pathlib import Path
 
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client import parser as prometheus
-
-points = []
-
-
-def point(good, what, *more):
-    points.append(bool(good))
-    print('%sok %d - %s' % ('' if good else 'not ', len(points), what), flush=True)
-    if not good:
-        for m in more:
-            print('# ' + str(m)[:2000].replace('\n', '\n# '), flush=True)
-
-
-def same(what, got, want):
-    point(got == want, what, 'got %r' % (got,), 'expected %r' % (want,))
-
-
-def done():
-    print('1..%d' % len(points))
-    sys.exit(not all(points))
+from pytap import finish, point, same
 
 
 def samples(families):
@@ -97,7 +79,7 @@ if sys.argv[1] == '--live':
     same('both formats have the same samples', sorted(old_samples), sorted(new_samples))
     point(not [k for k in new_samples if k[0].startswith('packetway_other')], 'each counter has a name of its own',
           [k for k in new_samples if k[0].startswith('packetway_other')])
-    done()
+    finish()
 
 top, pwctl = Path(sys.argv[1]), sys.argv[2]
 here = top / 'tools/testing/metrics'
@@ -233,7 +215,7 @@ m = re.fullmatch(r'listening on (http://127\.0\.0\.1:(\d+))/metrics\n', said)
 point(m, '--listen says where, on the loopback address', said)
 if not m:
     server.kill()
-    done()
+    finish()
 base, number = m[1], int(m[2])
 
 
@@ -285,4 +267,4 @@ except subprocess.TimeoutExpired:
 for p in tmp.iterdir():
     p.unlink()
 os.rmdir(tmp)
-done()
+finish()

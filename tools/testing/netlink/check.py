@@ -16,6 +16,7 @@ from pathlib import Path
 
 import jsonschema
 import yaml
+from pytap import finish, point, skip
 
 top = Path(sys.argv[1])
 source = Path(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2] else None
@@ -23,17 +24,6 @@ spec_file = top / 'Documentation/netlink/specs/packetway.yaml'
 spec = yaml.safe_load(spec_file.read_text())
 header = (top / 'uapi/linux/packetway_netlink.h').read_text()
 code = '\n'.join(p.read_text() for p in sorted((top / 'drivers/net/packetway').glob('pw_genl*.c')))
-points = []
-
-
-def point(good, what):
-    points.append(good)
-    print('%sok %d - %s' % ('' if good else 'not ', len(points), what))
-
-
-def skip(what, why):
-    points.append(True)
-    print('ok %d - %s # SKIP %s' % (len(points), what, why))
 
 
 def symbol(prefix, name):
@@ -113,5 +103,4 @@ wrong = [o['name'] for o in ops if 'event' not in o and
          ('admin-perm' in o.get('flags', [])) != ('GENL_UNS_ADMIN_PERM' in table.get(symbol('packetway-cmd-', o['name']), ''))]
 point(not wrong, 'who may do what' + (': ' + ', '.join(wrong) if wrong else ''))
 point(set(table) == {symbol('packetway-cmd-', o['name']) for o in ops if 'event' not in o}, 'commands that the kernel carries out')
-print('1..%d' % len(points))
-sys.exit(not all(points))
+finish()

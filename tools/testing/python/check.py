@@ -8,20 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pytap import finish, point, same
+
 top, build = Path(sys.argv[1]), Path(sys.argv[2])
-points = []
-
-
-def point(good, what, *more):
-    points.append(bool(good))
-    print('%sok %d - %s' % ('' if good else 'not ', len(points), what), flush=True)
-    if not good:
-        for m in more:
-            print('# ' + str(m)[:2000].replace('\n', '\n# '), flush=True)
-
-
-def same(what, got, want):
-    point(got == want, what, 'got %r' % (got,), 'expected %r' % (want,))
 
 
 def refuses(what, kind, call, *args, **words):
@@ -147,5 +136,4 @@ point(bytes(m.data)[20:].hex() == ('0c0001800800010004030201' if sys.byteorder =
 refuses('an attribute that is none', KeyError, b._encode, 'packetway', {'san': {'color': 1}})
 same('numbers of operations', (b._numbers['san-get'], b._numbers['route-del'], b._numbers['router-del-ntf']), (1, 17, 10))
 same('the version is that of the library', packetway.__version__, _lib.packetway().pwl_version().decode())
-print('1..%d' % len(points))
-sys.exit(not all(points))
+finish()
