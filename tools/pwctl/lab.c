@@ -12,14 +12,13 @@
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <yaml.h>
 
 #include "pwctl.h"
+#include "yaml_node.h"
 
 #define NETNS "/run/netns"
 #define LABS "/run/packetway/labs"
@@ -57,27 +56,6 @@ struct lab {
 
 /* YAML --------------------------------------------------------------------- */
 
-static const char *scalar(yaml_document_t *d, int node)
-{
-	yaml_node_t *n = yaml_document_get_node(d, node);
-
-	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-}
-
-static enum status __attribute__((format(printf, 4, 5)))
-bad(const char *file, yaml_document_t *d, int node, const char *fmt, ...)
-{
-	yaml_node_t *n = yaml_document_get_node(d, node);
-	va_list ap;
-
-	fprintf(stderr, "pwctl: %s:%zu: ", file, n ? n->start_mark.line + 1 : 0);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return ST_USAGE;
-}
-
 static bool good_name(const char *s)
 {
 	size_t n;
@@ -105,19 +83,19 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 
 	s->id = -1;
 	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
-		key = scalar(d, p->key);
-		v = scalar(d, p->value);
+		key = yaml_text(d, p->key);
+		v = yaml_text(d, p->value);
 		if (!key || !v || s->n + 2 > N(s->words))
-			return bad(file, d, p->key, "a SAN has keys and values");
+			return yaml_bad(file, d, p->key, "a SAN has keys and values");
 		if (!strcmp(key, "id")) {
 			if (parse_long(v, &s->id))
-				return bad(file, d, p->value, "id is not a number");
+				return yaml_bad(file, d, p->value, "id is not a number");
 			continue;
 		}
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", key);
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", v);
 	}
-	return s->id < 0 ? bad(file, d, 1, "a SAN needs an id") : ST_OK;
+	return s->id < 0 ? yaml_bad(file, d, 1, "a SAN needs an id") : ST_OK;
 }
 
 static enum status read_addrs(const char *file, yaml_document_t *d, int node, struct lab_station *s)
@@ -126,15 +104,15 @@ static enum status read_addrs(const char *file, yaml_document_t *d, int node, st
 	yaml_node_item_t *i;
 
 	if (n->type == YAML_SCALAR_NODE) {
-		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", scalar(d, node));
+		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", yaml_text(d, node));
 		return ST_OK;
 	}
 	if (n->type != YAML_SEQUENCE_NODE)
-		return bad(file, d, node, "addresses are a list");
+		return yaml_bad(file, d, node, "addresses are a list");
 	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++) {
-		if (s->naddr == MAX_ADDRS || !scalar(d, *i))
-			return bad(file, d, *i, "at most 4 addresses");
-		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", scalar(d, *i));
+		if (s->naddr == MAX_ADDRS || !yaml_text(d, *i))
+			return yaml_bad(file, d, *i, "at most 4 addresses");
+		snprintf(s->addr[s->naddr++], sizeof(s->addr[0]), "%s", yaml_text(d, *i));
 	}
 	return ST_OK;
 }
@@ -148,15 +126,15 @@ static enum status read_operands(const char *file, yaml_document_t *d, int node,
 
 	if (n->type == YAML_SCALAR_NODE) {
 		s->set = 1;
-		return parse_u64(scalar(d, node), &s->operand[0]) ?
-		       bad(file, d, node, "an operand is a number") : ST_OK;
+		return parse_u64(yaml_text(d, node), &s->operand[0]) ?
+		       yaml_bad(file, d, node, "an operand is a number") : ST_OK;
 	}
 	if (n->type != YAML_SEQUENCE_NODE)
-		return bad(file, d, node, "operands are a list");
+		return yaml_bad(file, d, node, "operands are a list");
 	for (i = n->data.sequence.items.start; i < n->data.sequence.items.top; i++, reg++) {
-		if (reg == PACKETWAY_ATON_REGS || !scalar(d, *i) ||
-		    parse_u64(scalar(d, *i), &s->operand[reg]))
-			return bad(file, d, *i, "at most 16 operands, all of them numbers");
+		if (reg == PACKETWAY_ATON_REGS || !yaml_text(d, *i) ||
+		    parse_u64(yaml_text(d, *i), &s->operand[reg]))
+			return yaml_bad(file, d, *i, "at most 16 operands, all of them numbers");
 		s->set |= 1U << reg;
 	}
 	return ST_OK;
@@ -185,29 +163,29 @@ static enum status read_station(const char *file, yaml_document_t *d, yaml_node_
 	s->mtu = -1;
 	s->group = -1;
 	for (p = map->data.mapping.pairs.start; !st && p < map->data.mapping.pairs.top; p++) {
-		key = scalar(d, p->key);
-		v = scalar(d, p->value);
+		key = yaml_text(d, p->key);
+		v = yaml_text(d, p->value);
 		for (i = 0; key && i < N(station_numbers); i++)
 			if (!strcmp(key, station_numbers[i].key))
 				break;
 		if (!key)
-			st = bad(file, d, p->key, "a station has keys and values");
+			st = yaml_bad(file, d, p->key, "a station has keys and values");
 		else if (i < N(station_numbers))
 			st = parse_long(v, (long *)((char *)s + station_numbers[i].at)) ?
-			     bad(file, d, p->value, "%s is not a number", key) : ST_OK;
+			     yaml_bad(file, d, p->value, "%s is not a number", key) : ST_OK;
 		else if (!strcmp(key, "address"))
 			st = read_addrs(file, d, p->value, s);
 		else if (!strcmp(key, "operand"))
 			st = read_operands(file, d, p->value, s);
 		else if (strcmp(key, "name"))
-			st = bad(file, d, p->key, "unknown key '%s' in station '%s'", key, s->name);
+			st = yaml_bad(file, d, p->key, "unknown key '%s' in station '%s'", key, s->name);
 		else if (!v || !good_name(v))
-			st = bad(file, d, p->value, "a name has letters, digits and _ only");
+			st = yaml_bad(file, d, p->value, "a name has letters, digits and _ only");
 		else
 			snprintf(s->name, sizeof(s->name), "%s", v);
 	}
 	if (!st && !s->name[0])
-		st = bad(file, d, map - d->nodes.start + 1, "a station needs a name");
+		st = yaml_bad(file, d, map - d->nodes.start + 1, "a station needs a name");
 	return st;
 }
 
@@ -216,20 +194,20 @@ static enum status read_element(const char *file, yaml_document_t *d, const char
 				struct lab *lab)
 {
 	yaml_node_t *e = yaml_document_get_node(d, node);
-	const char *v = scalar(d, node);
+	const char *v = yaml_text(d, node);
 
 	if (!strcmp(key, "routers")) {
 		if (!v || strlen(v) >= sizeof(lab->router[0]) || lab->nrouter == N(lab->router))
-			return bad(file, d, node, "a router is one line, as for `pwctl router add`");
+			return yaml_bad(file, d, node, "a router is one line, as for `pwctl router add`");
 		strcpy(lab->router[lab->nrouter++], v);
 		return ST_OK;
 	}
 	if (e->type != YAML_MAPPING_NODE)
-		return bad(file, d, node, "keys and values are needed here");
+		return yaml_bad(file, d, node, "keys and values are needed here");
 	if (!strcmp(key, "sans"))
-		return lab->nsan == N(lab->san) ? bad(file, d, node, "too many SANs") :
+		return lab->nsan == N(lab->san) ? yaml_bad(file, d, node, "too many SANs") :
 		       read_san(file, d, e, &lab->san[lab->nsan++]);
-	return lab->nst == MAX_STATIONS ? bad(file, d, node, "too many stations") :
+	return lab->nst == MAX_STATIONS ? yaml_bad(file, d, node, "too many stations") :
 	       read_station(file, d, e, &lab->st[lab->nst++]);
 }
 
@@ -243,21 +221,21 @@ static enum status read_document(const char *file, yaml_document_t *d, struct la
 	int k, m;
 
 	if (!root || root->type != YAML_MAPPING_NODE)
-		return bad(file, d, 1, "a lab has `lab`, `sans`, `routers` and `stations`");
+		return yaml_bad(file, d, 1, "a lab has `lab`, `sans`, `routers` and `stations`");
 	for (p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top; p++) {
-		key = scalar(d, p->key);
-		v = scalar(d, p->value);
+		key = yaml_text(d, p->key);
+		v = yaml_text(d, p->value);
 		list = yaml_document_get_node(d, p->value);
 		if (key && !strcmp(key, "lab")) {
 			if (!v || !good_name(v))
-				return bad(file, d, p->value, "a name has letters, digits and _ only");
+				return yaml_bad(file, d, p->value, "a name has letters, digits and _ only");
 			snprintf(lab->name, sizeof(lab->name), "%s", v);
 			continue;
 		}
 		if (!key || (strcmp(key, "sans") && strcmp(key, "routers") && strcmp(key, "stations")))
-			return bad(file, d, p->key, "unknown key '%s' in the lab", key ? key : "");
+			return yaml_bad(file, d, p->key, "unknown key '%s' in the lab", key ? key : "");
 		if (list->type != YAML_SEQUENCE_NODE)
-			return bad(file, d, p->value, "%s is not a list", key);
+			return yaml_bad(file, d, p->value, "%s is not a list", key);
 		for (i = list->data.sequence.items.start;
 		     !st && i < list->data.sequence.items.top; i++)
 			st = read_element(file, d, key, *i, lab);
@@ -265,11 +243,11 @@ static enum status read_document(const char *file, yaml_document_t *d, struct la
 			return st;
 	}
 	if (!lab->name[0] || !lab->nst)
-		return bad(file, d, 1, "a lab needs a name and stations");
+		return yaml_bad(file, d, 1, "a lab needs a name and stations");
 	for (k = 0; k < lab->nst; k++)
 		for (m = 0; m < k; m++)
 			if (!strcmp(lab->st[k].name, lab->st[m].name))
-				return bad(file, d, 1, "two stations are called '%s'",
+				return yaml_bad(file, d, 1, "two stations are called '%s'",
 					   lab->st[k].name);
 	return ST_OK;
 }

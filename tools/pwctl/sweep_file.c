@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The file of a sweep: YAML to lists of values, and the combinations of them. */
 #include <ctype.h>
-#include <stdarg.h>
-#include <yaml.h>
 
 #include "sweep.h"
+#include "yaml_node.h"
 
 const char *const sweep_engine_name[SWEEP_ENGINES] = { "fast", "rtl" };
 
@@ -12,25 +11,8 @@ const char *const sweep_engine_name[SWEEP_ENGINES] = { "fast", "rtl" };
 static const char *file_name;
 static yaml_document_t doc;
 
-static enum status __attribute__((format(printf, 2, 3))) bad(int node, const char *fmt, ...)
-{
-	yaml_node_t *n = yaml_document_get_node(&doc, node);
-	va_list ap;
-
-	fprintf(stderr, "pwctl: %s:%zu: ", file_name, n ? n->start_mark.line + 1 : 0);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return ST_USAGE;
-}
-
-static const char *scalar(int node)
-{
-	yaml_node_t *n = yaml_document_get_node(&doc, node);
-
-	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-}
+#define bad(node, ...) yaml_bad(file_name, &doc, node, __VA_ARGS__)
+#define scalar(node) yaml_text(&doc, node)
 
 /* Values ------------------------------------------------------------------------------- */
 
