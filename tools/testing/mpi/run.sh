@@ -20,12 +20,18 @@ OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/ua
 	"$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 
+# mpi ARGUMENT...: mpirun with a directory of its own; jobs that share one remove it while
+# others start
+mpi() {
+	OMPI_MCA_orte_tmpdir_base=$(mktemp -d -p "$tmp") timeout 300 mpirun "$@"
+}
+
 # run N PROGRAM ARGUMENT...: so many ranks
 run() {
 	local np=$1 prog=$2
 
 	shift 2
-	timeout 300 mpirun --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
+	mpi --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
 		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
@@ -138,12 +144,12 @@ PW_COLL=off ranks 2 20
 tap_ok "PW_COLL=off: none" grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(PW_COLL=off\)$' "$tmp/out"
 PW_SHM_RING='' PW_COLL=probe
 export PW_SHM_RING PW_COLL
-timeout 60 mpirun --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
+mpi --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
 tap_ok "no station: nothing on the ring, and why" \
 	grep -qE '^pwmpi: 0 of [0-9]+ collectives on the ring \(no station of ours here\)$' "$tmp/out"
 tap_is "and the results are right" "$(grep differ "$tmp/out")" "20 collectives, 0 differ"
 PW_COLL=force
-timeout 60 mpirun --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
+mpi --oversubscribe -np 2 -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/mpi_check" 20 >"$tmp/out" 2>&1
 tap_ok "forced, it is an error" grep -q '^pwmpi: PW_COLL=force, but no station of ours here' "$tmp/out"
 
 # exact sums, judged by rational numbers (tools/testing/user/exact_test.c has another judge)
@@ -177,6 +183,7 @@ cat >"$tmp/pwctl" <<-'END'
 END
 cat >"$tmp/mpirun" <<-'END'
 	#!/bin/bash
+	[ -d "$OMPI_MCA_orte_tmpdir_base" ] && echo "$OMPI_MCA_orte_tmpdir_base" >>"$DIRS"
 	while [ "$1" != plm_rsh_agent ]; do shift; done
 	read -ra agent <<<"$2"
 	[ ${#agent[-1]} -gt 1 ] || unset 'agent[-1]'
@@ -185,7 +192,10 @@ END
 chmod 755 "$tmp/pwctl" "$tmp/mpirun"
 for LAB in long a; do
 	: >"$tmp/log"
-	out=$(LAB=$LAB LOG=$tmp/log PATH=$tmp:$PATH "$top/tools/mpi/pwrun" true 2>&1)
+	out=$(LAB=$LAB LOG=$tmp/log DIRS=$tmp/dirs PATH=$tmp:$PATH "$top/tools/mpi/pwrun" true 2>&1)
 	tap_is "pwrun in lab $LAB" "$out $(tail -n 1 "$tmp/log")" "started exec $LAB/s1"
 done
+mapfile -t dirs <"$tmp/dirs"
+tap_is "each job has a directory of its own" "$(sort -u "$tmp/dirs" | wc -l)" 2
+tap_not "which goes with the job" ls -d "${dirs[@]}"
 tap_done
