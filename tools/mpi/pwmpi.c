@@ -514,21 +514,27 @@ static const char *start_leases(void)
 {
 	struct pwl_aton ask = { .op = PW_ATON_OP_OR };
 	uint32_t free, bits, regs;
+	const char *why = NULL;
 	struct pwl_result r;
 	int i, ok, bit = -1;
 
 	for (i = 0; i < TRIES; i++) {
+		/* another job ends, or gives back what it could not get at all stations */
+		if (i)
+			usleep(1000 << (i < 6 ? i : 6));
 		agree_free(MPI_COMM_WORLD, &free, &bits);
 		/* ranks that see the same choose the same */
 		regs = choose_regs(free);
+		why = "other jobs have all registers or group bits of the ring";
 		if (!regs || !bits)
-			return "other jobs have all registers or group bits of the ring";
+			continue;
 		bit = 31 - __builtin_clz(bits);
+		why = "the ranks are not on one ring, one per station";
 		if (lease_together(MPI_COMM_WORLD, regs, 1U << bit))
 			break;
 	}
 	if (i == TRIES)
-		return "the ranks are not on one ring, one per station";
+		return why;
 	set_group(&pw.world, MPI_COMM_WORLD, bit);
 	/* ranks on several rings have the same bit on each */
 	ask.dst = pw.world.region;
