@@ -253,6 +253,78 @@ TEST_F(fabric, far_arrivals)
 	EXPECT_EQ(32, pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON));
 }
 
+/* --- parameters ------------------------------------------------------------------ */
+
+TEST_F(fabric, parameters_by_netlink)
+{
+	/* credit ends 64 below ic-blocks, queue at 65534 / 16 */
+	static const struct {
+		int attr;
+		uint32_t by_default, set, wrong;
+	} param[] = {
+		{ PACKETWAY_A_SAN_DEPTH, 8, 3, 65 },
+		{ PACKETWAY_A_SAN_OG_BLOCKS, 1887, 2000, 1 },
+		{ PACKETWAY_A_SAN_IC_BLOCKS, 4096, 3000, 127 },
+		{ PACKETWAY_A_SAN_DESCS, 32, 7, 65536 },
+		{ PACKETWAY_A_SAN_CREDIT, 256, 100, 4033 },
+		{ PACKETWAY_A_SAN_RESEND, 400000, 5000, 0x80000000 },
+		{ PACKETWAY_A_SAN_QUEUE, 64, 9, 4096 },
+		{ PACKETWAY_A_SAN_GAP_LOCK, 0, 1000000, 1000001 },
+		{ PACKETWAY_A_SAN_GAP_INIT, 0, 2, 1000001 },
+		{ PACKETWAY_A_SAN_GAP_GET, 0, 3, 1000001 },
+		{ PACKETWAY_A_SAN_GAP_WORD, 0, 4, 1000001 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(param); i++) {
+		int attr = param[i].attr;
+
+		EXPECT_EQ(param[i].by_default, pw_gsan_get(&self->san, attr));
+		EXPECT_EQ(0, pw_gsan_set(&self->san, attr, param[i].set));
+		EXPECT_EQ(param[i].set, pw_gsan_get(&self->san, attr));
+		EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, attr, param[i].wrong));
+		EXPECT_EQ(param[i].set, pw_gsan_get(&self->san, attr)) {
+			TH_LOG("attribute %d: a refused value has changed it", attr);
+		}
+		EXPECT_EQ(0, pw_gsan_set(&self->san, attr, 0));
+	}
+	/* half a gigabyte of descriptors */
+	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_DESCS, 65535));
+	EXPECT_EQ(32, pw_gsan_get(&self->san, PACKETWAY_A_SAN_DESCS));
+	/* a value that another one makes wrong */
+	EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_CREDIT, 4032));
+	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_IC_BLOCKS, 4095));
+	EXPECT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_IC_BLOCKS, 4095,
+				  PACKETWAY_A_SAN_CREDIT, 4031));
+}
+
+/* the fabric has them: both ends of a message of 16 words idle before each word */
+TEST_F(fabric, parameters_of_the_fabric)
+{
+	struct ref_msg m = { .src = 0, .dst = 4, .len = 64, .route = -1 };
+	uint64_t cycle;
+	int engine;
+
+	for (engine = PACKETWAY_ENGINE_FAST; engine <= PACKETWAY_ENGINE_RTL; engine++) {
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_GAP_WORD, 3));
+		ASSERT_EQ(0, fresh_engine(&self->san, engine, true));
+		ASSERT_LT(0, offer(self->fd[0], &m, 1));
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
+		ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
+		EXPECT_EQ(902 + 2 * 3 * 16, cycle);
+		/* a change of a running fabric: what is inside arrives */
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 1));
+		ASSERT_LT(0, offer(self->fd[0], &m, 2));
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_GAP_WORD, 0));
+		ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
+		EXPECT_TRUE(intact(rx + 16, 2, m.len));
+		ASSERT_LT(0, offer(self->fd[0], &m, 3));
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
+		ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
+		EXPECT_EQ(902, cycle);
+	}
+}
+
 /* --- published figures ----------------------------------------------------------- */
 
 /* receiver of the i-th message: on another switch than the sender, as published */

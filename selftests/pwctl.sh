@@ -40,6 +40,17 @@ tap_is "san show, JSON" "$(pwctl -j san show 3 | jq -c '.[0] | [.id, .ports, .bi
 tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
 	"san 3: ports 9 bias 768 engine fast ring-engine rtl"
 tap_ok "san set" pwctl san set 3 ring-engine fast
+# parameters of the fabric: what pwmodel's table has for a device is a key here
+for p in $(pwmodel fabric --help | awk '$1 ~ /^--/ && NF == 5 && $5 != "-" && $1 != "--k" { print substr($1, 3) }'); do
+	case $p in ic-blocks) v=200 ;; *) v=20 ;; esac
+	tap_ok "san set $p" pwctl san set 3 "$p" $v
+	tap_is "san show has $p" "$(pwctl -j san show 3 | jq ".[0][\"$p\"]")" $v
+done
+case $PW_KERNEL in
+6.1) sentence="The value is out of its range" ;;
+*) sentence="depth: 1 to 64 cells beside the other sizes" ;;
+esac
+tap_is "a parameter out of its range" "$(says pwctl san set 3 depth 65)" "pwctl: san: $sentence"
 tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
 tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big
 tap_is "san del while in use" "$(says pwctl san del 3)" \

@@ -108,6 +108,12 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 #define pw_assign_str(dst, src) __assign_str(dst)
 #endif
 
+/* a message has no room for numbers there: the attribute that it points to has to do */
+#ifndef PW_HAS_ERR_MSG_ATTR_FMT
+#define NL_SET_ERR_MSG_ATTR_FMT(extack, attr, fmt, ...)	\
+	NL_SET_ERR_MSG_ATTR(extack, attr, "The value is out of its range")
+#endif
+
 #ifndef PW_HAS_HRTIMER_SETUP
 static inline void hrtimer_setup(struct hrtimer *timer,
 				 enum hrtimer_restart (*function)(struct hrtimer *),

@@ -19,6 +19,20 @@ struct object {
 
 #define ENGINES "none|fast|rtl"
 
+/* parameters of the fabric: core/fabric/fabric_param.c has their names and ranges */
+#define SAN_PARAMS \
+	{ "depth", "CELLS", W_U32, PACKETWAY_A_SAN_DEPTH }, \
+	{ "og-blocks", "CELLS", W_U32, PACKETWAY_A_SAN_OG_BLOCKS }, \
+	{ "ic-blocks", "CELLS", W_U32, PACKETWAY_A_SAN_IC_BLOCKS }, \
+	{ "descs", "N", W_U32, PACKETWAY_A_SAN_DESCS }, \
+	{ "credit", "CELLS", W_U32, PACKETWAY_A_SAN_CREDIT }, \
+	{ "resend", "CYCLES", W_U32, PACKETWAY_A_SAN_RESEND }, \
+	{ "queue", "N", W_U32, PACKETWAY_A_SAN_QUEUE }, \
+	{ "gap-lock", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_LOCK }, \
+	{ "gap-init", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_INIT }, \
+	{ "gap-get", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_GET }, \
+	{ "gap-word", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_WORD }
+
 static const struct word san_fields[] = {
 	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },
 	{ "ports", "N", W_U32, PACKETWAY_A_SAN_PORTS },
@@ -28,6 +42,7 @@ static const struct word san_fields[] = {
 	{ "rate", "N", W_U64, PACKETWAY_A_SAN_RATE },
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL },
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
+	SAN_PARAMS,
 	{ "stations", "N", W_U32, PACKETWAY_A_SAN_STATIONS },
 	{ "time", "N", W_U64, PACKETWAY_A_SAN_TIME },
 	{ "phc", "N", W_U32, PACKETWAY_A_SAN_PHC },
@@ -391,8 +406,8 @@ const struct word poets_which[] = {
 
 static const struct word san_which[] = { SAN_ID(0), {} };
 static const struct word san_one[] = { SAN_ID(WORD_NEEDED), {} };
-static const struct word san_new[] = { SAN_ID(WORD_NEEDED), SAN_SHAPE, SAN_ENGINES, {} };
-static const struct word san_settings[] = { SAN_ID(WORD_NEEDED), SAN_ENGINES, {} };
+static const struct word san_new[] = { SAN_ID(WORD_NEEDED), SAN_SHAPE, SAN_ENGINES, SAN_PARAMS, {} };
+static const struct word san_settings[] = { SAN_ID(WORD_NEEDED), SAN_ENGINES, SAN_PARAMS, {} };
 
 const struct verb san_verbs[] = {
 	{ "show", san_show, 0, san_which, "all SANs of the namespace, or one" },

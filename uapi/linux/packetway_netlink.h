@@ -89,6 +89,21 @@ enum packetway_engine {
  * PACKETWAY_A_SAN_FROZEN	u32	1: the fabric collects frames and does not run
  * PACKETWAY_A_SAN_TIME		u64	reply only: virtual time in nanoseconds
  * PACKETWAY_A_SAN_PHC		u32	reply only: number of its PTP clock, if it has one
+ *
+ * Sizes and times of the fabric, u32 each. 0 takes the default; a change starts a new fabric,
+ * and frames under way in the old one are delivered at once. A value that the others do not
+ * allow is refused with its name and range.
+ * PACKETWAY_A_SAN_DEPTH	u32	cells in a queue of a switch
+ * PACKETWAY_A_SAN_OG_BLOCKS	u32	blocks of a port's send buffer
+ * PACKETWAY_A_SAN_IC_BLOCKS	u32	blocks of a port's receive buffer
+ * PACKETWAY_A_SAN_DESCS	u32	message descriptors of a port for each source
+ * PACKETWAY_A_SAN_CREDIT	u32	cells on their way to a port
+ * PACKETWAY_A_SAN_RESEND	u32	cycles until a cell is sent again
+ * PACKETWAY_A_SAN_QUEUE	u32	messages of a port, waiting or on their way
+ * PACKETWAY_A_SAN_GAP_LOCK	u32	idle cycles of a sender before init-send
+ * PACKETWAY_A_SAN_GAP_INIT	u32	idle cycles of a sender after it
+ * PACKETWAY_A_SAN_GAP_GET	u32	idle cycles of a receiver before its first get
+ * PACKETWAY_A_SAN_GAP_WORD	u32	idle cycles of a process before every word
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -105,6 +120,17 @@ enum {
 	PACKETWAY_A_SAN_TIME,
 	PACKETWAY_A_SAN_PHC,
 	PACKETWAY_A_SAN_PAD,
+	PACKETWAY_A_SAN_DEPTH,
+	PACKETWAY_A_SAN_OG_BLOCKS,
+	PACKETWAY_A_SAN_IC_BLOCKS,
+	PACKETWAY_A_SAN_DESCS,
+	PACKETWAY_A_SAN_CREDIT,
+	PACKETWAY_A_SAN_RESEND,
+	PACKETWAY_A_SAN_QUEUE,
+	PACKETWAY_A_SAN_GAP_LOCK,
+	PACKETWAY_A_SAN_GAP_INIT,
+	PACKETWAY_A_SAN_GAP_GET,
+	PACKETWAY_A_SAN_GAP_WORD,
 
 	__PACKETWAY_A_SAN_MAX
 };

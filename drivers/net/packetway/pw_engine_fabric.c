@@ -642,13 +642,12 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 				       const struct pw_engine_ops *ops,
 				       struct netlink_ext_ack *extack)
 {
-	struct pw_fabric_params params = {
-		.k = san->radix,
-		.flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST),
-	};
+	struct pw_fabric_params params = san->fabric.params;
 	struct pw_fab *fab;
 	u32 i;
 
+	if (!rtl)
+		params.flags |= PW_FABRIC_F_FAST;
 	if (pw_fabric_check(&params)) {
 		NL_SET_ERR_MSG(extack, "The fabric has no such size");
 		return ERR_PTR(-EINVAL);

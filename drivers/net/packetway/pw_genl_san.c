@@ -3,6 +3,7 @@
 #include <linux/rtnetlink.h>
 #include <net/sock.h>
 
+#include "fabric/fabric_param.h"
 #include "pw_genl.h"
 #include "pw_priv.h"
 
@@ -15,6 +16,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_RATE] = { .type = NLA_U64 },
 	[PACKETWAY_A_SAN_REAL] = NLA_POLICY_MAX(NLA_U32, 1),
 	[PACKETWAY_A_SAN_FROZEN] = NLA_POLICY_MAX(NLA_U32, 1),
+	[PACKETWAY_A_SAN_DEPTH ... PACKETWAY_A_SAN_GAP_WORD] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -24,6 +26,88 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_PINNED] = { .type = NLA_REJECT,
 				     .reject_message = "The pinned flag is reply only" },
 };
+
+/* most memory of one fabric; the largest one with default sizes takes 87 MiB */
+#define PW_SAN_FABRIC_MEM	(128 << 20)
+
+/* attributes that set a parameter of the fabric, and where its value lies */
+static const struct {
+	u32 attr;
+	size_t at;
+} pw_san_param[] = {
+	{ PACKETWAY_A_SAN_DEPTH, offsetof(struct pw_fabric_params, depth) },
+	{ PACKETWAY_A_SAN_OG_BLOCKS, offsetof(struct pw_fabric_params, og_blocks) },
+	{ PACKETWAY_A_SAN_IC_BLOCKS, offsetof(struct pw_fabric_params, ic_blocks) },
+	{ PACKETWAY_A_SAN_DESCS, offsetof(struct pw_fabric_params, descs) },
+	{ PACKETWAY_A_SAN_CREDIT, offsetof(struct pw_fabric_params, credit) },
+	{ PACKETWAY_A_SAN_RESEND, offsetof(struct pw_fabric_params, resend) },
+	{ PACKETWAY_A_SAN_QUEUE, offsetof(struct pw_fabric_params, queue) },
+	{ PACKETWAY_A_SAN_GAP_LOCK, offsetof(struct pw_fabric_params, gap_lock) },
+	{ PACKETWAY_A_SAN_GAP_INIT, offsetof(struct pw_fabric_params, gap_init) },
+	{ PACKETWAY_A_SAN_GAP_GET, offsetof(struct pw_fabric_params, gap_get) },
+	{ PACKETWAY_A_SAN_GAP_WORD, offsetof(struct pw_fabric_params, gap_word) },
+};
+
+static const struct pw_fabric_param *pw_san_param_at(size_t at)
+{
+	u32 i;
+
+	for (i = 0; i < pw_fabric_param_num; i++)
+		if (pw_fabric_param[i].at == at)
+			return &pw_fabric_param[i];
+	return NULL;
+}
+
+/* which attribute of a request asks for a parameter; NULL: another one made it wrong */
+static const struct nlattr *pw_san_param_attr(struct nlattr **tb, const struct pw_fabric_param *d)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++)
+		if (pw_san_param[i].at == d->at)
+			return tb[pw_san_param[i].attr];
+	return NULL;
+}
+
+/* @p with what a request changes; what it may not be is refused with name and range */
+static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
+			 struct netlink_ext_ack *extack)
+{
+	const struct pw_fabric_param *d;
+	u32 i, lo, hi;
+
+	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++) {
+		d = pw_san_param_at(pw_san_param[i].at);
+		if (d && tb[pw_san_param[i].attr])
+			pw_fabric_param_set(p, d, nla_get_u32(tb[pw_san_param[i].attr]));
+	}
+	d = pw_fabric_param_wrong(p);
+	if (d) {
+		pw_fabric_param_range(p, d, &lo, &hi);
+		NL_SET_ERR_MSG_ATTR_FMT(extack, pw_san_param_attr(tb, d),
+					"%s: %u to %u %s beside the other sizes", d->name, lo, hi,
+					d->unit);
+		return -ERANGE;
+	}
+	if (pw_fabric_size(p) > PW_SAN_FABRIC_MEM) {
+		NL_SET_ERR_MSG(extack, "A fabric of these sizes needs more than 128 MiB");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int pw_san_put_params(struct sk_buff *msg, const struct pw_fabric_params *p)
+{
+	const struct pw_fabric_param *d;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++) {
+		d = pw_san_param_at(pw_san_param[i].at);
+		if (d && nla_put_u32(msg, pw_san_param[i].attr, pw_fabric_param_get(p, d)))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
 
 static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 seq,
 		       int flags, u8 cmd)
@@ -50,6 +134,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
+	    pw_san_put_params(msg, &san->fabric.params) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_engine_time(san),
 			      PACKETWAY_A_SAN_PAD) ||
 	    (pw_ptp_index(san->ptp) >= 0 &&
@@ -185,6 +270,11 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 	rtnl_unlock();
 	if (err)
 		return err;
+	conf.params.k = int_sqrt(conf.nports);
+	conf.params.flags = PW_FABRIC_F_DEVICE;
+	err = pw_san_params(tb, &conf.params, info->extack);
+	if (err)
+		return err;
 	san = pw_san_make(net, &conf, info->extack);
 	if (IS_ERR(san))
 		return PTR_ERR(san);
@@ -203,7 +293,9 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct pw_fabric_params params;
 	struct pw_san *san;
+	u32 engine;
 	int err;
 
 	err = pw_san_parse(info, tb);
@@ -216,6 +308,10 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(san);
 		goto out;
 	}
+	params = san->fabric.params;
+	err = pw_san_params(tb, &params, info->extack);
+	if (err)
+		goto out;
 	if ((tb[PACKETWAY_A_SAN_PORTS] &&
 	     nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]) != san->nports) ||
 	    (tb[PACKETWAY_A_SAN_BIAS] && nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]) != san->bias)) {
@@ -229,9 +325,9 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 		if (err)
 			goto out;
 	}
-	if (tb[PACKETWAY_A_SAN_ENGINE])
-		err = pw_san_set_engine(san, nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]),
-					info->extack);
+	engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
+					      pw_san_engine(san);
+	err = pw_san_set_engine(san, engine, &params, info->extack);
 	if (!err && tb[PACKETWAY_A_SAN_RING_ENGINE])
 		err = pw_aton_set_engine(san->aton,
 					 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]),

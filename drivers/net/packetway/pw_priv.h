@@ -66,6 +66,7 @@
 #include <packetway/stats.h>
 
 #include "eep.h"
+#include "fabric/fabric.h"
 #include "pw_aton.h"
 #include "pw_esp.h"
 #include "pw_limits.h"
@@ -155,6 +156,7 @@ struct pw_fabric_conf {
 	bool real;		/* paced to that rate, else virtual time */
 	bool frozen;		/* collects frames and does not run */
 	struct pw_fab_fault fault;
+	struct pw_fabric_params params;	/* of the next engine; RTNL */
 };
 
 struct pw_san {
@@ -307,6 +309,7 @@ struct pw_san_config {
 	u32 ring_engine;	/* likewise, of the ring */
 	u64 rate;		/* of the fabric's links */
 	bool real;		/* paced to it */
+	struct pw_fabric_params params;
 };
 
 /* a running engine; its own state lies around this */
@@ -405,7 +408,8 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 void pw_san_free(struct pw_san *san);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 u32 pw_san_engine(const struct pw_san *san);
-int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
+int pw_san_set_engine(struct pw_san *san, u32 engine, const struct pw_fabric_params *params,
+		      struct netlink_ext_ack *extack);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 

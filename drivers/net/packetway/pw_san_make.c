@@ -34,24 +34,31 @@ u32 pw_san_engine(const struct pw_san *san)
 }
 
 /**
- * pw_san_set_engine - run a SAN's fabric by another engine from now on
+ * pw_san_set_engine - run a SAN's fabric by another engine, or a fabric of other sizes
  * @san: the SAN; under RTNL
  * @engine: enum packetway_engine
+ * @params: sizes that the fabric can have
  * @extack: where a refusal is explained
  *
  * Frames under way in the old engine are delivered at once.
  *
  * Return: 0 or a negative errno; then nothing has changed.
  */
-int pw_san_set_engine(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
+int pw_san_set_engine(struct pw_san *san, u32 engine, const struct pw_fabric_params *params,
+		      struct netlink_ext_ack *extack)
 {
+	const struct pw_fabric_params was = san->fabric.params;
 	struct pw_engine *new, *old;
 
-	if (engine == pw_san_engine(san))
+	san->fabric.params = *params;
+	if (engine == pw_san_engine(san) &&
+	    (engine == PACKETWAY_ENGINE_NONE || !memcmp(params, &was, sizeof(was))))
 		return 0;
 	new = pw_engine_create(san, engine, extack);
-	if (IS_ERR(new))
+	if (IS_ERR(new)) {
+		san->fabric.params = was;
 		return PTR_ERR(new);
+	}
 	old = rtnl_dereference(san->engine);
 	rcu_assign_pointer(san->engine, new);
 	synchronize_net();
@@ -171,6 +178,9 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->users = 1;
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
+	san->fabric.params = conf->params;
+	san->fabric.params.k = san->radix;
+	san->fabric.params.flags = PW_FABRIC_F_DEVICE;
 	INIT_RCU_WORK(&san->gone, pw_san_gone);
 	pw_rrp_san_init(san);
 

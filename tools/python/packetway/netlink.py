@@ -289,7 +289,8 @@ class Netlink:
         return cast(Attrs, (self.do("san-get", {"san": {"id": ident}}) or {})["san"])
 
     def san_add(self, ident: int, **settings: Any) -> None:
-        """Make a SAN; settings: ports, bias, engine, ring_engine, rate, real, frozen."""
+        """Make a SAN; settings: ports, bias, engine, ring_engine, rate, real, frozen, and
+        parameters of the fabric: depth, og_blocks, ..., gap_word."""
         self.do("san-new", {"san": {"id": ident, **_dashes(settings)}})
 
     def san_set(self, ident: int, **settings: Any) -> None:
