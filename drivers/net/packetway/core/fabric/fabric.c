@@ -592,6 +592,57 @@ u64 pw_fabric_next(struct pw_fabric *f)
 
 /* ---- messages in, messages given up ---- */
 
+/* ports, cells and acknowledgments of a message; an error if the fabric can never carry it */
+static inline int plan_message(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst,
+			       int route, u32 len)
+{
+	u32 own;
+
+	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || route >= (int)f->p.k ||
+	    route < PW_FABRIC_AUTO)
+		return -EINVAL;
+	if (len > PW_FABRIC_MAX_LEN)
+		return -EMSGSIZE;
+	m->src = src;
+	m->dst = dst;
+	m->route = route;
+	m->len = len;
+	m->cells = pw_cell_count(len);
+	m->acks = m->cells;
+	m->need = 1;
+	if (dst == PW_FABRIC_ALL) {
+		m->acks = min(m->cells * f->ports, f->window);
+		m->need = f->ports;
+	}
+	if (m->cells > f->p.og_blocks || m->cells > f->p.ic_blocks)
+		return -EMSGSIZE;
+	/* the sender needs most if it is one of the receivers */
+	own = goes_to(f, m, src) ? m->cells : 0;
+	return pw_fabric_device(f) && m->acks + own > f->cap ? -EMSGSIZE : 0;
+}
+
+/* append message @i to the queue of its sender */
+static inline void queue_message(struct pw_fabric *f, u16 i)
+{
+	struct fmsg *m = &f->msg[i];
+	struct fport *p = &f->port[m->src];
+
+	m->next = NONE;
+	m->prev = p->q_tail;
+	if (p->q_tail == NONE)
+		p->q_head = i;
+	else
+		f->msg[p->q_tail].next = i;
+	p->q_tail = i;
+	if (p->q_wait == NONE)
+		p->q_wait = i;
+	p->q_num++;
+	f->nmsgs++;
+	f->last_src = m->src;
+	f->stats.sent++;
+	pw_fabric_want_look(f, m->src);
+}
+
 /**
  * pw_fabric_send() - hand over a message
  * @f: fabric
@@ -609,29 +660,15 @@ u64 pw_fabric_next(struct pw_fabric *f)
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data)
 {
+	struct fmsg *m, plan = {};
 	struct fport *p;
-	struct fmsg *m, probe;
-	u32 i;
+	int err;
+	u16 i;
 
-	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || route >= (int)f->p.k ||
-	    route < PW_FABRIC_AUTO)
-		return -EINVAL;
+	err = plan_message(f, &plan, src, dst, route, len);
+	if (err)
+		return err;
 	p = &f->port[src];
-	memset(&probe, 0, sizeof(probe));
-	probe.src = src;
-	probe.dst = dst;
-	if (len > PW_FABRIC_MAX_LEN)
-		return -EMSGSIZE;
-	probe.cells = pw_cell_count(len);
-	probe.acks = probe.cells;
-	if (dst == PW_FABRIC_ALL)
-		probe.acks = min(probe.cells * f->ports, f->window);
-	if (probe.cells > f->p.og_blocks || probe.cells > f->p.ic_blocks)
-		return -EMSGSIZE;
-	/* the sender needs most if it is one of the receivers */
-	if (pw_fabric_device(f) &&
-	    probe.acks + (goes_to(f, &probe, src) ? probe.cells : 0) > f->cap)
-		return -EMSGSIZE;
 	if (p->q_num >= f->p.queue || f->msg_free == NONE) {
 		p->full = true;
 		f->stats.busy++;
@@ -642,29 +679,13 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 	i = f->msg_free;
 	m = &f->msg[i];
 	f->msg_free = m->next;
-	probe.gen = m->gen + 1;
-	*m = probe;
+	plan.gen = m->gen + 1;
+	*m = plan;
 	m->used = true;
 	m->id = (u32)m->gen << 16 | i;
 	m->cookie = cookie;
 	m->data = data;
-	m->len = len;
-	m->route = route;
-	m->need = dst == PW_FABRIC_ALL ? f->ports : 1;
-	m->next = NONE;
-	m->prev = p->q_tail;
-	if (p->q_tail == NONE)
-		p->q_head = i;
-	else
-		f->msg[p->q_tail].next = i;
-	p->q_tail = i;
-	if (p->q_wait == NONE)
-		p->q_wait = i;
-	p->q_num++;
-	f->nmsgs++;
-	f->last_src = src;
-	f->stats.sent++;
-	pw_fabric_want_look(f, src);
+	queue_message(f, i);
 	return 0;
 }
 

@@ -208,19 +208,14 @@ static void bitsum(u64 *plane, u64 x)
 	}
 }
 
-/* @count operands of interfaces that take part, in ring order */
-static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+/* ADD, AND, OR: Variable-1 takes in @count operands */
+static inline void fold(struct pw_ring_packet *pkt, const u64 *x, u32 count)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
-	struct pw_ring_cmd *cmd = pkt->cmd;
-	u64 flip = sign_flip(cmd);
 	u64 v = pkt->v1;
-	u64 n = pkt->v2;
 	u64 over = 0;
-	u32 last = count;
 	u32 i;
 
-	switch (cmd->op) {
+	switch (pkt->cmd->op) {
 	case PW_ATON_ADD:
 		for (i = 0; i < count; i++) {
 			v += x[i];
@@ -237,20 +232,47 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 		for (i = 0; i < count; i++)
 			v |= x[i];
 		break;
-	case PW_ATON_MAX:
+	}
+	pkt->v1 = v;
+}
+
+/*
+ * MAX, MIN: Variable-1 becomes the extreme of itself and @count operands. Returns the index
+ * of the last operand that has this value, @count if Variable-1 stays the extreme.
+ */
+static inline u32 extreme(struct pw_ring_packet *pkt, const u64 *x, u32 count)
+{
+	u64 flip = sign_flip(pkt->cmd);
+	u64 v = pkt->v1;
+	u32 last = count;
+	u32 i;
+
+	if (pkt->cmd->op == PW_ATON_MAX) {
 		for (i = 0; i < count; i++)
 			if ((x[i] ^ flip) >= (v ^ flip)) {
 				v = x[i];
 				last = i;
 			}
-		break;
-	case PW_ATON_MIN:
+	} else {
 		for (i = 0; i < count; i++)
 			if ((x[i] ^ flip) <= (v ^ flip)) {
 				v = x[i];
 				last = i;
 			}
-		break;
+	}
+	pkt->v1 = v;
+	return last;
+}
+
+/* COUNT_EQ, COUNT_LT, COUNT_LE: how many operands have the relation to Variable-1 */
+static inline u64 count_hits(const struct pw_ring_packet *pkt, const u64 *x, u32 count)
+{
+	u64 flip = sign_flip(pkt->cmd);
+	u64 v = pkt->v1;
+	u64 n = 0;
+	u32 i;
+
+	switch (pkt->cmd->op) {
 	case PW_ATON_COUNT_EQ:
 		for (i = 0; i < count; i++)
 			n += v == x[i];
@@ -263,11 +285,51 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 		for (i = 0; i < count; i++)
 			n += (v ^ flip) <= (x[i] ^ flip);
 		break;
+	}
+	return n;
+}
+
+/* SORT: append @count operands to the result, which is sorted at the end */
+static inline void append(struct pw_ring *ring, const u64 *x, u32 count)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_cmd *cmd = pkt->cmd;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (pkt->counter + i < cmd->room)
+			cmd->out[pkt->counter + i] = x[i];
+	ring->fast.extra += count;
+}
+
+/*
+ * @count operands of interfaces that take part, in ring order: those of the interfaces
+ * from @base on, or of the interfaces @base + @pos[0], @base + @pos[1], ...
+ */
+static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	u32 i;
+
+	switch (pkt->cmd->op) {
+	case PW_ATON_ADD:
+	case PW_ATON_AND:
+	case PW_ATON_OR:
+		fold(pkt, x, count);
+		break;
+	case PW_ATON_MAX:
+	case PW_ATON_MIN:
+		i = extreme(pkt, x, count);
+		if (i < count)
+			pkt->v2 = pw_ring_id(ring, base + (pos ? pos[i] : i));
+		break;
+	case PW_ATON_COUNT_EQ:
+	case PW_ATON_COUNT_LT:
+	case PW_ATON_COUNT_LE:
+		pkt->v2 += count_hits(pkt, x, count);
+		break;
 	case PW_ATON_SORT:
-		for (i = 0; i < count; i++)
-			if (pkt->counter + i < cmd->room)
-				cmd->out[pkt->counter + i] = x[i];
-		ring->fast.extra += count;
+		append(ring, x, count);
 		break;
 	case PW_ATON_BITSUM:
 		for (i = 0; i < count; i++)
@@ -276,13 +338,8 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 	case PW_ATON_TREE:
 		for (i = 0; i < count; i++)
 			tree_leaf(ring, pkt->counter + 1 + i, x[i]);
-		v = pkt->v1;
 		break;
 	}
-	if (last < count)
-		n = pw_ring_id(ring, base + (pos ? pos[last] : last));
-	pkt->v1 = v;
-	pkt->v2 = n;
 	pkt->counter += count;
 	pkt->trailer |= PW_TRL_RECOGNISED;
 }

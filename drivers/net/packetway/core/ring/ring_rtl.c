@@ -361,74 +361,101 @@ static void keep_result(struct pw_ring *ring, struct pw_rtl_if *st)
 	}
 }
 
+/* TeSet starts anew: operand and stream are equal so far */
+static inline void compare_anew(struct pw_rtl_if *st)
+{
+	st->gt = false;
+	st->lt = false;
+}
+
+/* the control field is complete: an interface that cannot execute it relays the packet */
+static inline void control_done(struct pw_rtl_if *st)
+{
+	st->control = st->value;
+	if (st->mode != REPEAT)
+		return;
+	st->at.op = pw_aton_opcode(st->control);
+	if (!pw_aton_control_ok(st->control))
+		st->frame = FRAME_RELAY;
+}
+
+/* the destination is complete: an interface in the region fetches its operand */
+static inline void dst_done(struct pw_ring *ring, u32 i)
+{
+	struct pw_rtl_if *st = &ring->rtl.ifs[i];
+	u32 reg = (st->control & PW_CTL_REG) >> 6;
+
+	if (!st->mine || st->at.op == PW_ATON_PASSIVE)
+		return;
+	st->mine = pw_ring_has(ring, i, reg);
+	if (st->mine)
+		st->x = pw_ring_fetch(ring, i, reg);
+}
+
+/* the Counter is complete: heights of a TREE, shift register of a SORT */
+static inline void counter_done(struct pw_rtl_if *st)
+{
+	st->count = st->value;
+	st->at.repeat = st->value;
+	st->carry = false;
+	compare_anew(st);
+	if (!st->mine)
+		return;
+	st->depth = __ffs64(st->value + 1);
+	if (st->at.op == PW_ATON_SORT) {
+		st->inserting = true;
+		st->sr0 = st->x;
+		st->sr1 = 0;
+		st->sr_crc = 0;
+	}
+}
+
+/* Variable-1 is complete: a sum may overflow, a count's hit is carried into Variable-2 */
+static inline void v1_done(struct pw_rtl_if *st)
+{
+	if (st->at.op == PW_ATON_ADD)
+		st->overflow |= st->carry;
+	st->carry = (st->at.op == PW_ATON_COUNT_EQ && !st->gt && !st->lt) ||
+		    (st->at.op == PW_ATON_COUNT_LT && st->gt) ||
+		    (st->at.op == PW_ATON_COUNT_LE && !st->lt);
+}
+
 /* a field of a passing packet is complete: what follows from it */
 static void field_done(struct pw_ring *ring, u32 i)
 {
 	struct pw_rtl_if *st = &ring->rtl.ifs[i];
-	bool sender = st->mode != REPEAT;
-	u32 reg;
 
-	if (sender)
+	if (st->mode != REPEAT)
 		keep_result(ring, st);
 	switch (st->at.field) {
 	case PW_FLD_CONTROL:
-		st->control = st->value;
-		if (sender)
-			break;
-		st->at.op = pw_aton_opcode(st->control);
-		if (!pw_aton_control_ok(st->control))
-			st->frame = FRAME_RELAY;
+		control_done(st);
 		break;
 	case PW_FLD_DST:
-		if (!st->mine || st->at.op == PW_ATON_PASSIVE)
-			break;
-		reg = (st->control & PW_CTL_REG) >> 6;
-		st->mine = pw_ring_has(ring, i, reg);
-		if (st->mine)
-			st->x = pw_ring_fetch(ring, i, reg);
+		dst_done(ring, i);
 		break;
 	case PW_FLD_SRC:
 		/* a carry into the Counter: one more takes part */
 		st->carry = st->mine && st->at.op != PW_ATON_PASSIVE;
 		break;
 	case PW_FLD_COUNTER:
-		st->count = st->value;
-		st->at.repeat = st->value;
-		st->carry = false;
-		st->gt = false;
-		st->lt = false;
-		if (!st->mine)
-			break;
-		st->depth = __ffs64(st->value + 1);
-		if (st->at.op == PW_ATON_SORT) {
-			st->inserting = true;
-			st->sr0 = st->x;
-			st->sr1 = 0;
-			st->sr_crc = 0;
-		}
+		counter_done(st);
 		break;
 	case PW_FLD_V1:
-		if (st->at.op == PW_ATON_ADD)
-			st->overflow |= st->carry;
-		/* a count's hit is carried into Variable-2 */
-		st->carry = (st->at.op == PW_ATON_COUNT_EQ && !st->gt && !st->lt) ||
-			    (st->at.op == PW_ATON_COUNT_LT && st->gt) ||
-			    (st->at.op == PW_ATON_COUNT_LE && !st->lt);
+		v1_done(st);
 		break;
 	case PW_FLD_OPERAND:
-		st->gt = false;
-		st->lt = false;
+		compare_anew(st);
 		break;
 	case PW_FLD_HEIGHTS:
-		if (!sender)
+		if (st->mode == REPEAT)
 			st->at.heights = st->value;
 		break;
 	case PW_FLD_TREE_OP:
 		st->at.tree_op = st->value;
 		st->next_x = 0;
 		st->carry = false;
-		st->gt = false;
-		st->lt = false;
+		compare_anew(st);
 		break;
 	case PW_FLD_LEVEL:
 		if (st->mine && st->at.index < st->depth) {
