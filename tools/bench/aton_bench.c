@@ -29,7 +29,7 @@ static noinline u64 loop(const u64 *x, u32 n)
 	return sum;
 }
 
-static struct pw_ring *make(int engine, u32 n, struct pw_ring_port *port, void **mem)
+static struct pw_ring *make(int engine, u32 n, struct pw_ring_sender *port, void **mem)
 {
 	struct pw_ring_params p = { .engine = engine, .nregs = 1, .capacity = n };
 	struct pw_ring *ring;
@@ -51,7 +51,7 @@ static struct pw_ring *make(int engine, u32 n, struct pw_ring_port *port, void *
 static double command(int engine, int op, u32 n, u32 times)
 {
 	struct pw_ring_cmd cmd = { .op = op, .dst = PW_ATON_RING };
-	struct pw_ring_port port;
+	struct pw_ring_sender port;
 	struct pw_ring *ring;
 	double t;
 	void *mem;
@@ -86,7 +86,7 @@ static double best(int engine, int op, u32 n, u32 times)
 
 static double plain(u32 n, u32 times)
 {
-	struct pw_ring_port port;
+	struct pw_ring_sender port;
 	struct pw_ring *ring;
 	volatile u64 sink;
 	double t, min = 1e30;

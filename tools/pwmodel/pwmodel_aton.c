@@ -129,7 +129,7 @@ int pwm_aton(int argc, char **argv)
 	};
 	const char *comparand = NULL, *ops = NULL;
 	struct pw_ring_fault flip = { .kind = PW_FAULT_FLIP };
-	struct pw_ring_port port = { 0 };
+	struct pw_ring_sender port = { 0 };
 	struct pw_ring_cmd cmd = { 0 };
 	bool is_signed = false, flipped = false;
 	u32 parts[PW_ATON_PARTS], n = 0, i;
@@ -173,7 +173,7 @@ int pwm_aton(int argc, char **argv)
 				pwm_fail("flip: not of the form HOP:BIT");
 			*colon = 0;
 			bits = pwm_u64(optarg, "flip hop");
-			if (bits >= PW_ATON_MAX_IFACES)
+			if (bits >= PW_ATON_MAX_INTERFACES)
 				pwm_fail("flip hop: no such hop");
 			flip.hop = bits;
 			flip.bit = pwm_u64(colon + 1, "flip bit");
@@ -200,8 +200,8 @@ int pwm_aton(int argc, char **argv)
 	n = nwords - 1;
 	if (!n)
 		pwm_fail("operands: none given");
-	if (n > PW_ATON_MAX_IFACES)
-		pwm_fail("operands: more than %u", PW_ATON_MAX_IFACES);
+	if (n > PW_ATON_MAX_INTERFACES)
+		pwm_fail("operands: more than %u", PW_ATON_MAX_INTERFACES);
 	if (comparand && (op < PW_ATON_COUNT_EQ || op > PW_ATON_COUNT_LE))
 		pwm_fail("comparand: only a count takes one");
 	if (ops && op != PW_ATON_TREE)

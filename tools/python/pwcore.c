@@ -50,13 +50,13 @@ int pwc_ring_run(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted)
 					 .nregs = 1, .capacity = n,
 					 .propagation = c->propagation };
 	u32 parts[PW_ATON_PARTS], i;
-	struct pw_ring_port port = { 0 };
+	struct pw_ring_sender port = { 0 };
 	struct pw_ring_cmd cmd = { 0 };
 	struct pw_ring *ring;
 	void *mem;
 	int err;
 
-	if (!n || n > PW_ATON_MAX_IFACES || c->heights > PW_ATON_HEIGHTS ||
+	if (!n || n > PW_ATON_MAX_INTERFACES || c->heights > PW_ATON_HEIGHTS ||
 	    c->heights > sizeof(c->ops) || c->propagation > 1u << 16)
 		return -EINVAL;
 	mem = malloc(pw_ring_size(&params));

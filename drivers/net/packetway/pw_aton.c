@@ -57,7 +57,7 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 {
 	/* a bit time of all interfaces is the least that rtl can step */
 	if (aton->params.engine == PW_RING_RTL)
-		return max(PW_ATON_RTL_STEPS, pw_ring_ifaces(aton->ring) + PACKETWAY_PORTS_MAX);
+		return max(PW_ATON_RTL_STEPS, pw_ring_interfaces(aton->ring) + PACKETWAY_PORTS_MAX);
 	return PW_ATON_FAST_STEPS;
 }
 
@@ -116,7 +116,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 		page = page_address(aif->results);
 		trace_pw_aton_command(aton->san, cmd, time);
 		if (cmd->ring_bits)
-			trace_pw_token(aton->san, cmd->iface, time - cmd->ring_bits, time,
+			trace_pw_token(aton->san, cmd->interface, time - cmd->ring_bits, time,
 				       pw_ring_stats(aton->ring)->tokens_lost);
 		if (cmd->standing) {
 			bool changed = pw_aton_standing_changed(&page->standing, cmd);
@@ -263,7 +263,7 @@ static void pw_aton_registers(struct pw_aton *aton, struct pw_aton_interface *ai
 	const struct packetway_aton_operands *op = page_address(aif->operands);
 
 	INIT_LIST_HEAD(&aif->leases);
-	aif->port = (struct pw_ring_port) {
+	aif->port = (struct pw_ring_sender) {
 		.operands = op->operand,
 		.group = &op->group,
 		.taken = &aton->taken,
@@ -328,9 +328,9 @@ static void pw_aton_repace(struct pw_aton *aton)
 /* remove the standing command of an interface; aton->lock held */
 static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_interface *aif)
 {
-	if (pw_ring_stand(aton->ring, aif->port.iface, NULL) == -EBUSY) {
+	if (pw_ring_stand(aton->ring, aif->port.interface, NULL) == -EBUSY) {
 		pw_ring_break(aton->ring);
-		pw_ring_stand(aton->ring, aif->port.iface, NULL);
+		pw_ring_stand(aton->ring, aif->port.interface, NULL);
 	}
 	aif->standing->aif = NULL;
 	aif->standing = NULL;
@@ -540,7 +540,7 @@ out:
 int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get)
 {
 	struct pw_aton *aton = st->san->aton;
-	const struct pw_ring_port *port = &st->aton.port;
+	const struct pw_ring_sender *port = &st->aton.port;
 	const struct packetway_aton_operands *op;
 	u32 i;
 
@@ -561,7 +561,7 @@ int pw_aton_get_registers(struct pw_station *st, struct packetway_aton_get *get)
 	get->out_status = port->status;
 	get->out_id = st->addr;
 	get->out_group = (READ_ONCE(op->group) & PW_ATON_GROUP_MASK & ~aton->taken) | port->joined;
-	get->out_interfaces = pw_ring_ifaces(aton->ring);
+	get->out_interfaces = pw_ring_interfaces(aton->ring);
 	get->out_irq_mask = !!st->aton.standing;
 	spin_unlock_bh(&aton->lock);
 	return 0;
@@ -874,7 +874,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.nregs = PW_ATON_REGS,
 		.capacity = san->nports,
 		.max_bytes = PW_ATON_PASSIVE_MAX,
-		.queue_port = PW_ATON_QUEUE_PORT,
+		.queue_sender = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,
 		.tap = pw_aton_record,
 		.ctx = aton,

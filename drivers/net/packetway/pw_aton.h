@@ -90,7 +90,7 @@ struct pw_aton_req {
  * @live: on the ring; aton->lock
  */
 struct pw_aton_interface {
-	struct pw_ring_port port;
+	struct pw_ring_sender port;
 	struct page *operands;
 	struct page *results;
 	struct pw_aton_req *standing;

@@ -245,7 +245,7 @@ static void pw_kunit_ring_run(struct kunit *test, u8 engine, u32 n, u8 op,
 	struct pw_ring_params p = {
 		.engine = engine, .nregs = 1, .capacity = n, .max_bytes = 64,
 	};
-	struct pw_ring_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
+	struct pw_ring_sender *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
 	struct pw_ring *ring;
 	void *mem;
 	u32 i;

@@ -14,7 +14,7 @@
 struct rig {
 	void *mem;
 	struct pw_ring *ring;
-	struct pw_ring_port port[N];
+	struct pw_ring_sender port[N];
 	struct pw_ring_cmd cmd[CMDS];
 	u64 out[CMDS][N];
 	u32 parts[CMDS][64];
@@ -67,7 +67,7 @@ static void cook(struct pw_ring_cmd *c)
 	c->when = get(256);
 }
 
-static void submit(struct rig *r, u32 iface, const struct pw_ring_cmd *c, u64 base)
+static void submit(struct rig *r, u32 interface, const struct pw_ring_cmd *c, u64 base)
 {
 	struct pw_ring_cmd *d = &r->cmd[r->ncmd];
 
@@ -76,7 +76,7 @@ static void submit(struct rig *r, u32 iface, const struct pw_ring_cmd *c, u64 ba
 	d->out = r->out[r->ncmd];
 	d->parts = r->parts[r->ncmd];
 	d->cookie = r->ncmd;
-	if (!pw_ring_submit(r->ring, iface, d))
+	if (!pw_ring_submit(r->ring, interface, d))
 		r->ncmd++;
 }
 
@@ -110,7 +110,7 @@ static void agree(struct rig *a, struct rig *b)
 
 static void both(void)
 {
-	u32 n = 1 + get(N), p = get(4) ? 0 : get(64), iface;
+	u32 n = 1 + get(N), p = get(4) ? 0 : get(64), interface;
 	struct pw_ring_fault f = { 0 };
 	struct pw_ring_cmd c;
 	struct rig a, b;
@@ -124,10 +124,10 @@ static void both(void)
 
 		switch (get(8)) {
 		case 0:
-			iface = get(n);
+			interface = get(n);
 			f.at = get(2);
-			pw_ring_set_up(a.ring, iface, f.at);
-			pw_ring_set_up(b.ring, iface, f.at);
+			pw_ring_set_up(a.ring, interface, f.at);
+			pw_ring_set_up(b.ring, interface, f.at);
 			break;
 		case 1:
 			f.kind = get(6);
@@ -138,10 +138,10 @@ static void both(void)
 				abort();
 			break;
 		case 2:
-			iface = get(n);
+			interface = get(n);
 			f.at = get(256);
-			pw_ring_set_operand(a.ring, iface, 0, -f.at);
-			pw_ring_set_operand(b.ring, iface, 0, -f.at);
+			pw_ring_set_operand(a.ring, interface, 0, -f.at);
+			pw_ring_set_operand(b.ring, interface, 0, -f.at);
 			break;
 		case 3:
 			until = now + get(256) * 4;
@@ -152,9 +152,9 @@ static void both(void)
 			break;
 		default:
 			cook(&c);
-			iface = get(n);
-			submit(&a, iface, &c, now);
-			submit(&b, iface, &c, now);
+			interface = get(n);
+			submit(&a, interface, &c, now);
+			submit(&b, interface, &c, now);
 		}
 		if (a.ncmd == CMDS) {
 			settle(&a);

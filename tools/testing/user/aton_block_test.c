@@ -19,7 +19,7 @@
 
 struct side {
 	struct pw_ring *ring;
-	struct pw_ring_port port[OWN];
+	struct pw_ring_sender port[OWN];
 	struct pw_ring_block block[BLOCKS];
 	u64 mem[BLOCKS][REGS * MAXN];
 	struct pw_ring_cmd cmd[OWN];
@@ -182,7 +182,7 @@ static void test_same(void)
 		}
 		for (k = 0; k < 4; k++) {
 			if (pw_ring_addr(side[k].ring, OWN + n - 1) != FIRST + n - 1 ||
-			    pw_ring_ifaces(side[k].ring) != OWN + n)
+			    pw_ring_interfaces(side[k].ring) != OWN + n)
 				err = "addresses";
 			free(side[k].ring);
 		}
@@ -255,12 +255,12 @@ static void test_break(u8 e)
 static void test_limits(void)
 {
 	struct pw_ring_params p = {
-		.engine = PW_RING_FAST, .nregs = 16, .capacity = 2, .queue_port = 3,
+		.engine = PW_RING_FAST, .nregs = 16, .capacity = 2, .queue_sender = 3,
 		.queue_ring = 4,
 	};
 	static struct pw_ring_block many[PW_RING_BLOCKS + 1];
 	struct pw_ring *ring = pw_ring_init(malloc(pw_ring_size(&p)), &p);
-	struct pw_ring_port port[2] = {};
+	struct pw_ring_sender port[2] = {};
 	struct pw_ring_cmd c[6] = {};
 	u64 x[3] = { 1, 2, 4 };
 	u32 i;
@@ -307,7 +307,7 @@ static void test_pieces(void)
 {
 	u32 n = 1000000;
 	struct pw_ring_block block = { .count = n, .nregs = 1, .addr = FIRST };
-	struct pw_ring_port port = {};
+	struct pw_ring_sender port = {};
 	struct pw_ring *ring = new_ring(PW_RING_FAST, 1, 0, 0);
 	struct pw_ring_cmd c = { .op = PW_ATON_TREE, .dst = PW_ATON_RING, .heights = 2 };
 	u32 calls;

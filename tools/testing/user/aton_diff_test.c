@@ -21,14 +21,14 @@
 #define BATCH 6
 
 struct delivery {
-	u32 iface;
+	u32 interface;
 	u64 cookie, when;
 };
 
 struct side {
 	struct pw_ring *ring;
 	void *mem;
-	struct pw_ring_port port[MAXN];
+	struct pw_ring_sender port[MAXN];
 	struct pw_ring_cmd cmd[BATCH], standing;
 	u64 out[BATCH + 1][MAXN];
 	u32 parts[BATCH + 1][64];
@@ -38,7 +38,7 @@ struct side {
 
 static unsigned long long seed;
 static struct side side[2];
-static struct naive_iface model[MAXN];
+static struct naive_interface model[MAXN];
 static u64 mapped[MAXN][PW_ATON_REGS];
 static u32 kept[MAXN];
 static u8 bytes[64];
@@ -49,12 +49,12 @@ static u32 rnd(u32 n)
 	return tap_rand(&seed) % n;
 }
 
-static void on_deliver(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when)
+static void on_deliver(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, u64 when)
 {
 	struct side *s = ctx;
 
 	if (s->ngot < ARRAY_SIZE(s->got))
-		s->got[s->ngot] = (struct delivery){ iface, cmd->cookie, when };
+		s->got[s->ngot] = (struct delivery){ interface, cmd->cookie, when };
 	s->ngot++;
 }
 
@@ -155,8 +155,8 @@ static const char *differs(const char *what, const struct pw_ring_cmd *a,
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		diag("%s: #%llu op %u iface %u dst %06x len %u submit %llu", i ? "fast" : "rtl ",
-		     (unsigned long long)c[i]->cookie, c[i]->op, c[i]->iface, c[i]->dst, c[i]->len,
+		diag("%s: #%llu op %u interface %u dst %06x len %u submit %llu", i ? "fast" : "rtl ",
+		     (unsigned long long)c[i]->cookie, c[i]->op, c[i]->interface, c[i]->dst, c[i]->len,
 		     (unsigned long long)c[i]->submit);
 		diag("      err %u counter %u v1 %llx v2 %llx flags %u wait %llu bits %llu",
 		     c[i]->err, c[i]->counter, (unsigned long long)c[i]->v1,
@@ -218,7 +218,7 @@ static const char *compare(void)
 			for (i = 0; i < side[k].ngot && i < 20; i++)
 				diag("%s: #%llu to %u at %llu", k ? "fast" : "rtl ",
 				     (unsigned long long)side[k].got[i].cookie,
-				     side[k].got[i].iface, (unsigned long long)side[k].got[i].when);
+				     side[k].got[i].interface, (unsigned long long)side[k].got[i].when);
 		return "deliveries";
 	}
 	side[0].ngot = 0;
@@ -326,7 +326,7 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 
 		if (!c->runs || (c->err && c->err < PW_ATON_E_SHAPE))
 			continue;
-		naive(model, n, c->iface, c, &want);
+		naive(model, n, c->interface, c, &want);
 		if (!naive_agrees(&want, c))
 			return differs("oracle", c, &side[1].cmd[i]);
 		oracle_checked++;

@@ -11,7 +11,7 @@
 
 #define NAIVE_MAX 1024
 
-struct naive_iface {
+struct naive_interface {
 	u64 x[PW_ATON_REGS];
 	u32 addr, group;
 	bool up;
@@ -26,7 +26,7 @@ struct naive_result {
 	u32 parts[64];
 };
 
-static bool naive_member(const struct naive_iface *f, u32 dst)
+static bool naive_member(const struct naive_interface *f, u32 dst)
 {
 	if (!f->up)
 		return false;
@@ -73,7 +73,7 @@ static u64 naive_op(int op, u64 a, u64 b, bool sg, bool *over)
 }
 
 /* what @cmd, triggered at interface @t of @n, must yield if nothing goes wrong */
-static inline void naive(const struct naive_iface *f, u32 n, u32 t, const struct pw_ring_cmd *cmd,
+static inline void naive(const struct naive_interface *f, u32 n, u32 t, const struct pw_ring_cmd *cmd,
 			 struct naive_result *r)
 {
 	bool sg = cmd->mods & PW_ATON_SIGNED;
@@ -84,7 +84,7 @@ static inline void naive(const struct naive_iface *f, u32 n, u32 t, const struct
 
 	memset(r, 0, sizeof(*r));
 	for (i = 0; i < n; i++) {
-		const struct naive_iface *g = &f[(t + i) % n];
+		const struct naive_interface *g = &f[(t + i) % n];
 
 		if (!naive_member(g, cmd->dst) || (cmd->op == PW_ATON_PASSIVE && !i))
 			continue;

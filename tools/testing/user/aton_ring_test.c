@@ -17,7 +17,7 @@ static const char * const engine_name[] = { "rtl", "fast" };
 struct rig {
 	struct pw_ring *ring;
 	void *mem;
-	struct pw_ring_port port[MAXN];
+	struct pw_ring_sender port[MAXN];
 	u64 out[MAXN];
 	u32 parts[64];
 	u32 got[16], ngot;
@@ -25,14 +25,14 @@ struct rig {
 };
 
 static struct rig rig;
-static struct naive_iface model[MAXN];
+static struct naive_interface model[MAXN];
 
-static void on_deliver(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when)
+static void on_deliver(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, u64 when)
 {
 	struct rig *r = ctx;
 
 	if (r->ngot < ARRAY_SIZE(r->got))
-		r->got[r->ngot] = iface;
+		r->got[r->ngot] = interface;
 	r->ngot++;
 	if (cmd->len == sizeof(r->bytes))
 		memcpy(r->bytes, cmd->data, cmd->len);
@@ -214,7 +214,7 @@ static void test_leases(int e)
 	mask = 0x6;
 	taken = 0;
 	is(pw_ring_bind(rig.ring, 2, NULL), 0, "%s: unbind", engine_name[e]);
-	rig.port[2] = (struct pw_ring_port) {
+	rig.port[2] = (struct pw_ring_sender) {
 		.operands = bank, .group = &mask, .taken = &taken,
 	};
 	is(pw_ring_bind(rig.ring, 2, &rig.port[2]), 0, "%s: bind", engine_name[e]);
@@ -458,7 +458,7 @@ static void test_members(int e)
 	setup(e, 4, 0);
 	for (i = 0; i < 4; i++)
 		operand(i, 0, 1 << i);
-	ok(!pw_ring_attach(rig.ring, 2, 3, 100, 0) && pw_ring_ifaces(rig.ring) == 7 &&
+	ok(!pw_ring_attach(rig.ring, 2, 3, 100, 0) && pw_ring_interfaces(rig.ring) == 7 &&
 	   pw_ring_addr(rig.ring, 3) == 101 && pw_ring_addr(rig.ring, 6) == 4,
 	   "%s: interfaces inserted in the middle", engine_name[e]);
 	pw_ring_set_operand(rig.ring, 3, 0, 64);
@@ -467,7 +467,7 @@ static void test_members(int e)
 	is(pw_ring_submit(rig.ring, 3, &c), -EINVAL, "%s: without a port they do not send",
 	   engine_name[e]);
 	pw_ring_submit(rig.ring, 6, &d);
-	ok(!pw_ring_detach(rig.ring, 1, 4) && pw_ring_ifaces(rig.ring) == 3,
+	ok(!pw_ring_detach(rig.ring, 1, 4) && pw_ring_interfaces(rig.ring) == 3,
 	   "%s: interfaces removed", engine_name[e]);
 	settle();
 	ok(pw_ring_reap(rig.ring) == &d && !d.err && d.v1 == 1 + 4 + 8,
@@ -533,7 +533,7 @@ static void test_standing(int e)
 static void test_million(void)
 {
 	struct pw_ring_params p = { .engine = PW_RING_FAST, .nregs = 1, .capacity = 1000000 };
-	struct pw_ring_port port = { 0 };
+	struct pw_ring_sender port = { 0 };
 	struct pw_ring_cmd c = command(PW_ATON_MAX);
 	size_t size = pw_ring_size(&p);
 	unsigned long calls = 0;
@@ -543,10 +543,10 @@ static void test_million(void)
 
 	ring = pw_ring_init(mem, &p);
 	ok(!pw_ring_attach(ring, 0, 1000000, 1, 0), "a million interfaces");
-	ok(size <= (pw_ring_bytes_per_iface(&p) + 1) * 1000000,
-	   "in %zu bytes: %zu each and four bits", size, pw_ring_bytes_per_iface(&p));
+	ok(size <= (pw_ring_bytes_per_interface(&p) + 1) * 1000000,
+	   "in %zu bytes: %zu each and four bits", size, pw_ring_bytes_per_interface(&p));
 	p.nregs = PW_ATON_REGS;
-	diag("with sixteen operand registers: %zu bytes each", pw_ring_bytes_per_iface(&p));
+	diag("with sixteen operand registers: %zu bytes each", pw_ring_bytes_per_interface(&p));
 	for (i = 0; i < 1000000; i++)
 		pw_ring_operands(ring, 0)[i] = (i * 7919ULL) % 1000003;
 	pw_ring_bind(ring, 500000, &port);

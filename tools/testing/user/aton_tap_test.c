@@ -15,14 +15,14 @@ typedef unsigned long long ull;
 #define MAXN 20
 
 struct packet {
-	u32 iface, bytes;
+	u32 interface, bytes;
 	u64 when;
 	u8 data[512];
 };
 
 struct side {
 	struct pw_ring *ring;
-	struct pw_ring_port port[MAXN];
+	struct pw_ring_sender port[MAXN];
 	struct pw_ring_cmd cmd;
 	u64 out[MAXN];
 	u32 parts[64];
@@ -40,14 +40,14 @@ static u32 rnd(u32 n)
 	return tap_rand(&state) % n;
 }
 
-static void on_tap(void *ctx, u32 iface, u64 when, const u8 *packet, u32 len)
+static void on_tap(void *ctx, u32 interface, u64 when, const u8 *packet, u32 len)
 {
 	struct side *s = ctx;
 	struct packet *p = &s->seen[s->n];
 
 	if (s->n++ >= ARRAY_SIZE(s->seen) || len > sizeof(p->data))
 		return;
-	p->iface = iface;
+	p->interface = interface;
 	p->when = when;
 	p->bytes = len;
 	memcpy(p->data, packet, len);
@@ -135,9 +135,9 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 	for (i = 0; i < n && i < side[0].n && i < side[1].n; i++) {
 		const struct packet *p = &side[0].seen[i], *q = &side[1].seen[i];
 
-		bad[1] += p->iface != q->iface || p->when != q->when || p->bytes != q->bytes ||
+		bad[1] += p->interface != q->interface || p->when != q->when || p->bytes != q->bytes ||
 			  memcmp(p->data, q->data, p->bytes);
-		bad[2] += p->iface != (from + i) % n;
+		bad[2] += p->interface != (from + i) % n;
 		bad[3] += p->bytes < 16 || crc_of(p->data, p->bytes - 4) !=
 					   get_unaligned_be32(p->data + p->bytes - 4);
 	}

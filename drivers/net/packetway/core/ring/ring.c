@@ -2,7 +2,7 @@
 /*
  * ATON: membership, queues, faults and results, shared by the two engines.
  *
- * The engines decide what happens on the wire and when; they tell it here through
+ * The engines decide what happens on the wire and when, and report it with
  * pw_ring_begin(), pw_ring_end(), pw_ring_abandon() and pw_ring_reissue().
  */
 #include "ring_priv.h"
@@ -43,56 +43,56 @@ u32 pw_ring_next_up(const struct pw_ring *ring, u32 from)
 	return w * 64 + __ffs64(bits);
 }
 
-static void set_ready(struct pw_ring *ring, u32 iface, bool v)
+static void set_ready(struct pw_ring *ring, u32 interface, bool v)
 {
-	if (pw_ring_bit(ring->ready, iface) == v)
+	if (pw_ring_bit(ring->ready, interface) == v)
 		return;
-	pw_ring_put_bit(ring->ready, iface, v);
+	pw_ring_put_bit(ring->ready, interface, v);
 	ring->nready += v ? 1 : -1;
 }
 
-static void future_remove(struct pw_ring *ring, struct pw_ring_port *port)
+static void future_remove(struct pw_ring *ring, struct pw_ring_sender *sender)
 {
-	struct pw_ring_port **p;
+	struct pw_ring_sender **p;
 
 	for (p = &ring->future; *p; p = &(*p)->next_future)
-		if (*p == port) {
-			*p = port->next_future;
+		if (*p == sender) {
+			*p = sender->next_future;
 			return;
 		}
 }
 
 /* the head of an interface's queue is new: file it under ready or future */
-static void file_head(struct pw_ring *ring, struct pw_ring_port *port)
+static void file_head(struct pw_ring *ring, struct pw_ring_sender *sender)
 {
-	struct pw_ring_port **p;
+	struct pw_ring_sender **p;
 
-	set_ready(ring, port->iface, false);
-	if (!port->head)
+	set_ready(ring, sender->interface, false);
+	if (!sender->head)
 		return;
-	if (port->head->submit <= ring->now) {
-		set_ready(ring, port->iface, true);
+	if (sender->head->submit <= ring->now) {
+		set_ready(ring, sender->interface, true);
 		return;
 	}
-	for (p = &ring->future; *p && (*p)->head->submit <= port->head->submit;
+	for (p = &ring->future; *p && (*p)->head->submit <= sender->head->submit;
 	     p = &(*p)->next_future)
 		;
-	port->next_future = *p;
-	*p = port;
+	sender->next_future = *p;
+	*p = sender;
 }
 
 /**
- * pw_ring_promote - commands that are due by then become ready
+ * pw_ring_promote - make the commands ready that are due
  * @ring: the ring
- * @t: bit time
+ * @t: bit time by which they are due
  */
 void pw_ring_promote(struct pw_ring *ring, u64 t)
 {
-	struct pw_ring_port *port;
+	struct pw_ring_sender *sender;
 
-	while ((port = ring->future) && port->head->submit <= t) {
-		ring->future = port->next_future;
-		set_ready(ring, port->iface, true);
+	while ((sender = ring->future) && sender->head->submit <= t) {
+		ring->future = sender->next_future;
+		set_ready(ring, sender->interface, true);
 	}
 }
 
@@ -138,28 +138,28 @@ bool pw_ring_ended(const struct pw_ring *ring)
 	return ring->done;
 }
 
-/* commands in a queue, more or fewer */
-static void count_queued(struct pw_ring *ring, struct pw_ring_port *port, int n)
+/* add @n, which may be negative, to the number of queued commands */
+static void count_queued(struct pw_ring *ring, struct pw_ring_sender *sender, int n)
 {
-	port->queued += n;
+	sender->queued += n;
 	ring->queued += n;
 }
 
-/* everything queued at an interface that goes away ends now */
-static void flush_queue(struct pw_ring *ring, u32 iface)
+/* end all commands queued at an interface that goes down or is removed */
+static void flush_queue(struct pw_ring *ring, u32 interface)
 {
-	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_sender *sender = ring->sender[interface];
 	struct pw_ring_cmd *cmd;
 
-	if (!port || !port->head)
+	if (!sender || !sender->head)
 		return;
-	future_remove(ring, port);
-	set_ready(ring, iface, false);
-	while ((cmd = port->head)) {
-		port->head = cmd->next;
-		count_queued(ring, port, -1);
-		cmd->port = NULL;
-		cmd->iface = iface;
+	future_remove(ring, sender);
+	set_ready(ring, interface, false);
+	while ((cmd = sender->head)) {
+		sender->head = cmd->next;
+		count_queued(ring, sender, -1);
+		cmd->sender = NULL;
+		cmd->interface = interface;
 		cmd->err = PW_ATON_E_DOWN;
 		cmd->done = max(ring->now, cmd->submit);
 		cmd->wait = cmd->done - cmd->submit;
@@ -177,7 +177,10 @@ static void issue_token(struct pw_ring *ring, u32 from, u64 at)
 		ring->engine->token(ring);
 }
 
-/* the last interface went down, or the first one came up? */
+/*
+ * The active monitor is the first interface that is up. Without one the ring is dark; the
+ * first one of a dark ring issues a token one revolution later.
+ */
 static void elect_monitor(struct pw_ring *ring)
 {
 	ring->monitor = pw_ring_next_up(ring, 0);
@@ -212,7 +215,10 @@ static bool on_ring(const struct pw_ring *ring)
 	return ring->state == PW_RING_PACKET || ring->state == PW_RING_ORPHAN;
 }
 
-/* interfaces were inserted or removed: new geometry, purge, new token */
+/*
+ * Interfaces were inserted or removed: compute the geometry, purge the ring and issue a
+ * token. A SORT packet grows by an operand at each interface.
+ */
 static void rebuild(struct pw_ring *ring)
 {
 	u64 longest;
@@ -239,7 +245,7 @@ static void rebuild(struct pw_ring *ring)
 	elect_monitor(ring);
 }
 
-static void move_iface(struct pw_ring *ring, u32 to, u32 from)
+static void move_interface(struct pw_ring *ring, u32 to, u32 from)
 {
 	u32 r;
 
@@ -250,9 +256,9 @@ static void move_iface(struct pw_ring *ring, u32 to, u32 from)
 	}
 	ring->addr[to] = ring->addr[from];
 	ring->group[to] = ring->group[from];
-	ring->port[to] = ring->port[from];
-	if (ring->port[to])
-		ring->port[to]->iface = to;
+	ring->sender[to] = ring->sender[from];
+	if (ring->sender[to])
+		ring->sender[to]->interface = to;
 	pw_ring_put_bit(ring->up, to, pw_ring_bit(ring->up, from));
 	pw_ring_put_bit(ring->want, to, pw_ring_bit(ring->want, from));
 	pw_ring_put_bit(ring->mapped, to, pw_ring_bit(ring->mapped, from));
@@ -262,13 +268,13 @@ static void move_iface(struct pw_ring *ring, u32 to, u32 from)
 /**
  * pw_ring_attach - insert interfaces, up and with operands of zero
  * @ring: the ring
- * @pos: number that the first of them gets; those from there on move up
+ * @pos: number of the first one; the numbers of interfaces from there on increase
  * @count: how many
  * @addr: address of the first; the others' follow
  * @group: group mask of each
  *
- * Insertion breaks the ring for a moment: the monitor purges it and issues a new
- * token one revolution later.
+ * Insertion interrupts the ring: the active monitor purges it and issues a new token one
+ * revolution later.
  *
  * Return: 0, -EINVAL, -ENOSPC, or -EBUSY while a packet is on the ring.
  */
@@ -284,13 +290,13 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 	if (on_ring(ring))
 		return -EBUSY;
 	for (i = ring->own; i-- > pos;)
-		move_iface(ring, i + count, i);
+		move_interface(ring, i + count, i);
 	for (i = pos; i < pos + count; i++) {
 		for (r = 0; r < ring->p.nregs; r++)
 			ring->operand[(size_t)r * ring->p.capacity + i] = 0;
 		ring->addr[i] = addr + (i - pos);
 		ring->group[i] = group;
-		ring->port[i] = NULL;
+		ring->sender[i] = NULL;
 		pw_ring_put_bit(ring->up, i, true);
 		pw_ring_put_bit(ring->want, i, true);
 		pw_ring_put_bit(ring->mapped, i, false);
@@ -301,38 +307,38 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 	return 0;
 }
 
-static void standing_remove(struct pw_ring *ring, struct pw_ring_port *port)
+static void standing_remove(struct pw_ring *ring, struct pw_ring_sender *sender)
 {
-	struct pw_ring_port **p;
+	struct pw_ring_sender **p;
 
 	for (p = &ring->standing; *p; p = &(*p)->next_standing)
-		if (*p == port) {
-			*p = port->next_standing;
+		if (*p == sender) {
+			*p = sender->next_standing;
 			ring->nstanding--;
 			break;
 		}
-	port->standing = NULL;
+	sender->standing = NULL;
 }
 
-static void unbind(struct pw_ring *ring, u32 iface)
+static void unbind(struct pw_ring *ring, u32 interface)
 {
-	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_sender *sender = ring->sender[interface];
 
-	if (!port)
+	if (!sender)
 		return;
-	flush_queue(ring, iface);
-	standing_remove(ring, port);
-	ring->port[iface] = NULL;
-	pw_ring_put_bit(ring->mapped, iface, false);
+	flush_queue(ring, interface);
+	standing_remove(ring, sender);
+	ring->sender[interface] = NULL;
+	pw_ring_put_bit(ring->mapped, interface, false);
 }
 
 /**
  * pw_ring_detach - remove interfaces
  * @ring: the ring
- * @pos: first of them; those behind move down
+ * @pos: first one; the numbers of interfaces behind them decrease
  * @count: how many
  *
- * What is queued at them ends with PW_ATON_E_DOWN. The ring is purged.
+ * Commands queued at them end with PW_ATON_E_DOWN. The ring is purged.
  *
  * Return: 0, -EINVAL, or -EBUSY while a packet is on the ring.
  */
@@ -347,13 +353,13 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
 	for (i = pos; i < pos + count; i++)
 		unbind(ring, i);
 	for (i = pos + count; i < ring->own; i++)
-		move_iface(ring, i - count, i);
+		move_interface(ring, i - count, i);
 	for (i = ring->own - count; i < ring->own; i++) {
 		pw_ring_put_bit(ring->up, i, false);
 		pw_ring_put_bit(ring->want, i, false);
 		pw_ring_put_bit(ring->mapped, i, false);
 		pw_ring_put_bit(ring->ready, i, false);
-		ring->port[i] = NULL;
+		ring->sender[i] = NULL;
 	}
 	ring->own -= count;
 	rebuild(ring);
@@ -369,12 +375,13 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
  */
 int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block)
 {
-	u32 room = ring->engine->per_iface ? ring->p.capacity + ring->p.extra : PW_ATON_MAX_IFACES;
+	u32 room = ring->engine->per_interface ? ring->p.capacity + ring->p.extra :
+						 PW_ATON_MAX_INTERFACES;
 
 	if (!block->count || !block->nregs || block->nregs > PW_ATON_REGS ||
 	    block->addr > PW_ATON_ADDR_MASK || block->count - 1 > PW_ATON_ADDR_MASK - block->addr)
 		return -EINVAL;
-	/* those that are to come have their place */
+	/* the capacity for interfaces in no block is reserved, used or not */
 	if (ring->nblocks == PW_RING_BLOCKS ||
 	    block->count > room - ring->p.capacity - (ring->n - ring->own))
 		return -ENOSPC;
@@ -410,34 +417,34 @@ int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block)
 }
 
 /**
- * pw_ring_break - the ring is interrupted, and the packet on it lost
+ * pw_ring_break - interrupt the ring; the packet on it is lost
  * @ring: the ring
  *
- * The sender has it in its queue again, as the first command, and sends it anew when
- * it sees the next token. This takes constant time (rtl: a few words per interface),
- * however far the packet has come. Afterwards no packet is on the ring.
+ * Its command becomes the first one in the queue of its sender again and is sent with the
+ * next token. This takes constant time (rtl: a few words per interface), however far the
+ * packet has come. Afterwards no packet is on the ring.
  */
 void pw_ring_break(struct pw_ring *ring)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
 	struct pw_ring_cmd *cmd = pkt->cmd;
-	struct pw_ring_port *port;
+	struct pw_ring_sender *sender;
 
 	if (!on_ring(ring))
 		return;
 	if (ring->state == PW_RING_PACKET) {
-		port = ring->port[pkt->t];
+		sender = ring->sender[pkt->t];
 		if (cmd->standing) {
-			port->standing_after = pkt->start;
+			sender->standing_after = pkt->start;
 		} else {
-			future_remove(ring, port);
-			count_queued(ring, port, 1);
-			cmd->port = port;
-			cmd->next = port->head;
-			if (!port->head)
-				port->tail = cmd;
-			port->head = cmd;
-			file_head(ring, port);
+			future_remove(ring, sender);
+			count_queued(ring, sender, 1);
+			cmd->sender = sender;
+			cmd->next = sender->head;
+			if (!sender->head)
+				sender->tail = cmd;
+			sender->head = cmd;
+			file_head(ring, sender);
 		}
 	}
 	ring->leaving = false;
@@ -452,7 +459,7 @@ void pw_ring_break(struct pw_ring *ring)
 /**
  * pw_ring_move - let a ring take the place of another
  * @to: an empty ring
- * @from: the ring whose time, interfaces, commands and counters it gets; of no use
+ * @from: the ring whose time, interfaces, commands and counters it gets; must not be used
  *	afterwards
  *
  * Return: 0, or -ENOSPC if @to is too small; then nothing has changed.
@@ -463,7 +470,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 	u32 i, r;
 
 	if (to->p.capacity < from->own || to->p.nregs < from->p.nregs ||
-	    (to->engine->per_iface && to->p.extra < blocks))
+	    (to->engine->per_interface && to->p.extra < blocks))
 		return -ENOSPC;
 	pw_ring_break(from);
 	for (r = 0; r < from->p.nregs; r++)
@@ -471,7 +478,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 		       from->operand + (size_t)r * from->p.capacity, from->own * sizeof(u64));
 	memcpy(to->addr, from->addr, from->own * sizeof(*to->addr));
 	memcpy(to->group, from->group, from->own * sizeof(*to->group));
-	memcpy(to->port, from->port, from->own * sizeof(*to->port));
+	memcpy(to->sender, from->sender, from->own * sizeof(*to->sender));
 	for (i = 0; i < pw_ring_words(from->own); i++) {
 		to->up[i] = from->up[i];
 		to->want[i] = from->want[i];
@@ -495,7 +502,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 	to->flip_hop = from->flip_hop;
 	to->flip_bit = from->flip_bit;
 	to->stuck = from->stuck;
-	to->stuck_iface = from->stuck_iface;
+	to->stuck_interface = from->stuck_interface;
 	to->leave = from->leave;
 	to->leave_bit = from->leave_bit;
 	to->lose = from->lose;
@@ -509,52 +516,52 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 }
 
 /**
- * pw_ring_bind - give an interface a port, so that it may send; or take it away
+ * pw_ring_bind - give an interface a sender, or take it away
  * @ring: the ring
- * @iface: the interface
- * @port: a zeroed port, but for its @operands, @group and leases; NULL: unbind
+ * @interface: the interface
+ * @sender: sender, zero except for the members that the caller keeps; NULL: unbind
  *
  * Return: 0, -EINVAL, or -EBUSY if it has one, or has a packet on the ring.
  */
-int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port)
+int pw_ring_bind(struct pw_ring *ring, u32 interface, struct pw_ring_sender *sender)
 {
-	if (iface >= ring->own)
+	if (interface >= ring->own)
 		return -EINVAL;
-	if (on_ring(ring) && ring->pkt.t == iface)
+	if (on_ring(ring) && ring->pkt.t == interface)
 		return -EBUSY;
-	if (!port) {
-		unbind(ring, iface);
+	if (!sender) {
+		unbind(ring, interface);
 		return 0;
 	}
-	if (ring->port[iface])
+	if (ring->sender[interface])
 		return -EBUSY;
-	port->iface = iface;
-	ring->port[iface] = port;
-	pw_ring_put_bit(ring->mapped, iface, !!port->operands);
+	sender->interface = interface;
+	ring->sender[interface] = sender;
+	pw_ring_put_bit(ring->mapped, interface, !!sender->operands);
 	return 0;
 }
 
 /**
  * pw_ring_set_up - take an interface down (bypassed: it relays) or up
  * @ring: the ring
- * @iface: the interface
+ * @interface: the interface
  * @up: which
  *
  * The bypass switches between packets: at once, or when the packet now on the
- * ring has ended. Only the sender of that packet may leave earlier, once it has
+ * ring has ended. Only the T-interface of that packet may leave earlier, once it has
  * sent all and nothing has come back; its command then ends with PW_ATON_E_DOWN.
  *
  * Return: 0 or -EINVAL.
  */
-int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
+int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up)
 {
-	if (iface >= ring->own)
+	if (interface >= ring->own)
 		return -EINVAL;
-	if (pw_ring_bit(ring->want, iface) == up)
+	if (pw_ring_bit(ring->want, interface) == up)
 		return 0;
-	pw_ring_put_bit(ring->want, iface, up);
+	pw_ring_put_bit(ring->want, interface, up);
 	ring->changed = true;
-	if (ring->state == PW_RING_PACKET && ring->pkt.t == iface) {
+	if (ring->state == PW_RING_PACKET && ring->pkt.t == interface) {
 		ring->leaving = !up;
 		ring->leave_at = ring->now;
 	}
@@ -564,19 +571,19 @@ int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up)
 }
 
 /**
- * pw_ring_ifaces - number of interfaces
+ * pw_ring_interfaces - number of interfaces
  * @ring: the ring
  */
-u32 pw_ring_ifaces(const struct pw_ring *ring)
+u32 pw_ring_interfaces(const struct pw_ring *ring)
 {
 	return ring->n;
 }
 
-static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring_cmd *cmd)
+static int check_cmd(const struct pw_ring *ring, u32 interface, const struct pw_ring_cmd *cmd)
 {
 	u32 h;
 
-	if (iface >= ring->own || !ring->port[iface] || cmd->reg >= ring->nregs ||
+	if (interface >= ring->own || !ring->sender[interface] || cmd->reg >= ring->nregs ||
 	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND))
 		return -EINVAL;
 	switch (cmd->op) {
@@ -603,7 +610,7 @@ static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring
 		if (cmd->op > PW_ATON_COUNT_LE)
 			return -EOPNOTSUPP;
 	}
-	if (!pw_ring_bit(ring->want, iface) || !pw_ring_bit(ring->up, iface))
+	if (!pw_ring_bit(ring->want, interface) || !pw_ring_bit(ring->up, interface))
 		return -ENETDOWN;
 	return 0;
 }
@@ -611,40 +618,40 @@ static int check_cmd(const struct pw_ring *ring, u32 iface, const struct pw_ring
 /**
  * pw_ring_submit - queue a command at an interface
  * @ring: the ring
- * @iface: the T-interface; it must have a port
- * @cmd: the command, the ring's until it is reaped
+ * @interface: the T-interface; it must have a sender
+ * @cmd: the command; it belongs to the ring until it is reaped or cancelled
  *
  * Return: 0, or -EINVAL, -EMSGSIZE, -EOPNOTSUPP, -ENETDOWN, or -EBUSY if too many are
  * queued.
  */
-int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
+int pw_ring_submit(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd)
 {
-	int err = check_cmd(ring, iface, cmd);
-	struct pw_ring_port *port;
+	int err = check_cmd(ring, interface, cmd);
+	struct pw_ring_sender *sender;
 
 	if (err)
 		return err;
-	port = ring->port[iface];
-	if ((ring->p.queue_port && port->queued >= ring->p.queue_port) ||
+	sender = ring->sender[interface];
+	if ((ring->p.queue_sender && sender->queued >= ring->p.queue_sender) ||
 	    (ring->p.queue_ring && ring->queued >= ring->p.queue_ring)) {
 		ring->stats.refused++;
 		return -EBUSY;
 	}
-	count_queued(ring, port, 1);
+	count_queued(ring, sender, 1);
 	cmd->submit = max(cmd->when, ring->now);
-	cmd->iface = iface;
+	cmd->interface = interface;
 	cmd->standing = false;
 	cmd->on_done = false;
 	cmd->runs = 0;
-	cmd->port = port;
+	cmd->sender = sender;
 	cmd->next = NULL;
-	if (port->head) {
-		port->tail->next = cmd;
-		port->tail = cmd;
+	if (sender->head) {
+		sender->tail->next = cmd;
+		sender->tail = cmd;
 	} else {
-		port->head = cmd;
-		port->tail = cmd;
-		file_head(ring, port);
+		sender->head = cmd;
+		sender->tail = cmd;
+		file_head(ring, sender);
 	}
 	return 0;
 }
@@ -652,43 +659,42 @@ int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
 /**
  * pw_ring_stand - install an interface's standing command
  * @ring: the ring
- * @iface: the interface; it must have a port
- * @cmd: the command, the ring's until it is replaced; NULL: none
+ * @interface: the interface; it must have a sender
+ * @cmd: the command; it belongs to the ring until it is replaced; NULL: none
  *
- * The interface triggers it whenever it sees the token twice in a row, but no
- * sooner than @cmd->gap after the last time. It completes, and may be reaped,
- * over and over.
+ * The interface triggers it whenever it sees the token twice in a row, but no sooner than
+ * @cmd->gap after the last time. It may be reaped each time that it completes.
  *
  * Return: 0, -EBUSY while the old one is on the ring, or as pw_ring_submit().
  */
-int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
+int pw_ring_stand(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd)
 {
-	struct pw_ring_port *port;
+	struct pw_ring_sender *sender;
 	int err;
 
-	if (iface >= ring->own || !ring->port[iface])
+	if (interface >= ring->own || !ring->sender[interface])
 		return -EINVAL;
-	port = ring->port[iface];
+	sender = ring->sender[interface];
 	if (cmd) {
-		err = check_cmd(ring, iface, cmd);
+		err = check_cmd(ring, interface, cmd);
 		if (err)
 			return err;
 	}
-	if (port->standing && on_ring(ring) && ring->pkt.cmd == port->standing)
+	if (sender->standing && on_ring(ring) && ring->pkt.cmd == sender->standing)
 		return -EBUSY;
-	standing_remove(ring, port);
+	standing_remove(ring, sender);
 	if (!cmd)
 		return 0;
-	port->standing = cmd;
+	sender->standing = cmd;
 	ring->nstanding++;
 	cmd->submit = max(cmd->when, ring->now);
-	cmd->iface = iface;
+	cmd->interface = interface;
 	cmd->standing = true;
 	cmd->on_done = false;
 	cmd->runs = 0;
-	port->standing_after = cmd->submit;
-	port->next_standing = ring->standing;
-	ring->standing = port;
+	sender->standing_after = cmd->submit;
+	sender->next_standing = ring->standing;
+	ring->standing = sender;
 	return 0;
 }
 
@@ -697,32 +703,32 @@ int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd)
  * @ring: the ring
  * @cmd: the command
  *
- * Return: 0: it is the caller's again; -EBUSY: it is on the ring and will end by
+ * Return: 0: it belongs to the caller again; -EBUSY: it is on the ring and will end by
  * itself; -ENOENT: it has ended, or was not queued.
  */
 int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
 {
-	struct pw_ring_port *port;
+	struct pw_ring_sender *sender;
 	struct pw_ring_cmd *c, *prev = NULL;
 
 	if (ring->state == PW_RING_PACKET && ring->pkt.cmd == cmd)
 		return -EBUSY;
-	port = cmd->port;
-	for (c = port ? port->head : NULL; c && c != cmd; c = c->next)
+	sender = cmd->sender;
+	for (c = sender ? sender->head : NULL; c && c != cmd; c = c->next)
 		prev = c;
 	if (!c)
 		return -ENOENT;
 	if (prev) {
 		prev->next = c->next;
-		if (port->tail == c)
-			port->tail = prev;
+		if (sender->tail == c)
+			sender->tail = prev;
 	} else {
-		future_remove(ring, port);
-		port->head = c->next;
-		file_head(ring, port);
+		future_remove(ring, sender);
+		sender->head = c->next;
+		file_head(ring, sender);
 	}
-	cmd->port = NULL;
-	count_queued(ring, port, -1);
+	cmd->sender = NULL;
+	count_queued(ring, sender, -1);
 	return 0;
 }
 
@@ -746,7 +752,7 @@ int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault)
 		if (fault->hop >= ring->own && fault->hop < ring->n)
 			return -EINVAL;
 		ring->stuck = true;
-		ring->stuck_iface = fault->hop;
+		ring->stuck_interface = fault->hop;
 		return 0;
 	case PW_FAULT_LEAVE:
 		ring->leave = true;
@@ -764,20 +770,20 @@ int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault)
 }
 
 /**
- * pw_ring_take - the command that an interface would start now
+ * pw_ring_take - the queued command that an interface would start with a token
  * @ring: the ring
- * @iface: the interface, which sees a free token
+ * @interface: the interface, which sees a free token
  * @start: bit time at which the packet would start
  *
- * Return: a queued command that was there before the token, else NULL.
+ * Return: the head of its queue if it is due at @start, else NULL.
  */
-struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 iface, u64 start)
+struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start)
 {
-	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_sender *sender = ring->sender[interface];
 
-	if (!port || !pw_ring_bit(ring->up, iface))
+	if (!sender || !pw_ring_bit(ring->up, interface))
 		return NULL;
-	return port->head && port->head->submit <= start ? port->head : NULL;
+	return sender->head && sender->head->submit <= start ? sender->head : NULL;
 }
 
 static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
@@ -828,36 +834,36 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 /**
  * pw_ring_begin - an interface takes the token and starts its packet
  * @ring: the ring
- * @iface: the T-interface: its queued command goes, or else its standing one
+ * @interface: the T-interface; it sends its queued command, else its standing one
  * @start: bit time at which the first symbol leaves it
  */
-void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
+void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 {
-	struct pw_ring_port *port = ring->port[iface];
+	struct pw_ring_sender *sender = ring->sender[interface];
 	struct pw_ring_packet *pkt = &ring->pkt;
 	struct pw_ring_cmd *cmd;
 
-	cmd = pw_ring_take(ring, iface, start);
+	cmd = pw_ring_take(ring, interface, start);
 	if (cmd) {
-		future_remove(ring, port);
+		future_remove(ring, sender);
 		ring->now = max(ring->now, start);
-		port->head = cmd->next;
-		cmd->port = NULL;
-		count_queued(ring, port, -1);
-		file_head(ring, port);
+		sender->head = cmd->next;
+		cmd->sender = NULL;
+		count_queued(ring, sender, -1);
+		file_head(ring, sender);
 	} else {
-		cmd = port->standing;
+		cmd = sender->standing;
 		cmd->submit = start;
-		port->standing_after = start + cmd->gap;
+		sender->standing_after = start + cmd->gap;
 		ring->stats.standing++;
 		ring->now = max(ring->now, start);
 	}
-	cmd->iface = iface;
+	cmd->interface = interface;
 	pkt->cmd = cmd;
-	pkt->t = iface;
+	pkt->t = interface;
 	pkt->start = start;
 	load_packet(ring, pkt);
-	port->command = pkt->control;
+	sender->command = pkt->control;
 	ring->state = PW_RING_PACKET;
 	ring->serial++;
 	ring->stats.packets++;
@@ -867,31 +873,31 @@ void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start)
 	ring->pkt_flip_bit = ring->flip_bit;
 	ring->flip = false;
 	ring->stats.flips += ring->pkt_flip;
-	ring->pkt_stuck = ring->stuck && ring->stuck_iface != iface &&
-			  ring->stuck_iface < ring->own &&
-			  pw_ring_bit(ring->up, ring->stuck_iface);
+	ring->pkt_stuck = ring->stuck && ring->stuck_interface != interface &&
+			  ring->stuck_interface < ring->own &&
+			  pw_ring_bit(ring->up, ring->stuck_interface);
 	if (ring->pkt_stuck) {
 		ring->stuck = false;
 		ring->stats.stuck++;
-		pw_ring_put_bit(ring->want, ring->stuck_iface, false);
+		pw_ring_put_bit(ring->want, ring->stuck_interface, false);
 		ring->changed = true;
 	}
 	ring->leaving = ring->leave;
 	ring->leave_at = start + ring->leave_bit;
 	if (ring->leave) {
 		ring->leave = false;
-		pw_ring_put_bit(ring->want, iface, false);
+		pw_ring_put_bit(ring->want, interface, false);
 		ring->changed = true;
 	}
 }
 
 /**
- * pw_ring_may_leave - may the sender of the packet leave before it is back?
+ * pw_ring_may_leave - may the T-interface leave before its packet is back?
  * @ring: the ring
- * @when: if so, at which bit time it does
+ * @when: result: bit time at which it leaves, if it may
  *
- * Only between its last symbol going out and its first one coming in, and never
- * with a SORT, which may be longer than the ring by then.
+ * It may after its last symbol was sent and before the first one returns, but never with a
+ * SORT packet, which may have become longer than the ring.
  */
 bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when)
 {
@@ -903,7 +909,7 @@ bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when)
 }
 
 /**
- * pw_ring_give_up - bit time at which the sender takes its packet for lost
+ * pw_ring_give_up - bit time at which the T-interface takes its packet for lost
  * @ring: the ring
  */
 u64 pw_ring_give_up(const struct pw_ring *ring)
@@ -917,7 +923,7 @@ u64 pw_ring_give_up(const struct pw_ring *ring)
 static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
-	struct pw_ring_port *port = ring->port[pkt->t];
+	struct pw_ring_sender *sender = ring->sender[pkt->t];
 	struct pw_ring_cmd *cmd = pkt->cmd;
 
 	cmd->err = err;
@@ -934,18 +940,18 @@ static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 		cmd->counter = pkt->counter;
 		cmd->v1 = pkt->v1;
 		cmd->v2 = pkt->v2;
-		port->counter = pkt->counter;
-		port->v1 = pkt->v1;
-		port->v2 = pkt->v2;
-		port->ring_time = cmd->wait + cmd->ring_bits;
+		sender->counter = pkt->counter;
+		sender->v1 = pkt->v1;
+		sender->v2 = pkt->v2;
+		sender->ring_time = cmd->wait + cmd->ring_bits;
 	}
-	port->status = err | (u32)cmd->flags << 8;
+	sender->status = err | (u32)cmd->flags << 8;
 	ring->now = when;
 	ring->stats.bits += when - pkt->start;
 	put_done(ring, cmd);
 }
 
-/* the token is free: is it to vanish at once? */
+/* release the token; an armed fault may make it vanish at once */
 static void release(struct pw_ring *ring, u32 from, u64 when)
 {
 	issue_token(ring, from, when);
@@ -957,8 +963,8 @@ static void release(struct pw_ring *ring, u32 from, u64 when)
 }
 
 /**
- * pw_ring_lose - the free token is gone
- * @ring: the ring; the token goes at ring->lose_at
+ * pw_ring_lose - the free token vanishes
+ * @ring: the ring; the token vanishes at ring->lose_at
  */
 void pw_ring_lose(struct pw_ring *ring)
 {
@@ -970,10 +976,10 @@ void pw_ring_lose(struct pw_ring *ring)
 }
 
 /**
- * pw_ring_end - the sender has its packet back, or gives up
+ * pw_ring_end - the T-interface has its packet back, or gives up
  * @ring: the ring; counter, v1, v2 and trailer of ring->pkt hold what came back
  * @err: enum pw_aton_error
- * @when: bit time; the sender then releases the token
+ * @when: bit time; the T-interface then releases the token
  */
 void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
 {
@@ -984,7 +990,7 @@ void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
 }
 
 /**
- * pw_ring_abandon - the sender leaves while its packet circulates
+ * pw_ring_abandon - the T-interface leaves while its packet circulates
  * @ring: the ring
  * @when: bit time
  */
@@ -1003,9 +1009,9 @@ void pw_ring_abandon(struct pw_ring *ring, u64 when)
 }
 
 /**
- * pw_ring_reissue - the monitor issues a new token
+ * pw_ring_reissue - the active monitor issues a new token
  * @ring: the ring
- * @when: bit time at which its first symbol leaves the monitor
+ * @when: bit time at which its first symbol leaves the active monitor
  */
 void pw_ring_reissue(struct pw_ring *ring, u64 when)
 {
@@ -1016,11 +1022,11 @@ void pw_ring_reissue(struct pw_ring *ring, u64 when)
 }
 
 /**
- * pw_ring_tap - packets are told to params->tap from now on, or not
+ * pw_ring_tap - switch the tap on or off
  * @ring: the ring
- * @mem: memory to work with, aligned for a u64; NULL: stop
- * @size: of @mem; packets that do not fit into it are not told. rtl needs it for
- *	each interface.
+ * @mem: memory to work with, aligned for a u64; NULL: off
+ * @size: bytes at @mem; packets that do not fit are not shown. rtl divides them among the
+ *	interfaces.
  */
 void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size)
 {
@@ -1034,8 +1040,8 @@ void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size)
  * pw_ring_run - let the ring work
  * @ring: the ring
  * @until: last bit time at which a packet may start; one started is finished
- * @budget: most work to do: interfaces to visit with a simple operation, others and
- *	packets count for more; in rtl, interfaces times bit times
+ * @budget: limit of work. fast: visits of interfaces with a simple operation; other
+ *	operations and every packet cost more. rtl: interfaces times bit times.
  *
  * Return: PW_RING_MORE if the budget ran out, else PW_RING_IDLE.
  */

@@ -20,7 +20,7 @@
 #define PW_ATON_GROUP		0xe00000u	/* destination: PW_ATON_GROUP | mask */
 #define PW_ATON_GROUP_MASK	0x0fffffu
 #define PW_ATON_GROUP_BITS	20
-#define PW_ATON_MAX_IFACES	0x100000u
+#define PW_ATON_MAX_INTERFACES	0x100000u
 
 enum pw_aton_op {
 	PW_ATON_PASSIVE = 0,	/* plain data, no command */
@@ -66,9 +66,9 @@ enum pw_aton_error {
  * @len: PASSIVE: bytes at @data
  * @room: SORT: operands that fit at @out
  * @comparand: a count's comparand under PW_ATON_COMPARAND
- * @when: not before this bit time (in the past: now)
+ * @when: bit time from which on it is queued; in the past: now
  * @gap: standing command: least bit times from one trigger to the next
- * @cookie: the caller's
+ * @cookie: for the caller; the ring does not use it
  * @data: PASSIVE: what to send
  * @out: SORT: result, ascending
  * @parts: BITSUM: result, PW_ATON_PARTS counts
@@ -83,7 +83,8 @@ enum pw_aton_error {
  * @ring_bits: bit times on the ring: packet bits + n * (1 + propagation)
  * @done: bit time at which it ended: submit + wait + ring_bits
  *
- * The caller owns it, and gets it back from pw_ring_reap().
+ * The caller provides it. A queued command belongs to the ring until pw_ring_reap() or
+ * pw_ring_cancel() returns it, a standing one until pw_ring_stand() replaces it.
  */
 struct pw_ring_cmd {
 	u8 op;
@@ -116,22 +117,22 @@ struct pw_ring_cmd {
 	/* private: */
 	struct pw_ring_cmd *next;
 	struct pw_ring_cmd *next_done;
-	struct pw_ring_port *port;
-	u32 iface;
+	struct pw_ring_sender *sender;
+	u32 interface;
 	bool standing;
 	bool on_done;
 };
 
 /**
- * struct pw_ring_port - what an interface needs beyond its operands to send
+ * struct pw_ring_sender - registers and command queue of an interface that sends
  * @operands: PW_ATON_REGS operand registers kept by the caller (a mapped page,
  *	say), or NULL for those in the ring's memory
- * @group: group mask register kept by the caller, or NULL; an operand that was
- *	written before it is seen by commands that go by it
- * @leased: registers that are at @lease instead of @operands, a mask
- * @joined: group bits that the interface has besides those of @group
+ * @group: group mask register kept by the caller, or NULL; a command that finds the
+ *	interface in a group sees the operands that were stored before the mask
+ * @leased: mask of the registers that are at @lease instead of @operands
+ * @joined: group bits that the interface has in addition to those of @group
  * @lease: where the registers in @leased are
- * @taken: with @group: bits of it that do not count, or NULL
+ * @taken: mask of the bits of @group that are ignored, or NULL
  * @counter: result register of the last command that ended well
  * @v1: result register
  * @v2: result register
@@ -141,10 +142,10 @@ struct pw_ring_cmd {
  * @irq_mask: interrupt mask register; the caller's to interpret
  *
  * With the operand register, the station id and the group mask these are the ten
- * registers of an interface. An interface without a port computes, but does not
- * send: most of a ring of a million need none.
+ * registers of an interface. An interface without a sender computes but does not send;
+ * most interfaces of a large ring need none.
  */
-struct pw_ring_port {
+struct pw_ring_sender {
 	const u64 *operands;
 	const u32 *group;
 	u32 leased;
@@ -160,14 +161,14 @@ struct pw_ring_port {
 	u32 irq_mask;
 
 	/* private: */
-	u32 iface;
+	u32 interface;
 	u32 queued;
 	struct pw_ring_cmd *head;
 	struct pw_ring_cmd *tail;
 	struct pw_ring_cmd *standing;
 	u64 standing_after;
-	struct pw_ring_port *next_standing;
-	struct pw_ring_port *next_future;
+	struct pw_ring_sender *next_standing;
+	struct pw_ring_sender *next_future;
 };
 
 /* blocks that a ring may have */
@@ -177,12 +178,12 @@ struct pw_ring_port {
  * struct pw_ring_block - interfaces that compute and never send
  * @operand: their operand registers, [@nregs][@count], kept by the caller
  * @count: how many interfaces
- * @nregs: operand registers of each; a command that uses another one does not see
- *	these interfaces
+ * @nregs: operand registers of each; the interfaces take no part in a command that uses
+ *	a register beyond these
  * @addr: address of the first; the others' follow
  *
- * They follow all other interfaces, are always up and are in no group. A block joins
- * and leaves in constant time, whatever its size.
+ * The interfaces of blocks follow all others, are always up and are in no group. A block
+ * joins and leaves in constant time, whatever its size.
  */
 struct pw_ring_block {
 	u64 *operand;
@@ -199,19 +200,20 @@ enum pw_ring_engine_id { PW_RING_RTL, PW_RING_FAST };
 struct pw_ring;
 
 /**
- * struct pw_ring_params - a ring to be
+ * struct pw_ring_params - parameters of a ring
  * @engine: enum pw_ring_engine_id
- * @capacity: most interfaces it will hold, those of blocks aside
- * @extra: most interfaces that its blocks will have
+ * @capacity: largest number of interfaces in no block
+ * @extra: largest number of interfaces in blocks
  * @nregs: operand registers of each interface, 1..PW_ATON_REGS
  * @propagation: extra bit times per hop
  * @max_bytes: longest passive packet
- * @queue_port: most commands queued at an interface; 0: any number
- * @queue_ring: most commands queued at all of them; 0: any number
- * @deliver: called when a passive packet has passed an interface it was meant for
- *	and its CRC was good there; @when is that bit time; may be NULL
- * @tap: called while pw_ring_tap() asks for it, with a packet that leaves @iface from
- *	bit time @when on: its bits without the delimiters; may be NULL
+ * @queue_sender: limit of commands queued at one interface; 0: no limit
+ * @queue_ring: limit of commands queued at all interfaces; 0: no limit
+ * @deliver: called when a passive packet has passed an interface in its region and its
+ *	CRC was good there; @when is that bit time; may be NULL
+ * @tap: called, while the tap is on, with each packet that leaves an interface: @when is
+ *	the bit time of its first symbol, @packet its bits without the delimiters; may be
+ *	NULL
  * @ctx: for @deliver and @tap
  */
 struct pw_ring_params {
@@ -221,25 +223,23 @@ struct pw_ring_params {
 	u32 extra;
 	u32 propagation;
 	u32 max_bytes;
-	u32 queue_port;
+	u32 queue_sender;
 	u32 queue_ring;
-	void (*deliver)(void *ctx, u32 iface, const struct pw_ring_cmd *cmd, u64 when);
-	void (*tap)(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes);
+	void (*deliver)(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, u64 when);
+	void (*tap)(void *ctx, u32 interface, u64 when, const u8 *packet, u32 bytes);
 	void *ctx;
 };
 
 enum pw_ring_fault_kind {
 	PW_FAULT_FLIP,		/* symbol @bit of the next packet, leaving hop @hop */
-	PW_FAULT_STUCK,		/* @hop: interface, not of a block, that swallows another's
-				 * next packet
-				 */
+	PW_FAULT_STUCK,		/* interface @hop, in no block, swallows another's next packet */
 	PW_FAULT_LEAVE,		/* the next T-interface goes down @bit bit times after its start */
 	PW_FAULT_LOSE,		/* the free token vanishes at bit time @at, or when next free */
 	PW_FAULT_DUP,		/* the token is released twice, next time */
 };
 
 /**
- * struct pw_ring_fault - a fault on purpose
+ * struct pw_ring_fault - an injected fault
  * @kind: enum pw_ring_fault_kind
  * @hop: FLIP: hops from the T-interface, which is 0; STUCK: the interface
  * @bit: FLIP: symbol of the packet, the first being 0; LEAVE: bit times
@@ -254,12 +254,12 @@ struct pw_ring_fault {
 
 struct pw_ring_stats {
 	u64 packets;		/* active and passive */
-	u64 standing;		/* of these, triggered by the ring being idle */
+	u64 standing;		/* of these, standing commands */
 	u64 bits;		/* bit times with a packet on the ring */
 	u64 errors[PW_ATON_E_ROOM + 1];
 	u64 tokens_lost;	/* and regenerated */
 	u64 tokens_dup;
-	u64 orphans;		/* packets stripped by the monitor */
+	u64 orphans;		/* packets stripped by the active monitor */
 	u64 flips;
 	u64 stuck;
 	u64 purges;		/* interfaces inserted or removed */
@@ -280,12 +280,12 @@ int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block);
 int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block);
 void pw_ring_break(struct pw_ring *ring);
 int pw_ring_move(struct pw_ring *to, struct pw_ring *from);
-int pw_ring_bind(struct pw_ring *ring, u32 iface, struct pw_ring_port *port);
-int pw_ring_set_up(struct pw_ring *ring, u32 iface, bool up);
-u32 pw_ring_ifaces(const struct pw_ring *ring);
+int pw_ring_bind(struct pw_ring *ring, u32 interface, struct pw_ring_sender *sender);
+int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up);
+u32 pw_ring_interfaces(const struct pw_ring *ring);
 
-int pw_ring_submit(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
-int pw_ring_stand(struct pw_ring *ring, u32 iface, struct pw_ring_cmd *cmd);
+int pw_ring_submit(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd);
+int pw_ring_stand(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd);
 int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd);
 int pw_ring_fault(struct pw_ring *ring, const struct pw_ring_fault *fault);
 void pw_ring_tap(struct pw_ring *ring, void *mem, size_t size);
@@ -298,12 +298,12 @@ u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
 
 /* ring_tools.c: not in the module */
-size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params);
-bool pw_ring_is_up(const struct pw_ring *ring, u32 iface);
+size_t pw_ring_bytes_per_interface(const struct pw_ring_params *params);
+bool pw_ring_is_up(const struct pw_ring *ring, u32 interface);
 u32 pw_ring_monitor(const struct pw_ring *ring);
-u32 pw_ring_addr(const struct pw_ring *ring, u32 iface);
+u32 pw_ring_addr(const struct pw_ring *ring, u32 interface);
 bool pw_ring_busy(const struct pw_ring *ring);
 u64 *pw_ring_operands(struct pw_ring *ring, u32 reg);
-int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value);
+int pw_ring_set_operand(struct pw_ring *ring, u32 interface, u32 reg, u64 value);
 
 #endif /* PW_CORE_RING_H */

@@ -3,18 +3,18 @@
  * ATON by computation: the same results, errors and bit times as ring_rtl.c, with
  * a few word operations per interface instead of hundreds of bit times.
  *
- * Between packets the token's place is a function of time, so that no code walks the
- * ring to find who takes it next. A packet is a pass over the operands, which may
- * be spread over many calls. All times count from the first symbol leaving the
- * T-interface: it is back after packet bits + one revolution.
+ * Between packets the place of the token is a function of time: the interface that takes it
+ * next is computed without walking along the ring. A packet is a pass over the operands,
+ * which may be spread over many calls. Times count from the first symbol leaving the
+ * T-interface: the packet is back after its bits and one revolution.
  */
 #include "ring_priv.h"
 
-/* operands in a row that are worth a pass of their own */
+/* least number of adjacent operands that are combined in place */
 #define FAST_RUN	4
 
-/* what things cost beside a visit with a simple operation, which is seven instructions */
-#define COST_PACKET	256	/* a packet starts */
+/* costs, in visits with a simple operation of about seven instructions */
+#define COST_PACKET	256	/* start a packet */
 #define COST_STANDING	16	/* look at a standing command */
 #define COST_SORT	2	/* visit: copy */
 #define COST_DEEP	12	/* visit: BITSUM, TREE */
@@ -24,12 +24,12 @@
 
 enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
 
-/* token: who takes it next, and when */
+/* ---- token: which interface takes it next, and when ---- */
 
-/* first bit time at or after @t at which the token passes @iface */
-static u64 visit(const struct pw_ring *ring, u32 iface, u64 t)
+/* first bit time at or after @t at which the token passes @interface */
+static u64 visit(const struct pw_ring *ring, u32 interface, u64 t)
 {
-	u64 first = ring->tok_at + pw_ring_dist(ring, ring->tok_from, iface);
+	u64 first = ring->tok_at + pw_ring_dist(ring, ring->tok_from, interface);
 
 	if (t <= first)
 		return first;
@@ -37,7 +37,7 @@ static u64 visit(const struct pw_ring *ring, u32 iface, u64 t)
 }
 
 /* first interface that the token passes at or after @t */
-static u32 iface_at(const struct pw_ring *ring, u64 t)
+static u32 interface_at(const struct pw_ring *ring, u64 t)
 {
 	u64 hop = 1 + ring->p.propagation;
 	u32 to_wrap = ring->n - ring->tok_from;	/* hops after which the pad counts */
@@ -75,23 +75,23 @@ static u32 next_ready(const struct pw_ring *ring, u32 from)
 	return w * 64 + __ffs64(bits);
 }
 
-/* the standing command that would go first, if no other does */
-static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *iface)
+/* bit time and interface of the standing command that is triggered first, if no other packet is */
+static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *interface)
 {
-	const struct pw_ring_port *port;
+	const struct pw_ring_sender *sender;
 	u64 best = PW_RING_NEVER;
 	u64 second, s;
 
-	for (port = ring->standing; port; port = port->next_standing) {
-		if (!pw_ring_bit(ring->up, port->iface))
+	for (sender = ring->standing; sender; sender = sender->next_standing) {
+		if (!pw_ring_bit(ring->up, sender->interface))
 			continue;
-		/* it has seen the token once after every packet */
-		second = ring->tok_at + pw_ring_dist(ring, ring->tok_from, port->iface) +
+		/* triggered by the second token in a row; the first one passes without effect */
+		second = ring->tok_at + pw_ring_dist(ring, ring->tok_from, sender->interface) +
 			 ring->turn;
-		s = visit(ring, port->iface, max(second, max(t, port->standing_after)));
+		s = visit(ring, sender->interface, max(second, max(t, sender->standing_after)));
 		if (s < best) {
 			best = s;
-			*iface = port->iface;
+			*interface = sender->interface;
 		}
 	}
 	return best;
@@ -106,20 +106,20 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 {
 	u64 t = ring->now;
 	u64 start, end, due, s;
-	u32 iface, i;
+	u32 interface, i;
 
 	while (ring->state != PW_RING_DARK) {
 		pw_ring_promote(ring, t);
-		iface = 0;
+		interface = 0;
 		start = PW_RING_NEVER;
 		if (ring->nready) {
-			iface = next_ready(ring, iface_at(ring, t));
-			start = visit(ring, iface, t);
+			interface = next_ready(ring, interface_at(ring, t));
+			start = visit(ring, interface, t);
 		}
 		s = next_standing(ring, t, &i);
 		if (s < start) {
 			start = s;
-			iface = i;
+			interface = i;
 		}
 		if (start == PW_RING_NEVER && !ring->future)
 			return false;
@@ -130,10 +130,10 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 			t = max(t, ring->now);
 			continue;
 		}
-		/* what comes first: a command is due, the token vanishes, it is taken? */
+		/* which comes first: a command is due, the token vanishes, or it is taken? */
 		due = ring->future ? ring->future->head->submit : PW_RING_NEVER;
 		due = due <= min(start, until) ? due : PW_RING_NEVER;
-		/* it may vanish while it is being taken */
+		/* the token may vanish while it is being taken */
 		end = start > until ? until : start + PW_ATON_DECIDE + 1;
 		if (ring->lose && ring->lose_at < end && ring->lose_at <= due) {
 			pw_ring_lose(ring);
@@ -145,7 +145,7 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 		}
 		if (start > until)
 			break;
-		pw_ring_begin(ring, iface, start);
+		pw_ring_begin(ring, interface, start);
 		return true;
 	}
 	if (ring->state != PW_RING_DARK)
@@ -153,7 +153,7 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 	return false;
 }
 
-/* one pass over the operands */
+/* ---- one pass over the operands ---- */
 
 static u64 sign_flip(const struct pw_ring_cmd *cmd)
 {
@@ -180,7 +180,7 @@ static u64 tree_node(struct pw_ring_packet *pkt, u8 op, u64 a, u64 b)
 	}
 }
 
-/* leaf number @index, from 1: it completes every subtree that ends with it */
+/* leaf number @index, counted from 1, completes every subtree that ends with it */
 static void tree_leaf(struct pw_ring *ring, u32 index, u64 x)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
@@ -403,7 +403,7 @@ static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 		combine(ring, x, count, w * 64, pos);
 }
 
-/* a passive packet passes those it is meant for */
+/* a passive packet passes the interfaces of one word that are in its region */
 static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
@@ -421,7 +421,7 @@ static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 	}
 }
 
-/* first interface from @from on that is not up, or keeps its operands elsewhere */
+/* first interface from @from on, before @to, that is down or has a sender with operands; or @to */
 static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
 {
 	u32 w = from / 64;
@@ -437,7 +437,7 @@ static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
 	return to;
 }
 
-/* the same for interfaces of one block */
+/* visit the interfaces of one block from @from on, before @to */
 static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block, u32 from, u32 to)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
@@ -447,7 +447,7 @@ static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block,
 
 	if (cmd->op != PW_ATON_PASSIVE && cmd->reg >= block->nregs)
 		return;
-	/* in no group: it is for all of them, or for one */
+	/* they are in no group: the region is the whole ring or one address */
 	if (dst != PW_ATON_RING) {
 		if (dst < block->addr || dst - block->addr >= block->count)
 			return;
@@ -472,6 +472,7 @@ static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block,
 	}
 }
 
+/* visit the interfaces in no block from @from on, before @to */
 static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 {
 	struct pw_ring_cmd *cmd = ring->pkt.cmd;
@@ -481,7 +482,7 @@ static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 	u64 mask;
 
 	for (; from < to; from = end) {
-		/* a command to all reads no single interface where all are alike */
+		/* region is the whole ring: combine as many plain operands as there are */
 		if (ring->fast.dst == PW_ATON_RING && !passive) {
 			end = plain_until(ring, from, to);
 			if (end == to || end - from >= FAST_RUN) {
@@ -504,7 +505,11 @@ static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 	}
 }
 
-/* the packet that leaves this hop has a flipped symbol: who will still act on it? */
+/*
+ * A fault flips a symbol of the packet that leaves this hop. Interfaces relay a packet with
+ * a damaged control field (symbols 8 to 23); a damaged destination (24 to 47) is another
+ * region.
+ */
 static void flip_packet(struct pw_ring *ring)
 {
 	u64 bit = ring->pkt_flip_bit;
@@ -529,8 +534,8 @@ static void begin_scan(struct pw_ring *ring)
 	f->hop = 1;
 	f->end = ring->n;
 	if (ring->pkt_stuck) {
-		f->end = ring->stuck_iface > pkt->t ? ring->stuck_iface - pkt->t :
-						     ring->n - pkt->t + ring->stuck_iface;
+		f->end = ring->stuck_interface > pkt->t ? ring->stuck_interface - pkt->t :
+						     ring->n - pkt->t + ring->stuck_interface;
 	}
 	if (pkt->in_region) {
 		switch (pkt->cmd->op) {
@@ -552,7 +557,7 @@ static void begin_scan(struct pw_ring *ring)
 		pw_ring_fast_tap(ring, pkt->t);
 }
 
-/* what it costs to visit an interface */
+/* cost of a visit */
 static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 {
 	u32 cost = 1;
@@ -571,7 +576,7 @@ static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 	return ring->fast.dst == PW_ATON_RING || in_block ? cost : cost + COST_REGION;
 }
 
-/* visit the next interfaces, for at most @budget if that is more than one */
+/* visit at least one interface, more within @budget; returns the cost */
 static u32 visit_next(struct pw_ring *ring, u32 budget)
 {
 	const struct pw_ring_block *block = NULL;
@@ -594,10 +599,10 @@ static u32 visit_next(struct pw_ring *ring, u32 budget)
 	}
 	cost = visit_cost(ring, block);
 	most = max(budget / cost, 1U);
-	/* no more than one interface of a block is visited then */
+	/* at most one interface of the block is in the region: no cost for the others */
 	if (block && f->dst != PW_ATON_RING)
 		most = U32_MAX;
-	/* every hop is rendered */
+	/* the tap shows every hop */
 	if (unlikely(ring->tap.mem))
 		most = 1;
 	end = min_t(u64, end, (u64)f->hop + most);
@@ -622,7 +627,7 @@ static u32 scan(struct pw_ring *ring, u32 budget)
 	u32 op = ring->pkt.cmd->op;
 	u32 used = 1;
 
-	/* damage is known: only what lengthens the packet or takes it in matters yet */
+	/* nothing uses the result of a damaged packet; only a SORT packet still grows */
 	if (f->relayed || (f->damaged && op != PW_ATON_SORT))
 		f->hop = f->end;
 	if (f->hop < f->end)
@@ -637,7 +642,7 @@ static u32 scan(struct pw_ring *ring, u32 budget)
 	return used;
 }
 
-/* heap sort in place, one sift at a time */
+/* ---- heap sort in place, one sift at a time ---- */
 
 static void sift(u64 *heap, u32 i, u32 n, u64 flip)
 {
@@ -758,7 +763,7 @@ static void fast_wipe(struct pw_ring *ring)
 	memset(&ring->fast, 0, sizeof(ring->fast));
 }
 
-/* a second token, where there is room for two, only circulates */
+/* a duplicate token circulates without effect: count it if the ring has room for two */
 static void fast_token(struct pw_ring *ring)
 {
 	if (ring->dup)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ATON by computation: packets as a listener on the ring sees them. They are made from
- * what the engine knows after each hop; a packet that was damaged is not followed.
+ * ATON by computation: packets for the tap. They are rendered from the state of the engine
+ * after each hop. A damaged packet is not shown from there on.
  */
 #include "ring_priv.h"
 
-/* longest packet to render: that is done bit by bit */
+/* longest packet to render, in bytes: rendering takes time for every bit */
 #define FAST_TAP_MAX	2048
 
-/* SORT: one operand has been added at most since the last hop; those here are in order */
+/* SORT: insert the operand that the last hop added into the sorted operands */
 static void insert(struct pw_ring *ring, u64 x)
 {
 	u64 flip = ring->pkt.cmd->mods & PW_ATON_SIGNED ? BIT_ULL(63) : 0;
@@ -60,7 +60,7 @@ static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 	return 0;
 }
 
-/* the packet as it is now, from control field to CRC */
+/* bytes of the packet as it is now, from control field to CRC */
 static void render(struct pw_ring *ring, u8 *byte)
 {
 	struct pw_aton_place at = {
@@ -91,11 +91,11 @@ static void render(struct pw_ring *ring, u8 *byte)
 }
 
 /**
- * pw_ring_fast_tap - the packet leaves an interface
+ * pw_ring_fast_tap - show the packet that leaves an interface
  * @ring: the ring
- * @iface: the interface
+ * @interface: the interface
  */
-void pw_ring_fast_tap(struct pw_ring *ring, u32 iface)
+void pw_ring_fast_tap(struct pw_ring *ring, u32 interface)
 {
 	const struct pw_ring_packet *pkt = &ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
@@ -104,7 +104,7 @@ void pw_ring_fast_tap(struct pw_ring *ring, u32 iface)
 
 	bytes = (pw_aton_packet_bits(cmd->op, pkt->counter, cmd->heights) - 2 * PW_ATON_DELIM) / 8;
 	if (cmd->op == PW_ATON_SORT) {
-		if (iface == pkt->t)
+		if (interface == pkt->t)
 			ring->tap.sorted = 0;
 		list = (size_t)pkt->counter * sizeof(u64);
 		if (pkt->counter > cmd->room || bytes > FAST_TAP_MAX ||
@@ -115,8 +115,8 @@ void pw_ring_fast_tap(struct pw_ring *ring, u32 iface)
 	}
 	if (list + bytes > ring->tap.size || bytes > FAST_TAP_MAX)
 		return;
-	if (iface != pkt->t)
-		when += pw_ring_dist(ring, pkt->t, iface);
+	if (interface != pkt->t)
+		when += pw_ring_dist(ring, pkt->t, interface);
 	render(ring, (u8 *)ring->tap.mem + list);
-	ring->p.tap(ring->p.ctx, iface, when, (u8 *)ring->tap.mem + list, bytes);
+	ring->p.tap(ring->p.ctx, interface, when, (u8 *)ring->tap.mem + list, bytes);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ATON: memory of a ring and the engine that works on it. Only this file knows both. */
+/* ATON: memory of a ring and choice of its engine. Only this file knows both engines. */
 #include "ring_priv.h"
 
 static const struct pw_ring_engine *const engines[] = {
@@ -21,15 +21,15 @@ static size_t engine_size(const struct pw_ring_params *params)
 
 /**
  * pw_ring_size - memory that pw_ring_init() needs
- * @params: the ring to be
+ * @params: parameters of the ring
  *
- * Return: bytes, or 0 if @params make no sense.
+ * Return: bytes, or 0 if a parameter is out of range.
  */
 size_t pw_ring_size(const struct pw_ring_params *params)
 {
 	size_t n = params->capacity;
 
-	if (!n || n > PW_ATON_MAX_IFACES || params->extra > PW_ATON_MAX_IFACES - n ||
+	if (!n || n > PW_ATON_MAX_INTERFACES || params->extra > PW_ATON_MAX_INTERFACES - n ||
 	    !params->nregs || params->nregs > PW_ATON_REGS ||
 	    params->engine >= ARRAY_SIZE(engines) || params->propagation > 1u << 16 ||
 	    params->max_bytes > 1u << 20)
@@ -50,7 +50,7 @@ static void *carve(u8 **mem, size_t bytes)
 /**
  * pw_ring_init - make an empty ring
  * @mem: pw_ring_size() bytes, aligned for a u64
- * @params: the ring
+ * @params: parameters of the ring, for which pw_ring_size() is not 0
  */
 struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
 {
@@ -66,7 +66,7 @@ struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
 	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
 	ring->addr = carve(&at, n * sizeof(u32));
 	ring->group = carve(&at, n * sizeof(u32));
-	ring->port = carve(&at, n * sizeof(void *));
+	ring->sender = carve(&at, n * sizeof(void *));
 	ring->up = carve(&at, pw_ring_words(n) * sizeof(u64));
 	ring->want = carve(&at, pw_ring_words(n) * sizeof(u64));
 	ring->mapped = carve(&at, pw_ring_words(n) * sizeof(u64));

@@ -50,7 +50,7 @@ u16 pw_aton_control(const struct pw_ring_cmd *cmd)
  * pw_aton_control_ok - may an interface act on this control field?
  * @control: the field as it came in
  *
- * An interface must know before the data arrive, long before the CRC.
+ * The parity bit answers this before the data arrive. The CRC comes too late.
  */
 bool pw_aton_control_ok(u16 control)
 {
@@ -127,7 +127,7 @@ static u8 next_field(struct pw_aton_place *at)
 }
 
 /**
- * pw_aton_advance - the bit and field counters: one bit on
+ * pw_aton_advance - advance the bit and field counters by one bit
  * @at: place in the packet; op, repeat and heights must be set by the end of the
  *	fields that carry them. Stays in PW_FLD_END.
  *

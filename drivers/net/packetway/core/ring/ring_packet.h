@@ -12,9 +12,9 @@ enum pw_aton_symbol { PW_SYM_0, PW_SYM_1, PW_SYM_J, PW_SYM_K };
 	((a) << 14 | (b) << 12 | (c) << 10 | (d) << 8 | (e) << 6 | (f) << 4 | (g) << 2 | (h))
 
 /*
- * Eight symbols each, first one in the top bits. The token's delimiter becomes a
- * start delimiter by changing its last two symbols; any two differ in so many
- * places that one damaged symbol confuses none.
+ * Eight symbols each, the first one in the top bits. The token's delimiter becomes a start
+ * delimiter by changing its last two symbols. Damage turns 0 into 1, J into K or the
+ * reverse: a delimiter with one damaged symbol differs from all others in two or more.
  */
 #define PW_ATON_SD	PW_SYMS(2, 3, 0, 2, 3, 0, 0, 0)	/* J K 0 J K 0 0 0 */
 #define PW_ATON_TD	PW_SYMS(2, 3, 0, 2, 3, 0, 3, 2)	/* J K 0 J K 0 K J */
@@ -53,7 +53,7 @@ enum pw_aton_field {
 	PW_FLD_END,
 };
 
-/* where in a packet: everything that decides which field comes next */
+/* place in a packet, with everything that decides which field comes next */
 struct pw_aton_place {
 	u8 op;			/* of the control field, once it is known */
 	u8 field;

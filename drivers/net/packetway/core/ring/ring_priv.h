@@ -9,16 +9,16 @@
 enum pw_ring_state {
 	PW_RING_DARK,		/* no interface is up: nothing */
 	PW_RING_TOKEN,		/* the free token */
-	PW_RING_PACKET,		/* a packet whose sender waits for it */
-	PW_RING_ORPHAN,		/* a packet whose sender left */
-	PW_RING_LOST,		/* nothing, and the monitor's timer runs */
+	PW_RING_PACKET,		/* a packet whose T-interface waits for it */
+	PW_RING_ORPHAN,		/* a packet whose T-interface has left */
+	PW_RING_LOST,		/* nothing; the timer of the active monitor runs */
 };
 
 /* the packet as the T-interface starts it, and how it comes back */
 struct pw_ring_packet {
 	struct pw_ring_cmd *cmd;
 	u64 start;		/* first symbol leaves the T-interface */
-	u64 bits;		/* sent; SORT lengthens on the way */
+	u64 bits;		/* as sent; a SORT packet grows on the ring */
 	u64 x;			/* the T-interface's operand */
 	u64 v1, v2;
 	u32 t;			/* the T-interface */
@@ -26,66 +26,66 @@ struct pw_ring_packet {
 	u32 counter;
 	u16 control;
 	u8 trailer;
-	bool in_region;		/* the T-interface is */
+	bool in_region;		/* the T-interface is in the region */
 };
 
 /* fast: how far a packet has been computed */
 struct pw_fast {
 	u8 phase;
-	bool damaged;		/* the packet leaving this hop is */
-	bool relayed;		/* and no interface will act on it */
-	u32 dst;		/* region, as the packet has it */
+	bool damaged;		/* the packet that leaves this hop is damaged */
+	bool relayed;		/* its control field is: interfaces only relay it */
+	u32 dst;		/* region that the packet names; damage may change it */
 	u32 hop;		/* next hop to visit */
-	u32 end;		/* hop that the packet does not reach */
+	u32 end;		/* first hop that the packet does not reach */
 	u32 heap;		/* cursor of the heap sort */
 	u32 extra;		/* operands that SORT added after the T-interface */
 	u64 level[PW_ATON_HEIGHTS + 1];		/* TREE */
 	u64 plane[24];		/* BITSUM: bit k of all 64 counts */
 };
 
-struct pw_rtl_if;
+struct pw_rtl_interface;
 
-/* rtl: the wire beyond the interfaces, and the monitor */
+/* rtl: the interfaces, the wires between them and the active monitor */
 struct pw_rtl {
-	struct pw_rtl_if *ifs;
+	struct pw_rtl_interface *interface;
 	u8 *wire;		/* propagation symbols per hop */
 	u32 wire_at;
-	u8 pad[PW_ATON_TOKEN];	/* the monitor's latency buffer, before interface 0 */
+	u8 pad[PW_ATON_TOKEN];	/* latency buffer of the active monitor, before interface 0 */
 	u32 pad_at;
-	u64 cycle;		/* bit time that comes next */
-	u64 quiet;		/* bit times since the monitor saw a delimiter */
-	u64 back_at;		/* the T-interface has its packet back */
-	u64 strip_at;		/* the monitor has stripped an orphan */
-	u64 taking_at;		/* start of the packet of who will take the token */
-	u64 flip_at;		/* the symbol then sent by flip_if is flipped */
-	u32 flip_if;
+	u64 cycle;		/* next bit time */
+	u64 quiet;		/* bit times since the active monitor saw a delimiter */
+	u64 back_at;		/* bit time at which the T-interface has its packet back */
+	u64 strip_at;		/* bit time at which an orphan is stripped */
+	u64 taking_at;		/* start of the next packet, once the token is sure to be taken */
+	u64 flip_at;		/* bit time in which flip_interface sends the symbol to flip */
+	u32 flip_interface;
 	bool back_good;
 };
 
-/* a listener */
+/* memory of the tap */
 struct pw_ring_tap {
 	void *mem;		/* NULL: none */
 	size_t size;
-	u32 stride;		/* rtl: bytes of it for each interface */
-	u32 sorted;		/* fast: operands of a SORT there, in order */
+	u32 stride;		/* rtl: bytes for each interface */
+	u32 sorted;		/* fast: sorted operands of a SORT at mem */
 };
 
 /**
  * struct pw_ring_engine - how packets pass the interfaces
- * @per_iface: has state of its own for each interface: the ring holds no more of them
- *	than its parameters say
+ * @per_interface: the engine has state for each interface, also in blocks; blocks then
+ *	have at most params->extra interfaces
  * @size: memory that it needs beyond the ring; NULL: none
  * @init: prepare that memory, which is zeroed; NULL: nothing to prepare
  * @start: a ring that took the place of another continues at bit time @now; may be NULL
  * @run: pw_ring_run()
- * @wipe: nothing is on the ring from now on
+ * @wipe: remove token and packet from the ring
  * @token: a token is issued; may be NULL
- * @tap_reset: the interfaces have changed, or what is on the ring: start to listen anew
+ * @tap_reset: restart the tap: it was switched on, or the ring was wiped
  *
  * The shared part calls an engine through this table only, so that it depends on none.
  */
 struct pw_ring_engine {
-	bool per_iface;
+	bool per_interface;
 	size_t (*size)(const struct pw_ring_params *params);
 	void (*init)(struct pw_ring *ring, void *mem);
 	void (*start)(struct pw_ring *ring, u64 now);
@@ -99,16 +99,16 @@ struct pw_ring {
 	struct pw_ring_params p;
 	const struct pw_ring_engine *engine;
 	u32 n;			/* interfaces */
-	u32 own;		/* those that are in no block: the first ones */
+	u32 own;		/* of these in no block; they come first */
 	u32 nregs;		/* operand registers that every interface has */
-	u32 monitor;		/* n: none */
+	u32 monitor;		/* active monitor; n: none */
 	u8 state;
 	u64 now;
 
 	/* geometry, from n and propagation */
 	u64 latency;		/* n * (1 + propagation) */
 	u64 turn;		/* one revolution: a token must fit */
-	u64 timeout;		/* quiet time after which the monitor acts */
+	u64 timeout;		/* quiet time after which the active monitor acts */
 	u32 pad;		/* turn - latency */
 
 	/* the token: released by (or regenerated at) tok_from, at tok_at */
@@ -122,7 +122,7 @@ struct pw_ring {
 
 	/* faults: armed, and those of the current packet */
 	bool flip, stuck, leave, lose, dup;
-	u32 flip_hop, stuck_iface;
+	u32 flip_hop, stuck_interface;
 	u64 flip_bit, leave_bit, lose_at;
 	u64 lost_at;		/* when the token was lost */
 	bool pkt_flip, pkt_stuck;
@@ -137,17 +137,17 @@ struct pw_ring {
 	u64 *operand;		/* [reg][capacity] */
 	u32 *addr;
 	u32 *group;
-	struct pw_ring_port **port;
+	struct pw_ring_sender **sender;
 	u64 *up;
-	u64 *want;		/* up, once no packet is on the ring */
-	u64 *mapped;		/* operands are in the port's */
-	u64 *ready;		/* head of the queue may take the token */
+	u64 *want;		/* up as requested; becomes up when no packet is on the ring */
+	u64 *mapped;		/* operands are those of the sender, kept by the caller */
+	u64 *ready;		/* head of the queue is due */
 
 	u32 nready;
 	u32 queued;		/* commands, at all interfaces */
 	bool changed;		/* want differs from up somewhere */
-	struct pw_ring_port *future;	/* queues whose head is not due yet, by time */
-	struct pw_ring_port *standing;
+	struct pw_ring_sender *future;	/* queues whose head is not due yet, by time */
+	struct pw_ring_sender *standing;
 	u32 nstanding;
 	struct pw_ring_cmd *done;
 	struct pw_ring_cmd *done_tail;
@@ -159,7 +159,10 @@ struct pw_ring {
 };
 
 #define PW_RING_NEVER	(~0ULL)
-/* symbols of the token that have come in when an interface decides to take it */
+/*
+ * Bit times from the first symbol of a token leaving an interface to its decision to take
+ * the token. The symbols relayed by then are the same in a start delimiter.
+ */
 #define PW_ATON_DECIDE	5
 
 /* words of a bitmap of @n interfaces */
@@ -182,13 +185,13 @@ static inline void pw_ring_put_bit(u64 *map, u32 i, bool v)
 }
 
 /* the block of an interface that is in one */
-static inline const struct pw_ring_block *pw_ring_block(const struct pw_ring *ring, u32 iface)
+static inline const struct pw_ring_block *pw_ring_block(const struct pw_ring *ring, u32 interface)
 {
 	u32 low = 0, high = ring->nblocks, mid;
 
 	while (high - low > 1) {
 		mid = (low + high) / 2;
-		if (ring->block[mid]->first <= iface)
+		if (ring->block[mid]->first <= interface)
 			low = mid;
 		else
 			high = mid;
@@ -196,69 +199,71 @@ static inline const struct pw_ring_block *pw_ring_block(const struct pw_ring *ri
 	return ring->block[low];
 }
 
-static inline bool pw_ring_up(const struct pw_ring *ring, u32 iface)
+static inline bool pw_ring_up(const struct pw_ring *ring, u32 interface)
 {
-	return iface >= ring->own || pw_ring_bit(ring->up, iface);
+	return interface >= ring->own || pw_ring_bit(ring->up, interface);
 }
 
-static inline u32 pw_ring_id(const struct pw_ring *ring, u32 iface)
+static inline u32 pw_ring_id(const struct pw_ring *ring, u32 interface)
 {
 	const struct pw_ring_block *block;
 
-	if (iface < ring->own)
-		return ring->addr[iface];
-	block = pw_ring_block(ring, iface);
-	return block->addr + (iface - block->first);
+	if (interface < ring->own)
+		return ring->addr[interface];
+	block = pw_ring_block(ring, interface);
+	return block->addr + (interface - block->first);
 }
 
 /* does the interface have this operand register? */
-static inline bool pw_ring_has(const struct pw_ring *ring, u32 iface, u32 reg)
+static inline bool pw_ring_has(const struct pw_ring *ring, u32 interface, u32 reg)
 {
 	if (reg < ring->nregs)
 		return true;
-	return iface < ring->own ? reg < ring->p.nregs : reg < pw_ring_block(ring, iface)->nregs;
+	if (interface < ring->own)
+		return reg < ring->p.nregs;
+	return reg < pw_ring_block(ring, interface)->nregs;
 }
 
-/* a register that it has, see pw_ring_has() */
-static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 iface, u32 reg)
+/* value of an operand register that the interface has, see pw_ring_has() */
+static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 interface, u32 reg)
 {
 	const struct pw_ring_block *block;
-	const struct pw_ring_port *port;
+	const struct pw_ring_sender *sender;
 
-	if (iface >= ring->own) {
-		block = pw_ring_block(ring, iface);
-		return block->operand[(size_t)reg * block->count + (iface - block->first)];
+	if (interface >= ring->own) {
+		block = pw_ring_block(ring, interface);
+		return block->operand[(size_t)reg * block->count + (interface - block->first)];
 	}
-	if (pw_ring_bit(ring->mapped, iface)) {
-		port = ring->port[iface];
-		return READ_ONCE(*(port->leased >> reg & 1 ? port->lease[reg] :
-							     &port->operands[reg]));
+	if (pw_ring_bit(ring->mapped, interface)) {
+		sender = ring->sender[interface];
+		return READ_ONCE(*(sender->leased >> reg & 1 ? sender->lease[reg] :
+							     &sender->operands[reg]));
 	}
-	return ring->operand[(size_t)reg * ring->p.capacity + iface];
+	return ring->operand[(size_t)reg * ring->p.capacity + interface];
 }
 
-static inline u32 pw_ring_group(const struct pw_ring *ring, u32 iface)
+static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
 {
-	const struct pw_ring_port *port;
+	const struct pw_ring_sender *sender;
 	u32 mask;
 
-	if (iface >= ring->own)
+	if (interface >= ring->own)
 		return 0;
-	port = ring->port[iface];
-	if (!port || !port->group)
-		return ring->group[iface];
-	/* who is found in a group has stored its operand before, with release */
-	mask = smp_load_acquire(port->group);
-	if (port->taken)
-		mask &= ~*port->taken;
-	return mask | port->joined;
+	sender = ring->sender[interface];
+	if (!sender || !sender->group)
+		return ring->group[interface];
+	/* pairs with the release store of the mask, after those of the operands */
+	mask = smp_load_acquire(sender->group);
+	if (sender->taken)
+		mask &= ~*sender->taken;
+	return mask | sender->joined;
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
 u32 pw_ring_next_up(const struct pw_ring *ring, u32 from);
 void pw_ring_promote(struct pw_ring *ring, u64 t);
-struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 iface, u64 start);
-void pw_ring_begin(struct pw_ring *ring, u32 iface, u64 start);
+struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start);
+void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start);
 void pw_ring_end(struct pw_ring *ring, u8 err, u64 when);
 void pw_ring_abandon(struct pw_ring *ring, u64 when);
 void pw_ring_reissue(struct pw_ring *ring, u64 when);
@@ -266,7 +271,7 @@ void pw_ring_lose(struct pw_ring *ring);
 bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when);
 u64 pw_ring_give_up(const struct pw_ring *ring);
 
-void pw_ring_fast_tap(struct pw_ring *ring, u32 iface);
+void pw_ring_fast_tap(struct pw_ring *ring, u32 interface);
 
 extern const struct pw_ring_engine pw_ring_rtl;
 extern const struct pw_ring_engine pw_ring_fast;

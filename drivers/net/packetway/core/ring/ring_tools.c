@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ATON: what tools and tests use and the module does not, but for its KUnit tests. */
+/* ATON: functions for tools and tests; in the module only its KUnit tests use them. */
 #include "ring_priv.h"
 
 /**
  * pw_ring_is_up - is the interface up?
  * @ring: the ring
- * @iface: the interface
+ * @interface: the interface
  */
-bool pw_ring_is_up(const struct pw_ring *ring, u32 iface)
+bool pw_ring_is_up(const struct pw_ring *ring, u32 interface)
 {
-	return iface < ring->n && pw_ring_up(ring, iface);
+	return interface < ring->n && pw_ring_up(ring, interface);
 }
 
 /**
- * pw_ring_monitor - the monitor: the first interface that is up
+ * pw_ring_monitor - the active monitor: the first interface that is up
  * @ring: the ring
  *
- * Return: its number, or pw_ring_ifaces() if there is none.
+ * Return: its number, or pw_ring_interfaces() if there is none.
  */
 u32 pw_ring_monitor(const struct pw_ring *ring)
 {
@@ -26,11 +26,11 @@ u32 pw_ring_monitor(const struct pw_ring *ring)
 /**
  * pw_ring_addr - the station id register
  * @ring: the ring
- * @iface: the interface
+ * @interface: the interface
  */
-u32 pw_ring_addr(const struct pw_ring *ring, u32 iface)
+u32 pw_ring_addr(const struct pw_ring *ring, u32 interface)
 {
-	return iface < ring->n ? pw_ring_id(ring, iface) : 0;
+	return interface < ring->n ? pw_ring_id(ring, interface) : 0;
 }
 
 /**
@@ -57,28 +57,28 @@ u64 *pw_ring_operands(struct pw_ring *ring, u32 reg)
 /**
  * pw_ring_set_operand - write an operand register in the ring's memory
  * @ring: the ring
- * @iface: the interface
+ * @interface: the interface
  * @reg: which register
  * @value: its new value
  */
-int pw_ring_set_operand(struct pw_ring *ring, u32 iface, u32 reg, u64 value)
+int pw_ring_set_operand(struct pw_ring *ring, u32 interface, u32 reg, u64 value)
 {
-	if (iface >= ring->own || reg >= ring->p.nregs)
+	if (interface >= ring->own || reg >= ring->p.nregs)
 		return -EINVAL;
-	WRITE_ONCE(ring->operand[(size_t)reg * ring->p.capacity + iface], value);
+	WRITE_ONCE(ring->operand[(size_t)reg * ring->p.capacity + interface], value);
 	return 0;
 }
 
 /**
- * pw_ring_bytes_per_iface - state of one interface
- * @params: the ring
+ * pw_ring_bytes_per_interface - state of one interface
+ * @params: parameters of the ring
  *
- * Without the four bits in the maps, which come to half a byte.
+ * The four bits of an interface in the maps are not counted.
  */
-size_t pw_ring_bytes_per_iface(const struct pw_ring_params *params)
+size_t pw_ring_bytes_per_interface(const struct pw_ring_params *params)
 {
 	size_t bytes = params->nregs * sizeof(u64) + 2 * sizeof(u32) +
-		       sizeof(struct pw_ring_port *);
+		       sizeof(struct pw_ring_sender *);
 
 	if (params->engine == PW_RING_RTL)
 		bytes += pw_ring_rtl.size(params) / (params->capacity + params->extra);
