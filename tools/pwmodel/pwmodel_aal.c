@@ -224,8 +224,8 @@ static void job_of(const struct message *m, struct pw_aal_job *job)
 	memset(job, 0, sizeof(*job));
 	memcpy(job->hdr, m->hdr, sizeof(job->hdr));
 	job->len = m->len;
-	job->unit = m->unit;
-	job->units = m->units;
+	job->piece = m->unit;
+	job->pieces = m->units;
 	job->route = -1;
 	job->all = m->all;
 	job->gap_init = m->gap_init;

@@ -216,7 +216,7 @@ void pwm_vcd_open(struct pw_fabric *f, const char *path, const char *signals)
 	const struct pw_bmx_net *net = pw_fabric_net(f);
 
 	for (u32 p = 0; p < net->ports; p++)
-		port_signals(pw_fabric_unit(f, p), p);
+		port_signals(pw_fabric_aal(f, p), p);
 	net_signals(net);
 	if (signals)
 		choose(signals);

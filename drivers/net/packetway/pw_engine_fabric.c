@@ -414,7 +414,7 @@ static u64 pw_fab_next(struct pw_fab *fab)
 /* enable only the hooks that are needed: they run for each cell; fab->lock held */
 static void pw_fab_hooks(struct pw_fab *fab)
 {
-	pw_fabric_hooks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
+	pw_fabric_callbacks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
 }
 
 /*

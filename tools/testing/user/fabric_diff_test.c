@@ -176,7 +176,7 @@ static const char *difference(struct side *a, struct side *b)
 		return text;
 	}
 	for (i = 0; i < ports; i++) {
-		const struct pw_aal *u = pw_fabric_unit(a->f, i), *v = pw_fabric_unit(b->f, i);
+		const struct pw_aal *u = pw_fabric_aal(a->f, i), *v = pw_fabric_aal(b->f, i);
 
 		pw_fabric_port_stats(a->f, i, &s);
 		pw_fabric_port_stats(b->f, i, &t);

@@ -42,7 +42,7 @@ static void defaults(void)
 	for (m = 0; m < PW_FABRIC_MACHINES; m++) {
 		struct pw_fabric_params p = { .flags = machines[m] };
 		struct pw_fabric *f = open_fabric(&p, &hash);
-		const struct pw_aal_cfg *c = &pw_fabric_unit(f, 0)->cfg;
+		const struct pw_aal_cfg *c = &pw_fabric_aal(f, 0)->cfg;
 
 		is(pw_fabric_machine_of(&p), m, "%s: the machine", pw_fabric_machine[m]);
 		for (i = 0; i < pw_fabric_param_num; i++) {

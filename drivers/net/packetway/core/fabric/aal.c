@@ -28,7 +28,7 @@ static void cfg_defaults(struct pw_aal_cfg *c)
 }
 
 /**
- * pw_aal_cfg_check() - check the sizes of a unit
+ * pw_aal_cfg_check() - check the sizes of an AAL unit
  * @cfg: sizes
  *
  * Return: 0 or -EINVAL.
@@ -49,7 +49,7 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 }
 
 /*
- * Message descriptors of a unit. A message has at least one receive block. With a window
+ * Message descriptors of an AAL unit. A message has at least one receive block. With a window
  * the owner admits a single message, or several with at most @window cells in all.
  */
 static u32 msg_pool(const struct pw_aal_cfg *c)
@@ -88,7 +88,7 @@ static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
 }
 
 /**
- * pw_aal_size() - memory that a unit needs
+ * pw_aal_size() - memory that an AAL unit needs
  * @cfg: sizes, checked
  *
  * Return: bytes to hand to pw_aal_init().
@@ -102,13 +102,13 @@ size_t pw_aal_size(const struct pw_aal_cfg *cfg)
 }
 
 /**
- * pw_aal_init() - unit after reset
+ * pw_aal_init() - AAL unit after reset
  * @mem: pw_aal_size() bytes, aligned to 8
  * @cfg: sizes, checked
  * @ops: callbacks
  * @ctx: first argument of the callbacks
  *
- * Return: the unit (at @mem).
+ * Return: the AAL unit (at @mem).
  */
 struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct pw_aal_ops *ops,
 			   void *ctx)
@@ -192,7 +192,7 @@ static u16 og_alloc(struct pw_aal *u)
 
 /**
  * pw_aal_og_release() - move a send block from the busy list to the tail of the free list
- * @u: unit
+ * @u: AAL unit
  * @b: block
  *
  * cursnd and a search of controller 7 that are at the block move to the next one.
@@ -275,7 +275,7 @@ static void note_memory(struct pw_aal *u, bool got)
 
 /**
  * pw_aal_put_block() - allocate a block of the message being packed
- * @u: unit
+ * @u: AAL unit
  * @first: first block of the message
  *
  * Return: false if there is no free block; nomem is then set.
@@ -290,7 +290,7 @@ bool pw_aal_put_block(struct pw_aal *u, bool first)
 
 /**
  * pw_aal_header() - set the SAR header fields of a block of the message being segmented
- * @u: unit
+ * @u: AAL unit
  * @b: block
  */
 void pw_aal_header(struct pw_aal *u, u16 b)
@@ -317,7 +317,7 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_route() - choose a route
- * @u: unit
+ * @u: AAL unit
  * @ack: for the acknowledgment being built, else for the message being segmented
  *
  * The route counter serves all cells but those of a message that asks for a route.
@@ -341,7 +341,7 @@ u16 pw_aal_route(struct pw_aal *u, bool ack)
 
 /**
  * pw_aal_sendable() - may a ready block be sent in cycle u->now?
- * @u: unit
+ * @u: AAL unit
  * @b: block
  *
  * Return: true if its timer is 0 and the window admits it.
@@ -373,7 +373,7 @@ static u64 ack_cycles(const struct pw_aal *u)
 
 /**
  * pw_aal_sent() - start the timer of a block whose last byte was fetched
- * @u: unit
+ * @u: AAL unit
  * @b: block
  */
 void pw_aal_sent(struct pw_aal *u, u16 b)
@@ -398,7 +398,7 @@ void pw_aal_sent(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_ic_append() - move block icfi, which holds a good cell, to the busy list
- * @u: unit
+ * @u: AAL unit
  * @b: icfi
  */
 void pw_aal_ic_append(struct pw_aal *u, u16 b)
@@ -429,7 +429,7 @@ void pw_aal_ic_append(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_ic_release() - move a receive block from the busy list to the tail of the free list
- * @u: unit
+ * @u: AAL unit
  * @b: block
  */
 void pw_aal_ic_release(struct pw_aal *u, u16 b)
@@ -467,7 +467,7 @@ void pw_aal_ic_release(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_build_ack() - acknowledge the cell that controller 7 is processing
- * @u: unit
+ * @u: AAL unit
  */
 void pw_aal_build_ack(struct pw_aal *u)
 {
@@ -483,7 +483,7 @@ void pw_aal_build_ack(struct pw_aal *u)
 
 /**
  * pw_aal_order() - compare the cell that controller 7 is processing with the expected one
- * @u: unit
+ * @u: AAL unit
  *
  * Return: 0 expected, > 0 ahead (also if there is no descriptor for it), < 0 duplicate.
  */
@@ -527,7 +527,7 @@ static void new_message(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_reassemble() - add block iccurb to a new or to the oldest incomplete message
- * @u: unit
+ * @u: AAL unit
  *
  * The cell is the expected one. Sets c7msg to the message, to PW_AAL_NONE if the cell
  * continues none.
@@ -559,7 +559,7 @@ void pw_aal_reassemble(struct pw_aal *u)
 
 /**
  * pw_aal_commit() - state C7_COMMIT: the block belongs to the message
- * @u: unit
+ * @u: AAL unit
  *
  * Return: true if that completed the message.
  */
@@ -591,7 +591,7 @@ bool pw_aal_commit(struct pw_aal *u)
 
 /**
  * pw_aal_match() - does the acknowledgment that controller 7 is processing match a send block?
- * @u: unit
+ * @u: AAL unit
  * @b: block
  *
  * Return: true if communication type, number and destination agree.
@@ -606,7 +606,7 @@ bool pw_aal_match(const struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_take_ack() - state C7_TAKE: one acknowledgment less is missing
- * @u: unit
+ * @u: AAL unit
  * @b: acknowledged send block
  */
 void pw_aal_take_ack(struct pw_aal *u, u16 b)
@@ -621,7 +621,7 @@ void pw_aal_take_ack(struct pw_aal *u, u16 b)
 
 /**
  * pw_aal_expired() - does controller 10 drop a complete message in cycle u->now?
- * @u: unit
+ * @u: AAL unit
  * @m: message
  *
  * Return: true if it does.
@@ -641,7 +641,7 @@ bool pw_aal_expired(const struct pw_aal *u, u16 m)
 
 /**
  * pw_aal_obsolete() - drop a complete message
- * @u: unit
+ * @u: AAL unit
  * @m: message
  */
 void pw_aal_obsolete(struct pw_aal *u, u16 m)
@@ -677,7 +677,7 @@ void pw_aal_obsolete(struct pw_aal *u, u16 m)
 
 /**
  * pw_aal_read_done() - host: release the receive lock after the last get
- * @u: unit
+ * @u: AAL unit
  */
 void pw_aal_read_done(struct pw_aal *u)
 {
@@ -688,7 +688,7 @@ void pw_aal_read_done(struct pw_aal *u)
 
 /**
  * pw_aal_discard() - host: drop a complete message unread
- * @u: unit
+ * @u: AAL unit
  * @desc: message
  */
 void pw_aal_discard(struct pw_aal *u, u16 desc)
@@ -720,7 +720,7 @@ static bool wanted(const struct pw_aal *u, const struct pw_aal_msg *p)
 
 /**
  * pw_aal_c8_next() - next state of controller 8
- * @u: unit
+ * @u: AAL unit
  * @st: state
  * @src: source being searched
  * @msg: message being examined
@@ -771,7 +771,7 @@ static void answer(struct pw_aal *u, bool read)
 
 /**
  * pw_aal_ctl8() - one cycle of controller 8
- * @u: unit
+ * @u: AAL unit
  */
 void pw_aal_ctl8(struct pw_aal *u)
 {
@@ -833,7 +833,7 @@ static inline u8 c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16
 
 /**
  * pw_aal_c10_next() - next state of controller 10 in cycle u->now
- * @u: unit
+ * @u: AAL unit
  * @st: state
  * @src: source
  * @msg: message of the source
@@ -851,7 +851,7 @@ u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left)
 
 /**
  * pw_aal_ctl10() - one cycle of controller 10
- * @u: unit
+ * @u: AAL unit
  */
 void pw_aal_ctl10(struct pw_aal *u)
 {

@@ -6,7 +6,7 @@
  * Eleven controllers work on two buffers of cell blocks; aal_ctl.h has their
  * states. pw_aal_step() runs one cycle of all of them, register by register.
  * pw_aal_fast_*() compute the same by events: a controller runs only in cycles in
- * which it does something that another unit can see.
+ * which it does something that another controller or the network can see.
  *
  * The published state tables were rebuilt from traces of two short messages and
  * leave some cases open. The choices made here are:
@@ -74,7 +74,7 @@ enum pw_aal_cmd {
 #define PW_AAL_F_DISCARD	BIT(2)	/* a cell without a block is dropped, not refused */
 
 /**
- * struct pw_aal_cfg - sizes and times of a unit; 0 takes the published value
+ * struct pw_aal_cfg - sizes and times of an AAL unit; 0 takes the published value
  * @port: own port number
  * @ports: ports of the fabric
  * @routes: routes per destination
@@ -85,7 +85,7 @@ enum pw_aal_cmd {
  * @keep: lifetime of a complete message in cycles
  * @descs: message descriptors per source
  * @gap_word: fast: idle cycles of the process before every put and every get
- * @window: limit of outstanding acknowledgments above which a unit holds back
+ * @window: limit of outstanding acknowledgments above which an AAL unit holds back
  *	broadcast cells that were never sent. These are sent in the order of their
  *	numbers: otherwise receive buffers could fill up with cells that are ahead of
  *	one held back, and these would be repeated without end. 0: no limit
@@ -108,7 +108,7 @@ struct pw_aal_cfg {
 	const struct pw_aal_engine *engine;
 };
 
-/* the record that a unit shares with its host */
+/* the record that an AAL unit shares with its host */
 struct pw_aal_dev {
 	u32 bus;
 	u8 nbytes;
@@ -216,7 +216,7 @@ struct pw_aal_seats {
 struct pw_aal;
 
 /**
- * struct pw_aal_ops - callbacks of a unit; every member may be NULL
+ * struct pw_aal_ops - callbacks of an AAL unit; every member may be NULL
  * @ready: message segmented, write lock released
  * @cell_out: byte 0 of a cell was fetched for sending
  * @cell_in: last byte of a good cell was taken in
@@ -250,7 +250,7 @@ struct pw_aal_ops {
 	void (*tx)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t);
 };
 
-/* counters of a unit */
+/* counters of an AAL unit */
 struct pw_aal_stats {
 	u64 cells_out, cells_in;	/* data */
 	u64 acks_out, acks_in;
@@ -263,7 +263,7 @@ struct pw_aal_stats {
 };
 
 /*
- * struct pw_aal - the unit
+ * struct pw_aal - the AAL unit
  *
  * Registers have their published names where there is one. A list is empty when its
  * count is 0; its pointers then keep their last value. st[] holds the states of the
@@ -379,7 +379,7 @@ struct pw_aal {
 };
 
 /**
- * struct pw_aal_engine - how the controllers of a unit are carried out
+ * struct pw_aal_engine - how the controllers of an AAL unit are carried out
  * @layout: memory of the engine; with an arena that only counts, @u has cfg only
  * @init: initialize that memory, which is zeroed; may be NULL
  * @read_header: message header from the first cell, in receive block @b

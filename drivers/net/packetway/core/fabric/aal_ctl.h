@@ -151,7 +151,7 @@ enum c10_state {
 	C10_NEXT_SOURCE	= 19,
 };
 
-/* delays of the controllers in cycles; each is the number of states on the way */
+/* delays of the controllers in cycles; each is the number of states passed */
 enum aal_cycles {
 	/* controller 0: IDLE, DECODE, then INIT, WORD or DEST, or PUT or GET at its end */
 	CYC_COMMAND	= 3,

@@ -576,7 +576,7 @@ static void run5(struct pw_aal *u)
 
 /**
  * pw_aal_fast_accepted() - the network has accepted the offered cell
- * @u: unit
+ * @u: AAL unit
  * @t: cycle with byte 0 on the link
  */
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
@@ -1416,7 +1416,7 @@ static void run7(struct pw_aal *u)
 
 /**
  * pw_aal_fast_rx() - accept or refuse an incoming cell
- * @u: unit
+ * @u: AAL unit
  * @t: cycle with byte 0 on the link; the call is made in cycle @t + PW_BMX_DECIDE
  * @c: cell
  * @bad: its CRC is wrong
@@ -1541,7 +1541,7 @@ static void run0(struct pw_aal *u)
 
 /**
  * pw_aal_fast_send() - a process takes the write lock and sends a message
- * @u: unit; neither lock is set
+ * @u: AAL unit; neither lock is set
  * @now: cycle that has just ended
  * @s: message
  */
@@ -1562,7 +1562,7 @@ void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
 
 /**
  * pw_aal_fast_recv() - a process takes the receive lock and requests a message
- * @u: unit; neither lock is set
+ * @u: AAL unit; neither lock is set
  * @now: cycle that has just ended
  * @id: identifier of the message
  * @len: bytes that the process gets
@@ -1585,7 +1585,7 @@ void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap)
 
 /**
  * pw_aal_fast_read_done() - the process releases the receive lock
- * @u: unit
+ * @u: AAL unit
  */
 void pw_aal_fast_read_done(struct pw_aal *u)
 {
@@ -1596,7 +1596,7 @@ void pw_aal_fast_read_done(struct pw_aal *u)
 
 /**
  * pw_aal_fast_discard() - drop a complete message unread
- * @u: unit
+ * @u: AAL unit
  * @desc: message
  */
 void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
@@ -1607,11 +1607,11 @@ void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
 }
 
 /**
- * pw_aal_fast_idle() - is the unit idle?
- * @u: unit
+ * pw_aal_fast_idle() - is the AAL unit idle?
+ * @u: AAL unit
  *
- * Idle units differ only in their sequence numbers, their route counters and the place of
- * controller 10.
+ * Idle AAL units differ only in their sequence numbers, their route counters and the place
+ * of controller 10.
  *
  * Return: true if nothing is stored and no event is due.
  */
@@ -1623,7 +1623,7 @@ bool pw_aal_fast_idle(const struct pw_aal *u)
 
 /**
  * pw_aal_fast_passed() - account for a message that arrived and was read without events
- * @u: idle unit of a device (PW_AAL_F_KEEP_UNREAD and PW_AAL_F_RELEASE_READ)
+ * @u: idle AAL unit of a device (PW_AAL_F_KEEP_UNREAD and PW_AAL_F_RELEASE_READ)
  * @src: its sender
  * @complete: cycle in which it was complete
  * @read: cycle of the last get
@@ -1711,7 +1711,7 @@ const struct pw_aal_engine pw_aal_fast = {
 
 /**
  * pw_aal_fast_run() - run the events of one cycle
- * @u: unit
+ * @u: AAL unit
  * @now: that cycle
  */
 void pw_aal_fast_run(struct pw_aal *u, u64 now)

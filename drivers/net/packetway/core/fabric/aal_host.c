@@ -17,7 +17,7 @@ enum host_state {
 /**
  * pw_aal_host_init() - idle process
  * @h: process
- * @u: unit of its port
+ * @u: AAL unit of its port
  * @ops: callbacks
  * @ctx: first argument of the callbacks
  */
@@ -71,7 +71,7 @@ bool pw_aal_host_idle(const struct pw_aal_host *h)
 	return h->state == HOST_IDLE;
 }
 
-/* give a command to the unit */
+/* give a command to the AAL unit */
 static void issue(struct pw_aal_host *h, u8 cmd, u32 bus, u8 nbytes)
 {
 	struct pw_aal_dev *dev = &h->u->dev;
@@ -93,19 +93,19 @@ static bool gap(struct pw_aal_host *h, u32 cycles)
 }
 
 /* size of the next put or get, 0 when there is none */
-static u32 next_unit(const struct pw_aal_host *h)
+static u32 next_piece(const struct pw_aal_host *h)
 {
 	const struct pw_aal_job *job = &h->job;
 
-	if (job->unit)
-		return h->i < job->units ? min_t(u32, job->unit[h->i], 4) : 0;
+	if (job->piece)
+		return h->i < job->pieces ? min_t(u32, job->piece[h->i], 4) : 0;
 	return min_t(u32, job->len - h->off, 4);
 }
 
 /* issue the next put; after the last one set the destination */
 static void put(struct pw_aal_host *h)
 {
-	u32 n = next_unit(h);
+	u32 n = next_piece(h);
 	u8 w[4] = {};
 
 	if (!n) {
@@ -124,7 +124,7 @@ static void put(struct pw_aal_host *h)
 /* idle cycles of the process before the next put or get; @first: those before the first one */
 static u32 word_gap(const struct pw_aal_host *h, u32 first)
 {
-	return (h->off || h->i ? 0 : first) + (next_unit(h) ? h->job.gap_word : 0);
+	return (h->off || h->i ? 0 : first) + (next_piece(h) ? h->job.gap_word : 0);
 }
 
 /* store what the last get has read */
@@ -145,7 +145,7 @@ static void got(struct pw_aal_host *h)
 /* issue the next get; after the last one the message is received */
 static void get(struct pw_aal_host *h)
 {
-	h->n = next_unit(h);
+	h->n = next_piece(h);
 	if (h->n) {
 		issue(h, PW_AAL_GETBYTES, 0, h->n);
 		return;
@@ -217,7 +217,7 @@ static void take_answer(struct pw_aal_host *h)
 }
 
 /**
- * pw_aal_host_step() - run the process after a cycle of its unit
+ * pw_aal_host_step() - run the process after a cycle of its AAL unit
  * @h: process
  *
  * Calling it again in the same cycle changes nothing.

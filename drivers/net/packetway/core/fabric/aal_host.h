@@ -13,8 +13,8 @@
  * struct pw_aal_job - a message to send or to receive
  * @hdr: name (three words), instance, identifier
  * @len: data bytes
- * @unit: bytes of each put or get, NULL: words of four bytes and the rest
- * @units: entries in @unit
+ * @piece: bytes of each put or get, NULL: words of four bytes and the rest
+ * @pieces: entries in @piece
  * @dst: send: destination port
  * @all: send: to all ports
  * @route: send: route, -1 for the route counter
@@ -26,8 +26,8 @@
 struct pw_aal_job {
 	u32 hdr[PW_AAL_HDR_WORDS];
 	u32 len;
-	const u8 *unit;
-	u32 units;
+	const u8 *piece;
+	u32 pieces;
 	u16 dst;
 	bool all;
 	s8 route;
@@ -44,7 +44,7 @@ struct pw_aal_host;
  * @fetch: bytes to send
  * @store: bytes received
  * @started: init-send was issued
- * @sent: the unit has taken the last header word and segments the message
+ * @sent: the AAL unit has taken the last header word and segments the message
  * @received: the last get is done and the lock released
  * @denied: no such message; return true to ask again
  */
@@ -59,14 +59,14 @@ struct pw_aal_host_ops {
 
 /**
  * struct pw_aal_host - the process
- * @u: unit of its port
+ * @u: AAL unit of its port
  * @ops: callbacks
  * @ctx: first argument of the callbacks
  * @job: current job
  * @until: end of the current gap
  * @off: bytes put or got
  * @i: number of the put, get or header word
- * @n: bytes of the get under way
+ * @n: bytes of the current get
  * @state: enum host_state
  * @armed: a gap has begun
  */

@@ -7,7 +7,7 @@
 #include "aal_ctl.h"
 #include "arena.h"
 
-/* the CRC of a cell on its way out is computed this many bytes ahead */
+/* the CRC of an outgoing cell is computed this many bytes ahead */
 #define CRC_AHEAD	4
 
 /* ---- memory ---- */
@@ -379,7 +379,7 @@ static bool suspended(struct pw_aal *u)
 
 /**
  * pw_aal_og_cell() - describe a send block as a cell
- * @u: unit
+ * @u: AAL unit
  * @b: block
  * @c: result
  */
@@ -796,7 +796,7 @@ static void ctl7(struct pw_aal *u)
 
 /**
  * pw_aal_step() - one cycle of all controllers
- * @u: unit; the owner has set icbyte, icbytei and ogsuspend and takes ogbyte,
+ * @u: AAL unit; the owner has set icbyte, icbytei and ogsuspend and takes ogbyte,
  *	ogbytei and icsuspend afterwards
  *
  * Controller 9, the timers, has no code: a timer is the cycle in which it reaches 0.
@@ -822,8 +822,8 @@ void pw_aal_step(struct pw_aal *u)
 }
 
 /**
- * pw_aal_idle() - is the unit idle?
- * @u: unit
+ * pw_aal_idle() - is the AAL unit idle?
+ * @u: AAL unit
  *
  * Return: true if nothing is stored, sent or taken in; only controller 10 moves.
  */

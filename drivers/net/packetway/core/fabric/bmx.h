@@ -4,7 +4,7 @@
  * table, input unit (PPD) and output unit (SPD).
  *
  * One call of a step function is one cycle, one cycle is one byte time on a
- * link. A unit that is stepped later in a cycle sees what an earlier one wrote
+ * link. A PPD or SPD that is stepped later in a cycle sees what an earlier one wrote
  * in the same cycle; within a switch all SPDs run before all PPDs. The default
  * sizes are those of the published machine: 4x4 switches, queues of 8 cells, 256
  * table entries.
@@ -16,7 +16,7 @@
 
 #define PW_BMX_CELL		53	/* bytes in a cell */
 /*
- * Byte 0 on a link in cycle t: the unit downstream accepts or refuses the cell in
+ * Byte 0 on a link in cycle t: the PPD or port downstream accepts or refuses the cell in
  * t + PW_BMX_DECIDE, when byte PW_BMX_DECIDE is on the link. A PPD pushes the first byte
  * in that cycle.
  */
@@ -104,7 +104,7 @@ struct pw_bmx_tab {
  * @pind: p valid
  * @qind: q valid
  * @count: bytes of the current cell taken so far
- * @suspend: output to the unit upstream
+ * @suspend: output to the SPD or port upstream
  * @flip_at: fault injection: index of the byte to damage, 0 for none
  * @cells: cells accepted since reset
  * @refused: cells refused since reset

@@ -4,8 +4,8 @@
  *
  * The registers as seen from outside; c is the cycle in which an SPD selects a queue:
  *
- *  - The SPD fetches in c+1..c+53; byte 0 is on its link in t = c+2 and the unit
- *    downstream decides in c+5 = t+3. If refused, the SPD takes its five bytes back
+ *  - The SPD fetches in c+1..c+53; byte 0 is on its link in t = c+2 and the PPD or
+ *    port downstream decides in c+5 = t+3. If refused, the SPD takes its five bytes back
  *    and selects again in c+6. If accepted, it selects again in c+53.
  *  - A cell accepted into a queue in cycle T can be selected from T+1 on.
  *  - A queue is full at size >= 53*depth-5. When the writer begins a cell, all cells
@@ -228,7 +228,7 @@ static inline void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p,
 	x->ne |= BIT(p);
 }
 
-/* ask the fault hook; true if the cell is dropped */
+/* call ops->fault for a cell that is accepted; true if the cell is dropped */
 static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_fcell *c)
 {
 	u32 copies;

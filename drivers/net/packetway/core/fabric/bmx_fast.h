@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Three-stage BMX network driven by events: same cycles, same queue sizes, same
- * counters as bmx_net, with work per cell and hop instead of per unit and cycle.
+ * counters as bmx_net, with work per cell and hop instead of per PPD, SPD and cycle.
  *
  * Cells are 32-bit cookies; their bytes stay with the caller. A cell whose byte 0 is on
  * a link in cycle t is finally accepted or refused in cycle t + PW_BMX_DECIDE. That
@@ -43,12 +43,12 @@ enum pw_bmx_rx {
  *	byte 0 on the link in @t + 53. May be NULL.
  * @refused: a cell offered with PW_BMX_OFFER_ONCE was refused; the next one may
  *	start in @t + 5. May be NULL.
- * @dropped: the fault hook dropped the cell at PPD @ppd; @copies ports do not get it.
+ * @dropped: a fault dropped the cell at PPD @ppd; @copies ports do not get it.
  *	May be NULL.
  * @hop: PPD @ppd accepted the cell with byte 0 in cycle @t. May be NULL.
  * @suspended: PPD @ppd (or port @ppd - 3 * ports) refused; @tries attempts are
  *	reported at once, the last one with byte 0 in cycle @t. May be NULL.
- * @fault: fault hook, see bmx_net.h. May be NULL.
+ * @fault: chooses the fault of a cell, see bmx_net.h. May be NULL.
  */
 struct pw_bmx_fast_ops {
 	enum pw_bmx_rx (*rx)(void *ctx, u32 port, u32 cookie, u64 t, u32 flags);
@@ -98,8 +98,8 @@ struct pw_bmx_fsrc {
  * @words: 64-bit words for a bit per port
  * @now: last cycle done
  * @events: attempts carried out since reset
- * @dropped: cells dropped by the fault hook, per stage
- * @corrupted: cells damaged by the fault hook, per stage
+ * @dropped: cells dropped by faults, per stage
+ * @corrupted: cells damaged by faults, per stage
  * @ops: callbacks
  * @ctx: their first argument
  * @slots: bit i: wheel slot i is not empty

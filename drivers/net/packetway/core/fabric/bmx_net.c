@@ -215,7 +215,7 @@ void pw_bmx_net_step_spd(struct pw_bmx_net *net)
 	}
 }
 
-/* ask the fault hook about the cell that PPD @r accepts in this cycle, if there is one */
+/* call net->fault for the cell that PPD @r accepts in this cycle, if there is one */
 static void ask_fault(struct pw_bmx_net *net, u32 r)
 {
 	struct pw_bmx_ppd *p = &net->ppd[r];

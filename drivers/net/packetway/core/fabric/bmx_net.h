@@ -6,10 +6,10 @@
  * ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i drives output
  * port i, output x of switch w goes to input w of switch x of the next stage.
  *
- * Per cycle the caller runs pw_bmx_net_step_spd(), then its port units, then
- * pw_bmx_net_step_ppd(). A port unit reads out_byte/out_byteind (this cycle's)
- * and in_suspend (last cycle's) and writes in_byte/in_byteind (taken by the PPD
- * in the same cycle) and out_suspend (acts on the SPD in the next cycle).
+ * Per cycle the caller runs pw_bmx_net_step_spd(), then its ports, then
+ * pw_bmx_net_step_ppd(). A port reads out_byte/out_byteind (this cycle's) and
+ * in_suspend (last cycle's) and writes in_byte/in_byteind (taken by the PPD in the
+ * same cycle) and out_suspend (acts on the SPD in the next cycle).
  */
 #ifndef PW_CORE_BMX_NET_H
 #define PW_CORE_BMX_NET_H
@@ -38,7 +38,7 @@ struct pw_bmx_cfg {
 	u32 entries;
 };
 
-/* decision of a fault hook about a cell that a PPD accepts */
+/* fault of a cell that a PPD accepts */
 enum pw_bmx_fault {
 	PW_BMX_FAULT_NONE,
 	PW_BMX_FAULT_DROP,	/* taken from the link, stored nowhere */
@@ -59,20 +59,20 @@ typedef enum pw_bmx_fault (*pw_bmx_fault_fn)(void *ctx, u32 ppd, u64 t);
  * @depth: cells in a queue
  * @shift: bits of the header word below the VPI (see pw_bmx_vpi_shift())
  * @cycle: cycle being run; the first one after reset is 1
- * @in_byte: link into PPD p, written by the port unit
+ * @in_byte: link into PPD p, written by the port
  * @in_byteind: valid bit of it
- * @in_suspend: suspend of PPD p towards the port unit
- * @out_byte: link from SPD 2*ports+p to the port unit
+ * @in_suspend: suspend of PPD p towards the port
+ * @out_byte: link from SPD 2*ports+p to the port
  * @out_byteind: valid bit of it
- * @out_suspend: suspend of the port unit, written by it
+ * @out_suspend: suspend of the port, written by it
  * @ppd: 3 * ports input units
  * @spd: 3 * ports output units
  * @xpm: queues: queue q of PPD r is xpm[r * k + q]
  * @peer: PPD that SPD r drives, for the first 2 * ports SPDs
- * @fault: fault hook or NULL
+ * @fault: chooses the fault of a cell; NULL: no faults
  * @fault_ctx: its first argument
- * @dropped: cells dropped by the hook, per stage
- * @corrupted: cells damaged by the hook, per stage
+ * @dropped: cells dropped by faults, per stage
+ * @corrupted: cells damaged by faults, per stage
  */
 struct pw_bmx_net {
 	u32 k;
@@ -149,7 +149,7 @@ bool pw_bmx_net_idle(const struct pw_bmx_net *net);
 
 /* bmx_tools.c: not in the module */
 
-/* ranks of the units on a route, in the order a cell meets them */
+/* ranks of the input and output units on a route, in the order in which a cell passes them */
 struct pw_bmx_path {
 	u16 ppd[PW_BMX_STAGES];
 	u16 spd[PW_BMX_STAGES];

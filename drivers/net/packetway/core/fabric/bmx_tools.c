@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * BMX switch and network: what tools and tests use and the module does not. A switch by
- * itself, routes as lists of units and outputs, the published form of a table entry.
+ * BMX switch and network: functions for tools and tests, not in the module. A switch by
+ * itself, routes as lists of ranks and outputs, the published form of a table entry.
  */
 #include "arena.h"
 #include "cell.h"
@@ -13,7 +13,7 @@
 #define RAW_MASK	0xfff
 
 /**
- * pw_bmx_path() - units on a route, in the order a cell passes them
+ * pw_bmx_path() - input and output units on a route, in the order in which a cell passes them
  * @k: ports of a switch
  * @s: source port
  * @d: destination port

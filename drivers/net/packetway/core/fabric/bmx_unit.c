@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BMX units, register by register: XPM, translation table, PPD, SPD. */
+/* Parts of a BMX switch, register by register: XPM, translation table, PPD, SPD. */
 #include "bmx.h"
 
 /**
@@ -105,7 +105,7 @@ void pw_bmx_tab_get(const struct pw_bmx_tab *tab, u32 vpi, u32 k, struct pw_bmx_
 
 /**
  * pw_bmx_ppd_init() - reset an input unit
- * @p: unit; its table is left to pw_bmx_tab_init()
+ * @p: input unit; its table is left to pw_bmx_tab_init()
  * @k: number of queues
  * @depth: their capacity in cells
  */
@@ -118,7 +118,7 @@ void pw_bmx_ppd_init(struct pw_bmx_ppd *p, u32 k, u32 depth)
 
 /**
  * pw_bmx_ppd_full() - is a selected queue full?
- * @p: unit
+ * @p: input unit
  * @xq: its k queues
  *
  * Return: true if a queue whose select flag is set counts as full.
@@ -205,7 +205,7 @@ static void ppd_input(struct pw_bmx_ppd *p, u8 byte)
 
 /**
  * pw_bmx_ppd_step() - one cycle of an input unit
- * @p: unit
+ * @p: input unit
  * @byte: input link
  * @byteind: input link valid
  * @xq: its k queues
@@ -243,7 +243,7 @@ void pw_bmx_ppd_step(struct pw_bmx_ppd *p, u8 byte, bool byteind, struct pw_bmx_
 
 /**
  * pw_bmx_spd_init() - reset an output unit
- * @s: unit
+ * @s: output unit
  * @k: number of queues
  */
 void pw_bmx_spd_init(struct pw_bmx_spd *s, u32 k)
@@ -254,8 +254,8 @@ void pw_bmx_spd_init(struct pw_bmx_spd *s, u32 k)
 
 /**
  * pw_bmx_spd_step() - one cycle of an output unit
- * @s: unit
- * @suspend: from the unit downstream
+ * @s: output unit
+ * @suspend: from the PPD or port downstream
  * @xq: queue 0; queue i is xq[i * stride]
  * @stride: distance between its queues
  */

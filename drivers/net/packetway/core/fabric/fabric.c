@@ -6,7 +6,7 @@
  * __pw_fabric_trace() - hand a trace record to the owner
  * @f: fabric; tracing is on
  * @ev: what
- * @unit: where
+ * @unit: port or input unit, as in enum pw_fabric_ev
  * @n: how often
  * @cycle: when
  * @c: cell, NULL if it is not known
@@ -119,7 +119,7 @@ void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m)
  * pw_fabric_arrived() - deliver the messages that are in order now
  * @f: fabric
  * @m: message that was read or dropped
- * @port: at this port
+ * @port: port at which this happened
  * @read: it was read
  */
 void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
@@ -187,7 +187,7 @@ static bool overlap(const struct pw_fabric *f, const struct fmsg *a, const struc
 	return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
 }
 
-/* does no other port wait longer for one of the same ports? */
+/* has no other port waited longer for a port that the message needs, too? */
 static bool first_in_line(const struct pw_fabric *f, const struct fport *p)
 {
 	const struct fmsg *m = &f->msg[p->q_wait];
@@ -519,7 +519,7 @@ static void look(struct pw_fabric *f, u32 port)
 }
 
 /**
- * pw_fabric_look_all() - let the processes look that may have something to do
+ * pw_fabric_look_all() - run the processes that may have something to do
  * @f: fabric
  */
 void pw_fabric_look_all(struct pw_fabric *f)
@@ -590,7 +590,7 @@ u64 pw_fabric_next(struct pw_fabric *f)
 	return f->engine->next(f);
 }
 
-/* ---- messages in, messages given up ---- */
+/* ---- messages sent, messages flushed ---- */
 
 /* ports, cells and acknowledgments of a message; an error if the fabric can never carry it */
 static inline int plan_message(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst,
@@ -689,7 +689,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 	return 0;
 }
 
-/* hand message @m over wherever it has not been, without the rest of its way */
+/* deliver message @m now at every port that has not got it */
 static void hand_over(struct pw_fabric *f, struct fmsg *m)
 {
 	u32 port;
@@ -706,13 +706,13 @@ static void hand_over(struct pw_fabric *f, struct fmsg *m)
 }
 
 /**
- * pw_fabric_flush() - give messages up that are in the fabric
+ * pw_fabric_flush() - deliver the messages that are in the fabric at once
  * @f: fabric; after the first call it can only be flushed
  * @max: how many messages
  *
- * Each is handed over now, in the order of its sender, to those that have not got it
- * yet: what is left of its way is not worked out. ops->deliver and ops->done must not
- * send; ops->room is not called.
+ * Each is delivered now, in the order in which its port sent them, to the ports that have
+ * not got it; the cycles that it would still take are not simulated. ops->deliver and
+ * ops->done must not send; ops->room is not called.
  *
  * Return: true if there may be more.
  */
@@ -737,21 +737,21 @@ bool pw_fabric_flush(struct pw_fabric *f, u32 max)
 }
 
 /**
- * pw_fabric_hooks() - enable or disable the callbacks for every cell
+ * pw_fabric_callbacks() - enable or disable the callbacks that are made for every cell
  * @f: fabric
  * @trace: call ops->trace
  * @fault: call ops->fault
  *
- * After pw_fabric_init() every hook that ops provides is enabled. Both cost time for
- * every cell at every input unit.
+ * After pw_fabric_init() both are enabled, if ops has them. Each costs time for every cell
+ * at every input unit.
  */
-void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault)
+void pw_fabric_callbacks(struct pw_fabric *f, bool trace, bool fault)
 {
 	f->tracing = trace && f->ops->trace;
 	f->faults = fault && f->ops->fault;
 	if (!pw_fabric_unwatched(f))
 		pw_fabric_lone_forget(f);
-	f->engine->hooks(f);
+	f->engine->callbacks(f);
 }
 
 /**
@@ -771,7 +771,7 @@ void pw_fabric_tap(struct pw_fabric *f, bool on)
 	f->tapped = on;
 	if (f->engine->tap_begin)
 		f->engine->tap_begin(f);
-	f->engine->hooks(f);
+	f->engine->callbacks(f);
 }
 
 /**

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whole BMX fabric: a unit (AAL) and a process at every port of the three-stage
+ * Whole BMX fabric: an AAL unit and a process at every port of the three-stage
  * network. Messages go in at one port and come out, once and in order, at
  * another one or at all of them; the time this takes is counted in cycles.
  *
- * Two engines with the same cycles: register by register, in which the bytes
- * really travel, and by events, in which a cell is a handle.
+ * Two engines with the same cycles: register by register, in which the bytes of a
+ * cell travel, and by events, in which a cell is a handle.
  *
  * Per cycle: output units, AAL units, input units; then the processes look at
- * their units. A message handed over when cycle t is the last one done (now = t)
- * is taken by its unit in cycle t + 1 at the earliest.
+ * their AAL units. A message handed over when cycle t is the last one done (now = t)
+ * is taken by the AAL unit in cycle t + 1 at the earliest.
  *
  * Used as a network device (PW_FABRIC_F_DEVICE) a fabric loses nothing: a
- * message is let in only if the receive buffers on its way can hold its cells
- * and their acknowledgments, it stays until it was read and is released then;
- * should repeated cells fill a buffer in spite of that, cells are dropped there
- * (and sent again) instead of holding up the network, which therefore always
- * drains.
+ * message is admitted only if the receive buffers of its receivers can hold its
+ * cells and that of its sender the acknowledgments. It stays until it was read and
+ * is released then. Should repeated cells fill a buffer in spite of that, cells are
+ * dropped there (and sent again) instead of holding up the network, which therefore
+ * always drains.
  * Without that flag it is the published machine, including its time-outs.
  */
 #ifndef PW_CORE_FABRIC_H
@@ -35,18 +35,18 @@
 
 #define PW_FABRIC_F_FAST	BIT(0)	/* by events */
 #define PW_FABRIC_F_DEVICE	BIT(1)	/* nothing is lost, see above */
-#define PW_FABRIC_F_POLL	BIT(2)	/* receivers ask all the time; not with FAST */
+#define PW_FABRIC_F_POLL	BIT(2)	/* receivers request messages all the time; not with FAST */
 #define PW_FABRIC_F_SELF	BIT(3)	/* a broadcast is delivered to its sender, too */
 
 /* receive blocks of a device: one message of the largest size in, one out */
 #define PW_FABRIC_IC_BLOCKS	4096
 #define PW_FABRIC_SLACK		64	/* receive blocks left for repeated cells */
 /*
- * Cells and acknowledgments that may be on their way to a port of a device at a
- * time, unless it is a single message. Controller 7 looks an acknowledgment up
- * in a list: with a thousand cells in the send buffer that takes 2000 cycles,
- * cells pile up until their timers run out and are sent again, and the fabric
- * makes no progress. It also bounds what a broadcast may have outstanding.
+ * Limit of cells and acknowledgments in flight to a port of a device; a single message
+ * may exceed it. Controller 7 looks an acknowledgment up in a list: with a thousand
+ * cells in the send buffer that takes 2000 cycles, cells pile up until their timers
+ * run out and are sent again, and the fabric makes no progress. The credit also limits
+ * the missing acknowledgments of a broadcast.
  */
 #define PW_FABRIC_CREDIT	256
 
@@ -59,8 +59,8 @@
  * @resend: retransmission timer in cycles
  * @keep: lifetime of a message in the receive buffer (not with DEVICE)
  * @descs: message descriptors per source
- * @credit: cells and acknowledgments on their way to a port (DEVICE only)
- * @queue: messages per sending port, waiting or on their way
+ * @credit: cells and acknowledgments in flight to a port (DEVICE only)
+ * @queue: messages per sending port, waiting or in flight
  * @gap_lock: idle cycles of a sending process before init-send
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles of a receiving process before the first get
@@ -120,7 +120,7 @@ enum pw_fabric_ev {
  * struct pw_fabric_trace - one trace record
  * @cycle: when
  * @ev: what
- * @unit: where
+ * @unit: port or rank of an input unit (PPD), see enum pw_fabric_ev
  * @n: how often
  * @src: sender of the cell, 0xffff if not known (hops of the rtl engine)
  * @dst: its destination
@@ -137,7 +137,7 @@ struct pw_fabric_trace {
 };
 
 /**
- * struct pw_fabric_ops - what the fabric tells its owner; all but @deliver may
+ * struct pw_fabric_ops - callbacks to the owner of a fabric; all but @deliver may
  *	be NULL. @deliver, @done and @room may call pw_fabric_send().
  * @deliver: a message arrived at @dst; @times as far as known
  * @done: a message is delivered everywhere and acknowledged; its cookie and
@@ -145,7 +145,7 @@ struct pw_fabric_trace {
  * @room: a port whose queue was full can take a message again
  * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
  * @trace: trace record
- * @cell: while pw_fabric_tap() asks for it: the 53 bytes of a cell that PPD @unit
+ * @cell: while the tap is on: the 53 bytes of a cell that PPD @unit
  *	(3 * ports + p: port p) took in, with byte 0 on its link in @cycle; a second
  *	time with @lost if a fault lost it there
  * @fault: fault of a cell that PPD @ppd is about to accept; same arguments and
@@ -179,8 +179,8 @@ struct pw_fabric_stats {
 	u64 lost;		/* messages that timed out unread */
 	u64 mismatch;		/* rtl: bytes that arrived changed */
 	u64 busy;		/* refusals of pw_fabric_send() */
-	u64 events;		/* fast: unit events; rtl: cycles stepped, none skipped */
-	u64 lone;		/* fast: messages done at once, see pw_fabric_lone() */
+	u64 events;		/* fast: events of AAL units; rtl: cycles, without those skipped */
+	u64 lone;		/* fast: messages completed by pw_fabric_lone() */
 };
 
 struct pw_fabric;
@@ -189,7 +189,7 @@ int pw_fabric_check(const struct pw_fabric_params *p);
 size_t pw_fabric_size(const struct pw_fabric_params *p);
 struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 				 const struct pw_fabric_ops *ops, void *ctx);
-void pw_fabric_hooks(struct pw_fabric *f, bool trace, bool fault);
+void pw_fabric_callbacks(struct pw_fabric *f, bool trace, bool fault);
 int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
 		   const void *data);
@@ -205,8 +205,8 @@ u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q);
 void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s);
 void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s);
 
-/* fabric_tools.c: not in the module */
-struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port);
+/* fabric_tools.c: for tools and tests */
+struct pw_aal *pw_fabric_aal(struct pw_fabric *f, u16 port);
 const struct pw_bmx_net *pw_fabric_net(const struct pw_fabric *f);
 void pw_fabric_stats(const struct pw_fabric *f, struct pw_fabric_stats *s);
 u64 pw_fabric_delay(u32 len);

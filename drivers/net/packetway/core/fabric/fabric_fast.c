@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whole BMX fabric by events: a cell is a handle, and a unit runs when it has an event. */
+/* Whole BMX fabric by events: a cell is a handle, and an AAL unit runs when it has an event. */
 #include "aal_ctl.h"
 #include "fabric_priv.h"
 
@@ -70,7 +70,7 @@ static void tap_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
 	f->ops->cell(f->ctx, unit, cycle, lost, bytes);
 }
 
-/* ---- units by next event ---- */
+/* ---- AAL units by next event ---- */
 
 static void forget(struct pw_fabric *f, u32 port)
 {
@@ -109,7 +109,7 @@ static inline void note(struct pw_fabric *f, u32 port, u64 next)
 	}
 }
 
-/* the next event of the unit of @port may have changed */
+/* the next event of the AAL unit of @port may have changed */
 static void replan(struct pw_fabric *f, u32 port)
 {
 	u64 next = pw_aal_fast_next(f->port[port].u);
@@ -120,7 +120,7 @@ static void replan(struct pw_fabric *f, u32 port)
 	note(f, port, next);
 }
 
-/* move the units whose next event is near now to the wheel */
+/* move the AAL units whose next event has come near to the wheel */
 static void far_scan(struct pw_fabric *f)
 {
 	u32 w, bits, port;
@@ -187,7 +187,7 @@ static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 
 	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
 }
 
-static const struct pw_aal_ops unit_ops = {
+static const struct pw_aal_ops aal_ops = {
 	.ready = pw_fabric_on_ready,
 	.cell_out = on_cell_out,
 	.cell_in = on_cell_in,
@@ -309,7 +309,7 @@ static void fast_discard(struct pw_fabric *f, u32 port, u16 desc)
 
 /* ---- running ---- */
 
-/* cycle of the next event; the wheels of units and network have the same size */
+/* cycle of the next event; the wheels of AAL units and network have the same size */
 static inline u64 fast_next(struct pw_fabric *f)
 {
 	u64 slots = f->slots | f->fnet->slots;
@@ -348,8 +348,8 @@ static void fast_ends(struct pw_fabric *f)
 	}
 }
 
-/* run the units with a bit in @bits; bit 0 is port @first */
-static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
+/* run the AAL units with a bit in @bits; bit 0 is port @first */
+static u32 run_aals(struct pw_fabric *f, u32 first, u64 bits)
 {
 	struct fport *p;
 	u32 n = 0, port;
@@ -357,7 +357,7 @@ static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 	for (; bits; bits &= bits - 1, n++) {
 		port = first + __ffs64(bits);
 		p = &f->port[port];
-		/* its bit is cleared; a unit runs once per cycle */
+		/* its bit is cleared; an AAL unit runs once per cycle */
 		p->noted = NOT_NOTED;
 		pw_aal_fast_run(p->u, f->now);
 		note(f, port, pw_aal_fast_next(p->u));
@@ -365,7 +365,7 @@ static u32 run_units(struct pw_fabric *f, u32 first, u64 bits)
 	return n;
 }
 
-/* run the events of one cycle: units, network, processes */
+/* run the events of one cycle: AAL units, network, processes */
 static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS, work = 0, i;
@@ -381,7 +381,7 @@ static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 		for (i = slot * f->words; i < (slot + 1) * f->words; i++) {
 			bits = f->slot[i];
 			f->slot[i] = 0;
-			work += run_units(f, 64 * (i - slot * f->words), bits);
+			work += run_aals(f, 64 * (i - slot * f->words), bits);
 		}
 		f->stats.events += work;
 	}
@@ -393,7 +393,7 @@ static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 	return work;
 }
 
-/* Cycle @now in parts, in the order of fast_cycle(): see fast_part(). */
+/* begin cycle @now in parts; fast_part() runs them in the order of fast_cycle() */
 static void fast_begin(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS;
@@ -409,7 +409,7 @@ static void fast_begin(struct pw_fabric *f, u64 now)
 	}
 }
 
-/* parts 1 to words: up to 64 units each; the last one: network, processes */
+/* parts 1 to words: up to 64 AAL units each; the last one: network, processes */
 static u32 fast_part(struct pw_fabric *f)
 {
 	u32 work, i = f->now % SLOTS * f->words + f->part - 1;
@@ -418,7 +418,7 @@ static u32 fast_part(struct pw_fabric *f)
 	if (f->part <= f->words) {
 		bits = f->slot[i];
 		f->slot[i] = 0;
-		work = run_units(f, 64 * (f->part - 1), bits);
+		work = run_aals(f, 64 * (f->part - 1), bits);
 		f->stats.events += work;
 		f->part++;
 		return work;
@@ -469,16 +469,16 @@ static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
  */
 #define LONE_AFTER	(CYC_C10_TURN + CYC_C10_MSG + 4)
 
-static void lone_way(struct pw_fabric *f, u16 src, u16 dst, struct pw_lone_way *way)
+static void lone_pair(struct pw_fabric *f, u16 src, u16 dst, struct pw_lone_pair *pair)
 {
-	way->net = f->fnet;
-	way->u[0] = f->port[src].u;
-	way->u[1] = f->port[dst].u;
+	pair->net = f->fnet;
+	pair->u[0] = f->port[src].u;
+	pair->u[1] = f->port[dst].u;
 }
 
-static bool lone_idle(struct pw_fabric *f, const struct pw_lone_way *way)
+static bool lone_idle(struct pw_fabric *f, const struct pw_lone_pair *pair)
 {
-	return fast_next(f) == NEVER && pw_aal_fast_idle(way->u[0]) && pw_aal_fast_idle(way->u[1]);
+	return fast_next(f) == NEVER && pw_aal_fast_idle(pair->u[0]) && pw_aal_fast_idle(pair->u[1]);
 }
 
 /* before another message: store the result of the watched one if it was alone to its end */
@@ -486,13 +486,13 @@ static void lone_learn(struct pw_fabric *f)
 {
 	struct flone *l = f->lone;
 	struct pw_lone_times t;
-	struct pw_lone_way way;
+	struct pw_lone_pair pair;
 
 	if (l->msg == NONE)
 		return;
 	l->msg = NONE;
-	lone_way(f, l->watch.key.src, l->watch.key.dst, &way);
-	if (!l->ended || !lone_idle(f, &way))
+	lone_pair(f, l->watch.key.src, l->watch.key.dst, &pair);
+	if (!l->ended || !lone_idle(f, &pair))
 		return;
 	t.start = l->t.start - l->begin;
 	t.segmented = l->t.segmented - l->begin;
@@ -501,8 +501,8 @@ static void lone_learn(struct pw_fabric *f)
 	t.reassembled = l->t.reassembled - l->begin;
 	t.delivered = l->t.delivered - l->begin;
 	t.acked = l->t.acked - l->begin;
-	t.quiet = way.u[0]->now - l->begin;
-	pw_lone_learn(l->known, &l->watch, &way, &t);
+	t.quiet = pair.u[0]->now - l->begin;
+	pw_lone_learn(l->known, &l->watch, &pair, &t);
 }
 
 /* the only message in the fabric, if it is not yet started and qualifies; or NULL */
@@ -522,7 +522,7 @@ static struct fmsg *lone_message(struct pw_fabric *f)
 
 /* apply the stored result of lone message @m, from its start to the idle fabric */
 static void lone_play(struct pw_fabric *f, struct fmsg *m, const struct pw_lone *e,
-		      const struct pw_lone_way *way)
+		      const struct pw_lone_pair *pair)
 {
 	struct fport *p = &f->port[m->src], *q = &f->port[m->dst];
 	u64 begin = f->now, gone, acked = begin + e->t.acked;
@@ -537,9 +537,9 @@ static void lone_play(struct pw_fabric *f, struct fmsg *m, const struct pw_lone 
 	m->t.first_in = begin + e->t.first_in;
 	m->t.reassembled = begin + e->t.reassembled;
 	m->t.acked = acked;
-	pw_lone_apply(e, way);
+	pw_lone_apply(e, pair);
 	f->now = begin + e->t.delivered;
-	gone = pw_aal_fast_passed(way->u[1], m->src, m->t.reassembled, f->now);
+	gone = pw_aal_fast_passed(pair->u[1], m->src, m->t.reassembled, f->now);
 	m->acked = acked <= f->now;
 	pw_fabric_arrived(f, m, m->dst, true);
 	if (acked > f->now) {
@@ -568,32 +568,32 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 {
 	struct fmsg *m = lone_message(f);
 	const struct pw_lone *e;
-	struct pw_lone_way way;
+	struct pw_lone_pair pair;
 	struct pw_lone_key key;
 	u64 last;
 
 	if (!m || f->part)
 		return false;
-	lone_way(f, m->src, m->dst, &way);
-	if (!lone_idle(f, &way))
+	lone_pair(f, m->src, m->dst, &pair);
+	if (!lone_idle(f, &pair))
 		return false;
-	pw_lone_key(&key, &way, m->len, m->route);
+	pw_lone_key(&key, &pair, m->len, m->route);
 	e = pw_lone_find(f->lone->known, &key);
 	if (!e) {
 		f->lone->msg = m - f->msg;
 		f->lone->begin = f->now;
 		f->lone->ended = false;
-		pw_lone_begin(&f->lone->watch, &way, &key);
+		pw_lone_begin(&f->lone->watch, &pair, &key);
 		return false;
 	}
 	last = f->now + e->t.delivered + CYC_C10_SOURCE * f->ports + LONE_AFTER + m->cells;
 	if (max(last, f->now + e->t.quiet) > until)
 		return false;
-	lone_play(f, m, e, &way);
+	lone_play(f, m, e, &pair);
 	return true;
 }
 
-/* ---- memory, hooks, counters ---- */
+/* ---- memory, callbacks, counters ---- */
 
 static u32 cell_pool(const struct pw_fabric_params *p)
 {
@@ -625,7 +625,7 @@ static void fast_init(struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
 	memset(f->slot, 0, sizeof(*f->slot) * SLOTS * f->words);
 }
 
-static void fast_hooks(struct pw_fabric *f)
+static void fast_callbacks(struct pw_fabric *f)
 {
 	/* net_fault() finds the damaged cell by its hop */
 	f->fnet_ops.hop = f->tracing || f->tapped || (f->faults && f->ops->cell) ? net_hop : NULL;
@@ -633,7 +633,7 @@ static void fast_hooks(struct pw_fabric *f)
 	f->fnet_ops.fault = f->faults ? net_fault : NULL;
 }
 
-/* bring the network up to date; inside a cycle it has not run that yet */
+/* bring the network up to date; inside a cycle, up to the end of the cycle before */
 static void net_sync(struct pw_fabric *f)
 {
 	if (f->fnet->now < f->now)
@@ -660,7 +660,7 @@ static void fast_lost(struct pw_fabric *f, u32 stage, u64 *dropped, u64 *corrupt
 
 const struct pw_fabric_engine pw_fabric_fast = {
 	.aal = &pw_aal_fast,
-	.unit_ops = &unit_ops,
+	.aal_ops = &aal_ops,
 	.layout = fast_layout,
 	.init = fast_init,
 	.start_tx = fast_start_tx,
@@ -669,7 +669,7 @@ const struct pw_fabric_engine pw_fabric_fast = {
 	.sending = lone_learn,
 	.next = fast_next,
 	.run = fast_run,
-	.hooks = fast_hooks,
+	.callbacks = fast_callbacks,
 	.qsize = fast_qsize,
 	.count = fast_count,
 	.lost = fast_lost,

@@ -33,7 +33,7 @@ static void net_cfg(const struct pw_fabric_params *p, struct pw_bmx_cfg *c)
 	c->depth = p->depth;
 }
 
-static void unit_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cfg *c)
+static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cfg *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->port = port;
@@ -71,7 +71,7 @@ int pw_fabric_check(const struct pw_fabric_params *p)
 	net_cfg(&q, &nc);
 	if (pw_bmx_cfg_check(&nc))
 		return -EINVAL;
-	unit_cfg(&q, 0, &ac);
+	aal_cfg(&q, 0, &ac);
 	if (pw_aal_cfg_check(&ac))
 		return -EINVAL;
 	if ((u64)q.queue * q.k * q.k >= NONE)
@@ -110,7 +110,7 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 		u32 cap = min_t(u32, v->ports * q.descs, q.ic_blocks);
 		u16 *ready = pw_arena_take(a, sizeof(u16) * cap);
 
-		unit_cfg(&q, i, &ac);
+		aal_cfg(&q, i, &ac);
 		m = pw_arena_take(a, pw_aal_size(&ac));
 		if (!f)
 			continue;
@@ -161,8 +161,8 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 	for (i = 0; i < f->ports; i++) {
 		struct fport *q = &f->port[i];
 
-		unit_cfg(&f->p, i, &ac);
-		q->u = pw_aal_init(q->u, &ac, f->engine->unit_ops, f);
+		aal_cfg(&f->p, i, &ac);
+		q->u = pw_aal_init(q->u, &ac, f->engine->aal_ops, f);
 		q->q_head = NONE;
 		q->q_tail = NONE;
 		q->q_wait = NONE;
@@ -175,7 +175,7 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 	}
 	net_cfg(&f->p, &nc);
 	f->engine->init(f, &nc);
-	pw_fabric_hooks(f, true, true);
+	pw_fabric_callbacks(f, true, true);
 	f->cap = f->p.ic_blocks - PW_FABRIC_SLACK;
 	n = f->p.queue * f->ports;
 	for (i = 0; i < n; i++) {

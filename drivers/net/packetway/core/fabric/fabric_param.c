@@ -79,7 +79,7 @@ u32 pw_fabric_param_get(const struct pw_fabric_params *p, const struct pw_fabric
 		return 0;
 	if (v)
 		return v;
-	/* a default gives way to the other parameters */
+	/* the other parameters limit a default */
 	pw_fabric_param_range(p, d, &lo, &hi);
 	return min(d->def[m], hi);
 }

@@ -10,7 +10,7 @@
 #define NONE PW_AAL_NONE
 #define NEVER PW_FABRIC_NEVER
 #define MAP_WORDS 8	/* bits for 256 ports */
-#define SLOTS 64	/* cycles that the wheel of units covers */
+#define SLOTS 64	/* cycles that the wheel of AAL units covers */
 
 /* a message from pw_fabric_send() to ops->done() */
 struct fmsg {
@@ -67,19 +67,19 @@ struct fport {
 	bool full;		/* a send was refused */
 	bool waiting;		/* its message may not be let in yet */
 	u64 ticket;
-	/* fast engine: next event of the unit, and enum noted */
+	/* fast engine: next event of the AAL unit, and enum noted */
 	u8 noted;
 	u64 next;
 };
 
-/* where the next event of a unit is entered */
+/* where the next event of an AAL unit is entered */
 enum noted {
 	NOT_NOTED,
 	IN_WHEEL,	/* in the slot of its cycle */
 	FAR_AWAY,	/* in far, beyond the wheel */
 };
 
-/* fast engine: results of lone messages, and the lone message under way */
+/* fast engine: results of lone messages, and the lone message in flight */
 struct flone {
 	struct pw_lone known[PW_LONE_ENTRIES];
 	struct pw_lone_watch watch;
@@ -90,28 +90,28 @@ struct flone {
 };
 
 /**
- * struct pw_fabric_engine - how units and network are carried out
+ * struct pw_fabric_engine - how AAL units and network are carried out
  * @aal: engine of the AAL units
- * @unit_ops: callbacks of the AAL units
+ * @aal_ops: callbacks of the AAL units
  * @layout: memory of the engine; with an arena that only counts, nothing is written to it
- * @init: initialize it; the units are initialized already
- * @start_tx: the process of a port sends a message; neither lock of its unit is set
+ * @init: initialize it; the AAL units are initialized already
+ * @start_tx: the process of a port sends a message; neither lock of its AAL unit is set
  * @start_rx: the process of a port asks for a complete message
  * @discard: drop a complete message of a port unread
  * @sending: a message is about to be handed over; may be NULL
  * @next: cycle of the next event, NEVER if there is none
  * @run: run up to a cycle or for about max_work steps; @parts: may stop inside a cycle
- * @hooks: tracing, faults or tapped have changed
+ * @callbacks: tracing, faults or tapped has changed
  * @tap_begin: the tap was switched; may be NULL
  * @qsize: bytes in queue @q of input unit @ppd
- * @count: cells that a unit (3 * ports + p: port p) took in and refused
- * @lost: cells that the fault hook dropped and damaged in a stage
+ * @count: cells that input unit @unit (3 * ports + p: port p) took in and refused
+ * @lost: cells that faults dropped and damaged in a stage
  *
  * The shared part calls an engine through this table only, so that it depends on none.
  */
 struct pw_fabric_engine {
 	const struct pw_aal_engine *aal;
-	const struct pw_aal_ops *unit_ops;
+	const struct pw_aal_ops *aal_ops;
 	void (*layout)(struct pw_arena *a, struct pw_fabric *f, const struct pw_bmx_cfg *cfg);
 	void (*init)(struct pw_fabric *f, const struct pw_bmx_cfg *cfg);
 	void (*start_tx)(struct pw_fabric *f, u32 port, struct fmsg *m);
@@ -120,7 +120,7 @@ struct pw_fabric_engine {
 	void (*sending)(struct pw_fabric *f);
 	u64 (*next)(struct pw_fabric *f);
 	void (*run)(struct pw_fabric *f, u64 until, u32 max_work, bool parts);
-	void (*hooks)(struct pw_fabric *f);
+	void (*callbacks)(struct pw_fabric *f);
 	void (*tap_begin)(struct pw_fabric *f);
 	u32 (*qsize)(struct pw_fabric *f, u32 ppd, u32 q);
 	void (*count)(struct pw_fabric *f, u32 unit, u64 *cells, u64 *refused);
@@ -160,7 +160,7 @@ struct pw_fabric {
 	u16 last_src;		/* sender of the last one */
 	struct flone *lone;	/* rtl: NULL */
 	/*
-	 * Fast engine: units by the cycle of their next event. Those of the next
+	 * Fast engine: AAL units by the cycle of their next event. Those of the next
 	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
 	 * far_next is not later than the first of them.
 	 */
@@ -220,13 +220,13 @@ static inline struct fmsg *pw_fabric_find(struct pw_fabric *f, u32 id)
 	return &f->msg[i];
 }
 
-/* no trace, fault hook or tap needs single cells */
+/* neither trace nor fault nor tap has a callback for single cells */
 static inline bool pw_fabric_unwatched(const struct pw_fabric *f)
 {
 	return !f->tracing && !f->faults && !f->tapped;
 }
 
-/* what the watched message does is no longer that of a lone one */
+/* the watched message is no longer a lone one: its result is not stored */
 static inline void pw_fabric_lone_forget(struct pw_fabric *f)
 {
 	if (f->lone)

@@ -7,7 +7,7 @@
 
 /* ---- tap ---- */
 
-/* a byte on the link into a unit, which has taken @count bytes of the cell */
+/* a byte on the link into PPD @unit or a port, which has taken @count bytes of the cell */
 static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 count)
 {
 	struct ftap *t = &f->tap[unit];
@@ -24,7 +24,7 @@ static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 cou
 		t->n = 0;
 		t->lost = false;
 	}
-	/* not the next byte: the unit has refused the cell */
+	/* not the next byte: the cell was refused */
 	if (count ? count != t->n + 1 : t->n != PW_BMX_CELL - 1) {
 		t->n = 0;
 		return;
@@ -89,7 +89,7 @@ static void on_refused(void *ctx, struct pw_aal *u, bool in)
 	pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, unit, 1, u->now - PW_BMX_DECIDE - !in, NULL);
 }
 
-static const struct pw_aal_ops unit_ops = {
+static const struct pw_aal_ops aal_ops = {
 	.ready = pw_fabric_on_ready,
 	.cell_out = on_cell_out,
 	.cell_in = on_cell_in,
@@ -255,7 +255,7 @@ static void rtl_cycle(struct pw_fabric *f)
 	pw_fabric_look_all(f);
 }
 
-/* is nothing stored or under way anywhere? */
+/* is nothing stored or in flight anywhere? */
 static bool rtl_idle(const struct pw_fabric *f)
 {
 	u32 i;
@@ -269,7 +269,7 @@ static bool rtl_idle(const struct pw_fabric *f)
 	return pw_bmx_net_idle(f->net);
 }
 
-/* idle fabric: only controller 10 moves, a turn after the other */
+/* skip cycles of an idle fabric: only controller 10 moves, in turns of equal length */
 static void rtl_skip(struct pw_fabric *f, u64 cycles)
 {
 	u32 turn = CYC_C10_TURN + CYC_C10_SOURCE * f->ports, rem, i, n;
@@ -304,7 +304,7 @@ static u64 rtl_next(struct pw_fabric *f)
 	return rtl_idle(f) ? NEVER : f->now + 1;
 }
 
-/* ---- memory, hooks, counters ---- */
+/* ---- memory, callbacks, counters ---- */
 
 static void rtl_layout(struct pw_arena *a, struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
 {
@@ -321,7 +321,7 @@ static void rtl_init(struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
 		pw_aal_host_init(&f->port[i].host, f->port[i].u, &host_ops, f);
 }
 
-static void rtl_hooks(struct pw_fabric *f)
+static void rtl_callbacks(struct pw_fabric *f)
 {
 	f->net->fault = f->tracing || f->tapped || f->faults ? net_fault : NULL;
 	f->net->fault_ctx = f;
@@ -354,7 +354,7 @@ static void rtl_lost(struct pw_fabric *f, u32 stage, u64 *dropped, u64 *corrupte
 
 const struct pw_fabric_engine pw_fabric_rtl = {
 	.aal = &pw_aal_rtl,
-	.unit_ops = &unit_ops,
+	.aal_ops = &aal_ops,
 	.layout = rtl_layout,
 	.init = rtl_init,
 	.start_tx = rtl_start_tx,
@@ -362,7 +362,7 @@ const struct pw_fabric_engine pw_fabric_rtl = {
 	.discard = rtl_discard,
 	.next = rtl_next,
 	.run = rtl_run,
-	.hooks = rtl_hooks,
+	.callbacks = rtl_callbacks,
 	.tap_begin = tap_begin,
 	.qsize = rtl_qsize,
 	.count = rtl_count,

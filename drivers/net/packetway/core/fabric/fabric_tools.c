@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fabric: what tools and tests use and the module does not, but for its KUnit tests. */
+/* Fabric: functions for tools and tests; in the module only its KUnit tests use them. */
 #include "aal_ctl.h"
 #include "fabric_priv.h"
 
 /**
- * pw_fabric_unit() - AAL unit of a port
+ * pw_fabric_aal() - AAL unit of a port
  * @f: fabric
  * @port: port
  *
- * Return: the unit.
+ * Return: the AAL unit.
  */
-struct pw_aal *pw_fabric_unit(struct pw_fabric *f, u16 port)
+struct pw_aal *pw_fabric_aal(struct pw_fabric *f, u16 port)
 {
 	return f->port[port].u;
 }

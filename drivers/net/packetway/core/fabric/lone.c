@@ -43,23 +43,23 @@ static u32 choosers(const struct pw_bmx_fast *net, u32 s, u32 d)
 /**
  * pw_lone_key() - key of a message in the present state
  * @key: result
- * @way: units that it passes, idle
+ * @pair: its sender and receiver, idle
  * @len: data bytes
  * @route: requested route
  */
-void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_way *way, u32 len, int route)
+void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int route)
 {
-	u32 s = way->u[0]->cfg.port, d = way->u[1]->cfg.port, i;
+	u32 s = pair->u[0]->cfg.port, d = pair->u[1]->cfg.port, i;
 
 	memset(key, 0, sizeof(*key));
 	key->len = len;
 	key->src = s;
 	key->dst = d;
 	key->route = route;
-	key->rcount[0] = way->u[0]->rcount;
-	key->rcount[1] = way->u[1]->rcount;
-	for (i = 0; i < choosers(way->net, s, d); i++)
-		key->rr[i] = source(way->net, s, d, i)->rr;
+	key->rcount[0] = pair->u[0]->rcount;
+	key->rcount[1] = pair->u[1]->rcount;
+	for (i = 0; i < choosers(pair->net, s, d); i++)
+		key->rr[i] = source(pair->net, s, d, i)->rr;
 }
 
 static u32 slot(const struct pw_lone_key *key)
@@ -86,36 +86,36 @@ const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_
 /**
  * pw_lone_begin() - record the state before a lone message
  * @w: result
- * @way: units that it passes, idle
+ * @pair: its sender and receiver, idle
  * @key: the message
  */
-void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_way *way,
+void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_pair *pair,
 		   const struct pw_lone_key *key)
 {
 	const struct pw_bmx_fsrc *x;
 	u32 i;
 
 	w->key = *key;
-	for (i = 0; i < sources(way->net, key->src, key->dst); i++) {
-		x = source(way->net, key->src, key->dst, i);
+	for (i = 0; i < sources(pair->net, key->src, key->dst); i++) {
+		x = source(pair->net, key->src, key->dst, i);
 		w->sent[i] = x->sent;
 		w->refused[i] = x->refused;
 	}
 	for (i = 0; i < 2; i++)
-		w->stats[i] = way->u[i]->stats;
+		w->stats[i] = pair->u[i]->stats;
 }
 
 /**
  * pw_lone_learn() - store the result of a lone message; the fabric is idle again
  * @table: PW_LONE_ENTRIES
  * @w: state of pw_lone_begin()
- * @way: units that the message has passed
+ * @pair: its sender and receiver
  * @t: times of its events
  *
  * A message with refused cells is not stored: the times of refusals are registers, too.
  */
 void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
-		   const struct pw_lone_way *way, const struct pw_lone_times *t)
+		   const struct pw_lone_pair *pair, const struct pw_lone_times *t)
 {
 	struct pw_lone *e = &table[slot(&w->key)];
 	const struct pw_bmx_fsrc *x;
@@ -123,19 +123,19 @@ void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
 	u32 i, j;
 
 	e->t.delivered = 0;
-	for (i = 0; i < sources(way->net, w->key.src, w->key.dst); i++) {
-		x = source(way->net, w->key.src, w->key.dst, i);
+	for (i = 0; i < sources(pair->net, w->key.src, w->key.dst); i++) {
+		x = source(pair->net, w->key.src, w->key.dst, i);
 		if (x->refused != w->refused[i])
 			return;
 		e->sent[i] = x->sent - w->sent[i];
 		e->rr[i] = x->rr;
 	}
 	for (i = 0; i < 2; i++) {
-		now = (const u64 *)&way->u[i]->stats;
+		now = (const u64 *)&pair->u[i]->stats;
 		then = (const u64 *)&w->stats[i];
 		for (j = 0; j < PW_LONE_STATS; j++)
 			e->stats[i][j] = now[j] - then[j];
-		e->rcount[i] = way->u[i]->rcount;
+		e->rcount[i] = pair->u[i]->rcount;
 	}
 	/* pw_aal_fast_passed() runs controller 10, which counts this one */
 	e->stats[1][offsetof(struct pw_aal_stats, obsolete) / sizeof(u64)] = 0;
@@ -146,26 +146,26 @@ void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
 /**
  * pw_lone_apply() - apply a stored result
  * @e: result
- * @way: units that the message passes
+ * @pair: sender and receiver of the message
  */
-void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_way *way)
+void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_pair *pair)
 {
 	u32 s = e->key.src, d = e->key.dst, cells = pw_cell_count(e->key.len), i, j;
 	struct pw_bmx_fsrc *x;
 	u64 *stats;
 
-	for (i = 0; i < sources(way->net, s, d); i++) {
-		x = source(way->net, s, d, i);
+	for (i = 0; i < sources(pair->net, s, d); i++) {
+		x = source(pair->net, s, d, i);
 		x->sent += e->sent[i];
 		if (e->sent[i])
 			x->rr = e->rr[i];
 	}
 	for (i = 0; i < 2; i++) {
-		stats = (u64 *)&way->u[i]->stats;
+		stats = (u64 *)&pair->u[i]->stats;
 		for (j = 0; j < PW_LONE_STATS; j++)
 			stats[j] += e->stats[i][j];
-		way->u[i]->rcount = e->rcount[i];
+		pair->u[i]->rcount = e->rcount[i];
 	}
-	way->u[0]->lastotosqnto[d] += cells;
-	way->u[1]->lastotosqnfrm[s] += cells;
+	pair->u[0]->lastotosqnto[d] += cells;
+	pair->u[1]->lastotosqnfrm[s] += cells;
 }

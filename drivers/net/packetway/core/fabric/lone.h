@@ -7,8 +7,8 @@
  * units and the queue served last in some output units. A second message with the same
  * values takes the same cycles, so the stored result is applied without simulating cells.
  *
- * Only controller 10 of the receiver is in another place each time. It acts on the
- * message after that was read, see pw_aal_fast_passed().
+ * Only the state of controller 10 of the receiver differs each time. It acts on the message
+ * after the message was read, see pw_aal_fast_passed().
  */
 #ifndef PW_CORE_LONE_H
 #define PW_CORE_LONE_H
@@ -21,7 +21,7 @@
 #define PW_LONE_SOURCES	(4 * PW_BMX_KMAX + 4)
 /* sources that may have cells in more than one queue */
 #define PW_LONE_CHOOSERS (PW_BMX_KMAX + 4)
-/* all counters of a unit are u64 and are added by index */
+/* all counters of an AAL unit are u64 and are added by index */
 #define PW_LONE_STATS	(sizeof(struct pw_aal_stats) / sizeof(u64))
 
 /**
@@ -65,7 +65,7 @@ struct pw_lone_times {
  * @rcount: route counters afterwards
  * @rr: queue served last afterwards
  * @sent: cells that each source has sent
- * @stats: increments of the counters of the two units
+ * @stats: increments of the counters of the two AAL units
  */
 struct pw_lone {
 	struct pw_lone_key key;
@@ -77,11 +77,11 @@ struct pw_lone {
 };
 
 /**
- * struct pw_lone_way - the units that a message passes
- * @net: network
+ * struct pw_lone_pair - sender and receiver of a lone message
+ * @net: network between them
  * @u: AAL units of sender and receiver
  */
-struct pw_lone_way {
+struct pw_lone_pair {
 	struct pw_bmx_fast *net;
 	struct pw_aal *u[2];
 };
@@ -91,7 +91,7 @@ struct pw_lone_way {
  * @key: the message
  * @sent: cells sent by each source before
  * @refused: cells refused at each source before
- * @stats: counters of the units before
+ * @stats: counters of the AAL units before
  */
 struct pw_lone_watch {
 	struct pw_lone_key key;
@@ -100,12 +100,12 @@ struct pw_lone_watch {
 	struct pw_aal_stats stats[2];
 };
 
-void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_way *way, u32 len, int route);
+void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int route);
 const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_lone_key *key);
-void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_way *way,
+void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_pair *pair,
 		   const struct pw_lone_key *key);
 void pw_lone_learn(struct pw_lone *table, const struct pw_lone_watch *w,
-		   const struct pw_lone_way *way, const struct pw_lone_times *t);
-void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_way *way);
+		   const struct pw_lone_pair *pair, const struct pw_lone_times *t);
+void pw_lone_apply(const struct pw_lone *e, const struct pw_lone_pair *pair);
 
 #endif /* PW_CORE_LONE_H */

@@ -297,7 +297,7 @@ u64 pw_ring_now(const struct pw_ring *ring);
 u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
 
-/* ring_tools.c: not in the module */
+/* ring_tools.c: for tools and tests */
 size_t pw_ring_bytes_per_interface(const struct pw_ring_params *params);
 bool pw_ring_is_up(const struct pw_ring *ring, u32 interface);
 u32 pw_ring_monitor(const struct pw_ring *ring);
