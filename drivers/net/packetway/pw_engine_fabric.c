@@ -60,7 +60,7 @@ struct pw_fab_msg {
 		struct rb_node node;	/* pw_fab.pending, by cycle and arrival */
 		struct list_head entry;	/* pw_fab.blocked */
 	};
-	struct list_head all;		/* pw_fab.msgs */
+	struct hlist_node all;		/* pw_fab.msgs */
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
 	u64 sent;			/* when it was handed over */
@@ -78,7 +78,8 @@ struct pw_fab {
 	void *mem;
 	bool rtl;
 	struct pw_fabric_ops ops;
-	struct list_head msgs;		/* all messages, see pw_fab_orphan() */
+	struct hlist_head msgs;		/* all messages, see pw_fab_orphan() */
+	struct hlist_node *look;	/* the one that it looks at next; NULL: the first */
 	struct rb_root_cached pending;	/* messages not yet in the fabric */
 	struct pw_fab_msg *last;	/* the last one of pending */
 	u64 window;			/* end of the cycles that are being run */
@@ -94,7 +95,7 @@ struct pw_fab {
 	struct hrtimer timer;
 };
 
-/* messages whose sockets are looked at in a poll, and if the fabric waits for its time */
+/* messages whose sockets are looked at in a poll that leaves some, and before the fabric waits */
 #define PW_FAB_ORPHAN		4
 #define PW_FAB_ORPHAN_IDLE	256
 /* a fabric that waits with messages in it looks at them after this time */
@@ -133,9 +134,11 @@ static u64 pw_fab_cycle(const struct pw_fab *fab, u64 ns)
 }
 
 /* fab->lock held */
-static void pw_fab_free(struct pw_fab_msg *m)
+static void pw_fab_free(struct pw_fab *fab, struct pw_fab_msg *m)
 {
-	list_del(&m->all);
+	if (fab->look == &m->all)
+		fab->look = m->all.next;
+	hlist_del(&m->all);
 	kmem_cache_free(pw_fab_cache, m);
 }
 
@@ -143,15 +146,15 @@ static void pw_fab_free(struct pw_fab_msg *m)
  * A frame holds its socket, a socket its namespace, and the model may need minutes for
  * what a closed socket has sent. So frames of closed sockets let go of them; then a
  * namespace without users ends at once, and its frames with it. A few messages in each
- * poll, in turn. fab->lock held
+ * poll that leaves messages behind, in turn. fab->lock held
  */
 static void pw_fab_orphan(struct pw_fab *fab, u32 n)
 {
 	struct pw_fab_msg *m;
 
-	while (n-- && !list_empty(&fab->msgs)) {
-		m = list_first_entry(&fab->msgs, struct pw_fab_msg, all);
-		list_move_tail(&m->all, &fab->msgs);
+	while (n-- && !hlist_empty(&fab->msgs)) {
+		m = hlist_entry(fab->look ?: fab->msgs.first, struct pw_fab_msg, all);
+		fab->look = m->all.next;
 		if (m->skb && m->skb->sk && sk_fullsock(m->skb->sk) &&
 		    sock_flag(m->skb->sk, SOCK_DEAD))
 			skb_orphan(m->skb);
@@ -225,7 +228,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 		}
 		rcu_read_unlock();
 	}
-	pw_fab_free(m);
+	pw_fab_free(fab, m);
 }
 
 /* rtl asks for the bytes as they are put on the bus */
@@ -302,7 +305,7 @@ static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop w
 	rcu_read_lock();
 	pw_fab_refuse(fab->eng.san, m->src, m->skb, why);
 	rcu_read_unlock();
-	pw_fab_free(m);
+	pw_fab_free(fab, m);
 }
 
 /* the message that arrives first; NULL if none is waiting. fab->lock held */
@@ -458,7 +461,7 @@ static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
 {
 	u64 ns = PW_FAB_LOOK_NS;
 
-	if (list_empty(&fab->msgs) && (!limit || next == PW_FABRIC_NEVER))
+	if (hlist_empty(&fab->msgs) && (!limit || next == PW_FABRIC_NEVER))
 		return;
 	pw_fab_orphan(fab, PW_FAB_ORPHAN_IDLE);
 	if (limit && next != PW_FABRIC_NEVER && READ_ONCE(fab->eng.san->fabric.real))
@@ -476,12 +479,13 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 
 	spin_lock(&fab->lock);
 	start = local_clock();
-	pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	limit = pw_fab_limit(fab);
 	more = pw_fab_run(fab, limit, &next);
-	if (!more)
+	if (more)
+		pw_fab_orphan(fab, PW_FAB_ORPHAN);
+	else
 		pw_fab_sleep(fab, limit, next);
 	leave = pw_share_used(&fab->share, local_clock() - start, more, false);
 	spin_unlock(&fab->lock);
@@ -551,7 +555,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
-	list_add_tail(&m->all, &fab->msgs);
+	hlist_add_head(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
 	pw_share_wake(&fab->share);
 	spin_unlock(&fab->lock);
@@ -669,7 +673,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	fab->rtl = rtl;
 	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) : PW_FAB_SLICE_FAST;
 	spin_lock_init(&fab->lock);
-	INIT_LIST_HEAD(&fab->msgs);
+	INIT_HLIST_HEAD(&fab->msgs);
 	fab->pending = RB_ROOT_CACHED;
 	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
 		INIT_LIST_HEAD(&fab->blocked[i]);
