@@ -420,21 +420,34 @@ static void pw_fab_hooks(struct pw_fab *fab)
 	pw_fabric_callbacks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
 }
 
+/* is a poll to go on? Its time begins when it asks first. */
+static bool pw_fab_in_time(u64 *start)
+{
+	u64 now = local_clock();
+
+	if (!*start)
+		*start = now;
+	return now - *start < PW_FAB_POLL_NS;
+}
+
 /*
  * Run up to @limit, for about PW_FAB_POLL_NS. @next gets the next cycle in which
- * something happens. fab->lock held
+ * something happens, @start when its time began. fab->lock held
+ *
+ * Most polls pass one lone message, whose result is known. They run no step of the model
+ * and need no clock: @start is 0.
  *
  * A window that a poll has begun is finished by the next one, so that the cycle in
  * which an idle fabric stops does not depend on the clock.
  *
  * Return: true if the time was over first; then @next is not known.
  */
-static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
+static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next, u64 *start)
 {
-	u64 end = local_clock() + PW_FAB_POLL_NS;
 	struct pw_fab_msg *m;
 	u64 until;
 
+	*start = 0;
 	pw_fab_hooks(fab);
 	do {
 		/* deliver frames and offer messages of a cycle before the model continues */
@@ -449,10 +462,12 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next)
 				return false;
 			continue;
 		}
+		if (!*start)
+			*start = local_clock();
 		if (fab->window <= pw_fabric_now(fab->f))
 			fab->window = max(*next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
 		fab->inside = !pw_fabric_run_part(fab->f, min(fab->window, until), fab->slice);
-	} while (local_clock() < end);
+	} while (pw_fab_in_time(start));
 	return true;
 }
 
@@ -478,16 +493,15 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	pw_kcov_section();
 
 	spin_lock(&fab->lock);
-	start = local_clock();
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	limit = pw_fab_limit(fab);
-	more = pw_fab_run(fab, limit, &next);
+	more = pw_fab_run(fab, limit, &next, &start);
 	if (more)
 		pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	else
 		pw_fab_sleep(fab, limit, next);
-	leave = pw_share_used(&fab->share, local_clock() - start, more, false);
+	leave = pw_share_used(&fab->share, start ? local_clock() - start : 0, more, false);
 	spin_unlock(&fab->lock);
 
 	if (more && !leave)
