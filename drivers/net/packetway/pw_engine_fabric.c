@@ -501,7 +501,10 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 		pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	else
 		pw_fab_sleep(fab, limit, next);
-	leave = pw_share_used(&fab->share, start ? local_clock() - start : 0, more, false);
+	if (start)
+		leave = pw_share_used(&fab->share, local_clock() - start, more, false);
+	else
+		leave = pw_share_idle(&fab->share);
 	spin_unlock(&fab->lock);
 
 	if (more && !leave)

@@ -7,11 +7,8 @@
 
 #include "pw_share.h"
 
-/* nanoseconds of a tick: of all engines of a CPU together, and of one that may stay */
+/* nanoseconds of a tick, of all engines of a CPU together */
 #define PW_SHARE_ALL	(TICK_NSEC / 4)
-#define PW_SHARE_ONE	(TICK_NSEC / 80)
-/* a poll that leaves nothing to do and is shorter, as for one frame, is not counted */
-#define PW_SHARE_FREE	(20 * NSEC_PER_USEC)
 
 struct pw_share_cpu {
 	unsigned long tick;
@@ -67,14 +64,9 @@ void pw_share_stop(struct pw_share *s, spinlock_t *lock)
 	cancel_work_sync(&s->work);
 }
 
-/**
- * pw_share_wake - let the engine be polled, in a softirq or by the work item
- * @s: its share; the caller's lock held, BH off
- */
-void pw_share_wake(struct pw_share *s)
+/* pw_share_wake() of an engine that may have to leave softirqs */
+void __pw_share_wake(struct pw_share *s)
 {
-	if (s->on)
-		return;
 	if (pw_share_over(s)) {
 		s->on = true;
 		pw_share_again(s);
@@ -97,10 +89,8 @@ bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
 	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
 	unsigned long now = jiffies;
 
-	if (!more && ns < PW_SHARE_FREE) {
-		s->on = false;
-		return false;
-	}
+	if (!more && ns < PW_SHARE_FREE)
+		return pw_share_idle(s);
 	if (s->tick != now) {
 		s->tick = now;
 		s->used = 0;

@@ -16,11 +16,16 @@
 #ifndef PW_SHARE_H
 #define PW_SHARE_H
 
+#include <linux/jiffies.h>
+#include <linux/netdevice.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-struct napi_struct;
+/* nanoseconds of a tick, of an engine that may stay in softirqs */
+#define PW_SHARE_ONE	(TICK_NSEC / 80)
+/* a poll that leaves nothing to do and is shorter, as for one frame, is not counted */
+#define PW_SHARE_FREE	(20 * NSEC_PER_USEC)
 
 /**
  * struct pw_share - what an engine used
@@ -43,8 +48,34 @@ int pw_share_init(void);
 void pw_share_exit(void);
 void pw_share_setup(struct pw_share *s, struct napi_struct *napi);
 void pw_share_stop(struct pw_share *s, spinlock_t *lock);
-void pw_share_wake(struct pw_share *s);
+void __pw_share_wake(struct pw_share *s);
 bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave);
 void pw_share_again(struct pw_share *s);
+
+/**
+ * pw_share_wake - let the engine be polled, in a softirq or by the work item
+ * @s: its share; the caller's lock held, BH off
+ */
+static inline void pw_share_wake(struct pw_share *s)
+{
+	if (s->on)
+		return;
+	if (likely(s->used <= PW_SHARE_ONE || s->tick != jiffies))
+		napi_schedule(s->napi);
+	else
+		__pw_share_wake(s);
+}
+
+/**
+ * pw_share_idle - a poll is about to end that took so little that it is not counted
+ * @s: share of the engine, which has nothing to do; the caller's lock held, BH off
+ *
+ * Return: false, as pw_share_used() does for such a poll.
+ */
+static inline bool pw_share_idle(struct pw_share *s)
+{
+	s->on = false;
+	return false;
+}
 
 #endif
