@@ -193,13 +193,15 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_cb(skb)->at = dst;
 	/* a group has 255 receivers in one cycle: see pw_fab_hand_over() */
-	__skb_queue_tail(&fab->arrived, skb);
+	if (likely(m->dst != PW_PORT_GROUP && !fab->rtl && skb_queue_empty(&fab->arrived)))
+		pw_port_deliver(san, dst, skb);
+	else
+		__skb_queue_tail(&fab->arrived, skb);
 out:
 	rcu_read_unlock();
 }
 
-/* arrived frames go to their receivers, some at a time; true: all did. fab->lock held */
-static bool pw_fab_hand_over(struct pw_fab *fab)
+static noinline bool pw_fab_hand_over_some(struct pw_fab *fab)
 {
 	struct sk_buff *skb;
 	u32 n = 0;
@@ -209,6 +211,12 @@ static bool pw_fab_hand_over(struct pw_fab *fab)
 		pw_port_deliver(fab->eng.san, pw_cb(skb)->at, skb);
 	rcu_read_unlock();
 	return skb_queue_empty(&fab->arrived);
+}
+
+/* arrived frames go to their receivers, some at a time; true: all did. fab->lock held */
+static inline bool pw_fab_hand_over(struct pw_fab *fab)
+{
+	return likely(skb_queue_empty(&fab->arrived)) || pw_fab_hand_over_some(fab);
 }
 
 /* the fabric needs a message no longer; fab->lock held */
