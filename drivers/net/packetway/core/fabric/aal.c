@@ -803,52 +803,6 @@ void pw_aal_ctl8(struct pw_aal *u)
 
 /* ---- controller 10: obsolete messages ---- */
 
-/* inline for pw_aal_ctl10(), which the register engine calls in every cycle */
-static inline u8 c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left)
-{
-	switch (st) {
-	case C10_START:
-		*src = 0;
-		return C10_SOURCE;
-	case C10_SOURCE:
-		return *src == u->cfg.ports ? C10_START : C10_FIRST;
-	case C10_FIRST:
-		*left = u->msgnumfrm[*src];
-		*msg = pw_aal_complete_from(u, u->msg_head[*src]);
-		return C10_EXPIRED;
-	case C10_EXPIRED:
-		if (!*left || *msg == PW_AAL_NONE)
-			return C10_NEXT_SOURCE;
-		return pw_aal_expired(u, *msg) ? C10_DROP : C10_NEXT_MSG;
-	case C10_DROP:
-	case C10_NEXT_MSG:
-		*msg = pw_aal_complete_from(u, u->msg[*msg].next);
-		--*left;
-		return C10_EXPIRED;
-	default:
-		++*src;
-		return C10_SOURCE;
-	}
-}
-
-/**
- * pw_aal_c10_next() - next state of controller 10 in cycle u->now
- * @u: AAL unit
- * @st: state
- * @src: source
- * @msg: message of the source
- * @left: complete messages of the source not yet examined
- *
- * Moves @src, @msg and @left and changes nothing else, so that the fast engine can look
- * ahead.
- *
- * Return: the state after @st.
- */
-u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left)
-{
-	return c10_next(u, st, src, msg, left);
-}
-
 /**
  * pw_aal_ctl10() - one cycle of controller 10
  * @u: AAL unit
@@ -858,7 +812,7 @@ void pw_aal_ctl10(struct pw_aal *u)
 	u16 msg = u->c10msg;
 	u8 st = u->st[10];
 
-	u->st[10] = c10_next(u, st, &u->c10src, &u->c10msg, &u->c10left);
+	u->st[10] = pw_aal_c10_next(u, st, &u->c10src, &u->c10msg, &u->c10left);
 	if (st == C10_DROP)
 		pw_aal_obsolete(u, msg);
 }

@@ -22,6 +22,7 @@
 #define PW_CORE_AAL_H
 
 #include "pw_os.h"
+#include "aal_ctl.h"
 #include "arena.h"
 #include "cell.h"
 
@@ -423,7 +424,6 @@ bool pw_aal_expired(const struct pw_aal *u, u16 m);
 void pw_aal_obsolete(struct pw_aal *u, u16 m);
 u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg);
 void pw_aal_ctl8(struct pw_aal *u);
-u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left);
 void pw_aal_ctl10(struct pw_aal *u);
 
 /* register engine */
@@ -487,6 +487,46 @@ static inline u16 pw_aal_complete_from(const struct pw_aal *u, u16 m)
 	while (m != PW_AAL_NONE && !u->msg[m].complete)
 		m = u->msg[m].next;
 	return m;
+}
+
+/**
+ * pw_aal_c10_next() - next state of controller 10 in cycle u->now
+ * @u: AAL unit
+ * @st: state
+ * @src: source
+ * @msg: message of the source
+ * @left: complete messages of the source not yet examined
+ *
+ * Moves @src, @msg and @left and changes nothing else, so that the fast engine can look
+ * ahead. Inline: the register engine calls it in every cycle, the fast one in a loop.
+ *
+ * Return: the state after @st.
+ */
+static inline u8 pw_aal_c10_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg, u16 *left)
+{
+	switch (st) {
+	case C10_START:
+		*src = 0;
+		return C10_SOURCE;
+	case C10_SOURCE:
+		return *src == u->cfg.ports ? C10_START : C10_FIRST;
+	case C10_FIRST:
+		*left = u->msgnumfrm[*src];
+		*msg = pw_aal_complete_from(u, u->msg_head[*src]);
+		return C10_EXPIRED;
+	case C10_EXPIRED:
+		if (!*left || *msg == PW_AAL_NONE)
+			return C10_NEXT_SOURCE;
+		return pw_aal_expired(u, *msg) ? C10_DROP : C10_NEXT_MSG;
+	case C10_DROP:
+	case C10_NEXT_MSG:
+		*msg = pw_aal_complete_from(u, u->msg[*msg].next);
+		--*left;
+		return C10_EXPIRED;
+	default:
+		++*src;
+		return C10_SOURCE;
+	}
 }
 
 #endif /* PW_CORE_AAL_H */
