@@ -356,7 +356,7 @@ static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 	for (bits = m; bits; bits &= bits - 1) {
 		u32 i = w * 64 + __ffs64(bits);
 
-		if (!pw_aton_in_region(dst, ring->addr[i], pw_ring_group(ring, i)))
+		if (!pw_aton_in_region(dst, ring->addr[i], pw_ring_group_own(ring, i)))
 			m &= ~(bits & -bits);
 	}
 	return m;
@@ -389,7 +389,8 @@ static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 		run = run_length(plain, i);
 		if (run < FAST_RUN) {
 			pos[count] = i;
-			x[count++] = pw_ring_fetch(ring, w * 64 + i, reg);
+			x[count++] = plain >> i & 1 ? bank[i] :
+				     pw_ring_fetch_mapped(ring, w * 64 + i, reg);
 			m &= m - 1;
 			continue;
 		}

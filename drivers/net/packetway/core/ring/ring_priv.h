@@ -224,32 +224,35 @@ static inline bool pw_ring_has(const struct pw_ring *ring, u32 interface, u32 re
 	return reg < pw_ring_block(ring, interface)->nregs;
 }
 
+/* value of an operand register of an interface that is in ring->mapped */
+static inline u64 pw_ring_fetch_mapped(const struct pw_ring *ring, u32 interface, u32 reg)
+{
+	const struct pw_ring_sender *sender = ring->sender[interface];
+
+	return READ_ONCE(*(sender->leased >> reg & 1 ? sender->lease[reg] :
+						     &sender->operands[reg]));
+}
+
 /* value of an operand register that the interface has, see pw_ring_has() */
 static inline u64 pw_ring_fetch(const struct pw_ring *ring, u32 interface, u32 reg)
 {
 	const struct pw_ring_block *block;
-	const struct pw_ring_sender *sender;
 
 	if (interface >= ring->own) {
 		block = pw_ring_block(ring, interface);
 		return block->operand[(size_t)reg * block->count + (interface - block->first)];
 	}
-	if (pw_ring_bit(ring->mapped, interface)) {
-		sender = ring->sender[interface];
-		return READ_ONCE(*(sender->leased >> reg & 1 ? sender->lease[reg] :
-							     &sender->operands[reg]));
-	}
+	if (pw_ring_bit(ring->mapped, interface))
+		return pw_ring_fetch_mapped(ring, interface, reg);
 	return ring->operand[(size_t)reg * ring->p.capacity + interface];
 }
 
-static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
+/* groups of an interface that is in no block */
+static inline u32 pw_ring_group_own(const struct pw_ring *ring, u32 interface)
 {
-	const struct pw_ring_sender *sender;
+	const struct pw_ring_sender *sender = ring->sender[interface];
 	u32 mask;
 
-	if (interface >= ring->own)
-		return 0;
-	sender = ring->sender[interface];
 	if (!sender || !sender->group)
 		return ring->group[interface];
 	/* pairs with the release store of the mask, after those of the operands */
@@ -257,6 +260,11 @@ static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
 	if (sender->taken)
 		mask &= ~*sender->taken;
 	return mask | sender->joined;
+}
+
+static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
+{
+	return interface < ring->own ? pw_ring_group_own(ring, interface) : 0;
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
