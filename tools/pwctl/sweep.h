@@ -6,13 +6,13 @@
 #include "fabric/fabric.h"
 #include "fabric/fabric_param.h"
 #include "pwctl.h"
+#include "traffic.h"
 
 #define SWEEP_VALUES	64		/* of one list */
 #define SWEEP_PARAMS	16		/* room for the table of the core */
 #define SWEEP_RUNS	100000
 #define SWEEP_BINS	100		/* parts of a run, for the warm-up */
 #define SWEEP_STAGES	(PW_BMX_STAGES + 1)	/* three of switches, and the ports */
-#define LOAD_UNIT	1000000		/* a load is a count of millionths */
 
 enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRAFFICS };
 enum sweep_engine { SWEEP_FAST, SWEEP_RTL, SWEEP_ENGINES };
@@ -105,7 +105,6 @@ uint64_t sweep_hash(const struct sweep *s);
 
 /* sweep_run.c */
 int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r);
-uint32_t message_work(uint32_t bytes);
 
 /* sweep_out.c */
 enum status sweep_write(const struct sweep *s, const struct result *r, const char *prefix);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The file of a sweep: YAML to lists of values, and the combinations of them. */
-#include <ctype.h>
-
 #include "sweep.h"
 #include "yaml_node.h"
 
@@ -34,28 +32,13 @@ static enum status read_number(int node, const char *key, const char *text, cons
 	return ST_OK;
 }
 
-/* decimal number in millionths, so that no rounding depends on the machine */
 static enum status read_millionths(int node, const char *key, const char *text, const void *arg,
 				   uint32_t *v)
 {
 	const struct range *r = arg;
-	uint64_t x = 0;
-	int digits = 0, places = -1;
-	const char *c;
+	uint64_t x;
 
-	for (c = text ?: ""; isdigit((unsigned char)*c) || (*c == '.' && places < 0); c++) {
-		if (*c == '.') {
-			places = 0;
-			continue;
-		}
-		if (places == 6 || ++digits > 10)
-			break;
-		places += places >= 0;
-		x = 10 * x + *c - '0';
-	}
-	for (places = places < 0 ? 0 : places; places < 6; places++)
-		x *= 10;
-	if (!text || *c || !digits || x < r->min || x > r->max)
+	if (!text || !parse_millionths(text, &x) || x < r->min || x > r->max)
 		return bad(node, "%s: '%s' is not %g..%g", key, text ?: "",
 			   (double)r->min / LOAD_UNIT, (double)r->max / LOAD_UNIT);
 	*v = x;

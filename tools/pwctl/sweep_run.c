@@ -43,29 +43,6 @@ struct sim {
 	struct bin bin[SWEEP_BINS + 1];
 };
 
-/* splitmix64: good enough from any seed */
-static uint64_t draw(uint64_t *s)
-{
-	uint64_t z = *s += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-static uint32_t below(uint64_t *s, uint32_t n)
-{
-	return (draw(s) >> 32) * n >> 32;
-}
-
-/* cycles that packing and unpacking a message take the processes */
-uint32_t message_work(uint32_t bytes)
-{
-	uint32_t r = bytes % 4;
-
-	return 60 + 10 * pw_cell_count(bytes) + 38 * (bytes / 4) + (r ? 6 + 8 * r : 0);
-}
-
 static uint64_t next_cycle(struct sim *m, struct source *q, uint64_t now)
 {
 	do
@@ -300,15 +277,6 @@ static void sum_up(struct sim *m, struct result *r)
 		r->waiting += m->src[i].n - m->src[i].head;
 }
 
-/* chance of a port in a cycle, so that it has one message in message_work() / load cycles */
-static uint64_t chance(const struct sweep *s, const struct point *p)
-{
-	uint64_t per = (uint64_t)message_work(p->bytes) * LOAD_UNIT *
-		       (p->traffic == BURSTY ? s->burst : 1);
-
-	return p->load >= per ? UINT64_MAX : UINT64_MAX / per * p->load;
-}
-
 /* 0, or a negative errno */
 int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r)
 {
@@ -325,7 +293,7 @@ int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struc
 	m->src = calloc(m->ports, sizeof(*m->src));
 	if (!m->src)
 		goto out;
-	m->chance = chance(s, p);
+	m->chance = load_chance(p->load, p->bytes, p->traffic == BURSTY ? s->burst : 1);
 	m->f = pw_fabric_init(mem, &p->p, &run_ops, m);
 	for (i = 0; i < m->ports; i++) {
 		/* each port has its own sequence */
