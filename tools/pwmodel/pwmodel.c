@@ -39,6 +39,13 @@ static const struct {
 	  "  --signals FILE              only those that FILE lists, one a line\n"
 	  "  --trace FILE                events as JSON for the trace viewer of a browser\n"
 	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
+#ifndef PWM_WITHOUT_NET
+	{ "net", pwm_net, "many SANs joined by routers",
+	  "pwmodel net FILE.yaml [--stats]\n"
+	  "Simulates the network that FILE.yaml describes and prints totals, latencies in\n"
+	  "cycles and a digest of all deliveries as JSON.\n"
+	  "  --stats      seconds, events per second and memory, on standard error\n" },
+#endif
 	{ "aton", pwm_aton, "one command on a ring with the given operands",
 	  "pwmodel aton COMMAND OPERAND... [OPTION...]\n"
 	  "One command on a ring with an interface for each operand, as JSON. Commands: add,\n"

@@ -55,7 +55,7 @@ tap_is "the file of a sweep" "$(cd "$top/tools/experiments" && offers experiment
 tap_is "experiments" "$(offers experiment q)" "queues "
 tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
 tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"
-tap_is "commands of pwmodel" "$(models '')" "aton eep esp fabric help poets replay rrp "
+tap_is "commands of pwmodel" "$(models '')" "aton eep esp fabric help net poets replay rrp "
 tap_is "options" "$(models fabric --me --un)" "--unpack "
 for name in $(pwmodel fabric --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p'); do
 	tap_is "--$name is offered" "$(models fabric "--$name" | tr ' ' '\n' | grep -cx -- "--$name")" 1
@@ -66,6 +66,8 @@ tap_is "how a source packs" "$(models fabric --pack '')" "immediately "
 tap_is "a file of messages" "$(cd "$top/tools/testing/golden/T11" && models fabric --messages table_11_1)" "table_11_1.csv "
 tap_is "commands of the ring" "$(models aton m)" "majority max min "
 tap_is "units" "$(models replay t)" "tandem "
+tap_is "the file of a network" "$(cd "$top/tools/networks" && models net ring)" "ring.yaml "
+tap_is "options of net" "$(models net x.yaml --st)" "--stats "
 tap_is "codecs" "$(models eep '')" "decode encode "
 tap_is "bash calls it for pwmodel" "$(complete -p pwmodel)" "complete -F _pwmodel pwmodel"
 tap_done
