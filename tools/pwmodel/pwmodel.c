@@ -41,9 +41,10 @@ static const struct {
 	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
 #ifndef PWM_WITHOUT_NET
 	{ "net", pwm_net, "many SANs joined by routers",
-	  "pwmodel net FILE.yaml [--stats]\n"
+	  "pwmodel net FILE.yaml [--threads N] [--stats]\n"
 	  "Simulates the network that FILE.yaml describes and prints totals, latencies in\n"
 	  "cycles and a digest of all deliveries as JSON.\n"
+	  "  --threads N  run the SANs in N threads, 1 by default; the result is the same\n"
 	  "  --stats      seconds, events per second and memory, on standard error\n" },
 #endif
 	{ "aton", pwm_aton, "one command on a ring with the given operands",

@@ -100,6 +100,15 @@ static void print_stats(const struct net *n, const struct net_totals *t, double 
 		kib / 1024.0 / n->s->sans);
 }
 
+static u32 threads(const char *arg)
+{
+	u64 v = pwm_u64(arg, "--threads");
+
+	if (!v || v > NET_THREADS)
+		pwm_fail("--threads: %s is not 1..%u", arg, NET_THREADS);
+	return v;
+}
+
 int pwm_net(int argc, char **argv)
 {
 	struct net_spec s;
@@ -114,6 +123,8 @@ int pwm_net(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--stats"))
 			stats = true;
+		else if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+			n.threads = threads(argv[++i]);
 		else if (!strncmp(argv[i], "--", 2))
 			pwm_fail("%s: unknown option or argument missing", argv[i]);
 		else if (file)

@@ -26,6 +26,8 @@
 
 #define NET_SANS	65536
 #define NET_CYCLES	1000000000000ull	/* limit of cycles in a file */
+#define NET_DIMS	16
+#define NET_THREADS	1024
 #define NET_LATENCY	1000000
 #define NET_NEVER	PW_FABRIC_NEVER
 #define NET_NO_END	0xff			/* no way */
@@ -59,7 +61,8 @@ struct net_message {
  * @ports: ports of a SAN
  * @params: parameters of the fabrics
  * @topology: how routers join the SANs
- * @rows: torus: rows
+ * @dim: torus: SANs in each dimension
+ * @dims: number of dimensions
  * @arity: tree: children of a SAN
  * @latency: cycles from the last get at a router to the send on the peer SAN
  * @link: routers
@@ -81,7 +84,8 @@ struct net_spec {
 	u32 ports;
 	struct pw_fabric_params params;
 	u32 topology;
-	u32 rows;
+	u32 dim[NET_DIMS];
+	u32 dims;
 	u32 arity;
 	u32 latency;
 	struct net_link *link;

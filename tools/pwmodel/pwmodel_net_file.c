@@ -21,7 +21,7 @@ const char *const net_pattern_name[NET_PATTERNS] = { "uniform", "messages" };
 struct reader {
 	struct net_spec *s;
 	yaml_document_t doc;
-	size_t routers_line, links_line, rows_line, load_line, bytes_line;
+	size_t routers_line, links_line, load_line, bytes_line;
 	bool links, arity, messages;
 	const char *topology;	/* name as given, or NULL */
 	size_t param_line[32];
@@ -239,10 +239,22 @@ static void read_links(struct reader *r, int node, const char *key)
 	}
 }
 
-static void read_rows(struct reader *r, int node, const char *key)
+static void read_dims(struct reader *r, int node, const char *key)
 {
-	r->s->rows = number(r, node, key, 1, NET_SANS);
-	r->rows_line = yaml_line(&r->doc, node);
+	struct net_spec *s = r->s;
+	int item[NET_DIMS];
+	u64 product = 1;
+
+	s->dims = items(r, node, key, 0, NULL);
+	if (!s->dims || s->dims > NET_DIMS)
+		bad(r, node, "%s: %u dimensions are not 1..%u", key, s->dims, NET_DIMS);
+	items(r, node, key, s->dims, item);
+	for (u32 i = 0; i < s->dims; i++) {
+		s->dim[i] = number(r, item[i], key, 1, NET_SANS);
+		product = min_t(u64, product * s->dim[i], U32_MAX);
+	}
+	if (product != s->sans)
+		bad(r, node, "%s: their product is not %u", key, s->sans);
 }
 
 static void read_arity(struct reader *r, int node, const char *key)
@@ -261,7 +273,7 @@ static void read_routers(struct reader *r, int node, const char *key)
 	static const struct key keys[] = {
 		{ "topology", read_topology, false },
 		{ "links", read_links, false },
-		{ "rows", read_rows, false },
+		{ "dims", read_dims, false },
 		{ "arity", read_arity, false },
 		{ "latency", read_latency, false },
 	};
@@ -272,8 +284,8 @@ static void read_routers(struct reader *r, int node, const char *key)
 	READ_MAP(r, node, key, keys);
 	if (r->links && r->topology)
 		bad(r, node, "%s: 'topology' or 'links', not both", key);
-	if (r->s->rows && r->s->topology != NET_TORUS)
-		bad(r, node, "%s: 'rows' needs the topology 'torus'", key);
+	if (r->s->dims && r->s->topology != NET_TORUS)
+		bad(r, node, "%s: 'dims' needs the topology 'torus'", key);
 	if (r->arity && r->s->topology != NET_TREE)
 		bad(r, node, "%s: 'arity' needs the topology 'tree'", key);
 }
@@ -440,6 +452,16 @@ static void check_messages(struct reader *r)
 	free(tmp);
 }
 
+/* two dimensions as equal as possible */
+static void square(struct net_spec *s)
+{
+	s->dims = 2;
+	for (u32 i = 1; i * i <= s->sans; i++)
+		if (s->sans % i == 0)
+			s->dim[0] = i;
+	s->dim[1] = s->sans / s->dim[0];
+}
+
 static void check_routers(struct reader *r)
 {
 	struct net_spec *s = r->s;
@@ -449,11 +471,8 @@ static void check_routers(struct reader *r)
 		s->topology = NET_LIST;
 	else if (!r->topology)
 		s->topology = s->sans > 1 ? NET_RING : NET_NONE;
-	if (s->topology == NET_TORUS && !s->rows)
-		for (u32 i = 1; i * i <= s->sans; i++)
-			s->rows = s->sans % i ? s->rows : i;
-	if (s->topology == NET_TORUS && s->sans % s->rows)
-		net_bad(s, r->rows_line, "rows: %u SANs do not make %u rows", s->sans, s->rows);
+	if (s->topology == NET_TORUS && !s->dims)
+		square(s);
 	if (s->topology == NET_FULL && s->sans > s->ports)
 		net_bad(s, r->routers_line,
 			"topology: %u SANs of %u ports cannot all be joined to each other", s->sans,

@@ -33,20 +33,26 @@ static void ring(struct net_spec *s, u32 first, u32 step, u32 n)
 		add_link(s, first + i * step, first + (i + 1) % n * step);
 }
 
+/* rings along a dimension: its SANs are @step apart, and each block of these has one start */
+static void rings(struct net_spec *s, u32 step, u32 n)
+{
+	for (u32 i = 0; i < s->sans; i++)
+		if (i / step % n == 0)
+			ring(s, i, step, n);
+}
+
 /* routers of a topology with a name */
 void net_links(struct net_spec *s)
 {
-	u32 cols = s->rows ? s->sans / s->rows : 0;
+	u32 step = 1;
 
 	switch (s->topology) {
 	case NET_RING:
 		ring(s, 0, 1, s->sans);
 		break;
 	case NET_TORUS:
-		for (u32 i = 0; i < s->rows; i++)
-			ring(s, i * cols, 1, cols);
-		for (u32 i = 0; i < cols; i++)
-			ring(s, i, cols, s->rows);
+		for (u32 i = s->dims; i--; step *= s->dim[i])
+			rings(s, step, s->dim[i]);
 		break;
 	case NET_TREE:
 		for (u32 i = 1; i < s->sans; i++)

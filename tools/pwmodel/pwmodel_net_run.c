@@ -1,10 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pwmodel net: windows of time, through which the SANs of a process run one by one. */
+/*
+ * pwmodel net: windows of time, through which the threads of a process run its SANs.
+ *
+ * Between two barriers each thread takes SANs as long as some are left. Which thread runs a
+ * SAN has no effect: a SAN writes only to itself, and reads what others wrote in the
+ * window before.
+ */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pwmodel.h"
 #include "pwmodel_net.h"
+
+struct crew;
+
+struct worker {
+	struct crew *crew;
+	pthread_t thread;
+	u64 *hist;
+	u64 next;		/* first event after the window, of the SANs that it ran */
+};
+
+/* the threads of a process */
+struct crew {
+	struct net *n;
+	struct worker *worker;
+	pthread_barrier_t begin, end;
+	atomic_uint taken;	/* SANs taken in this window */
+	u32 batch;		/* SANs taken at a time */
+	u64 until;		/* last cycle of the window; 0: set up */
+	bool stop;
+};
+
+static u64 set_up(struct net *n, u32 i)
+{
+	n->san[i] = net_image_copy(&n->image);
+	net_san_init(n, n->san[i], n->lo + i);
+	return net_san_first(n->san[i]);
+}
+
+static void run_part(struct worker *w)
+{
+	struct crew *c = w->crew;
+	u32 own = c->n->hi - c->n->lo, i, last;
+
+	w->next = NET_NEVER;
+	while ((i = atomic_fetch_add(&c->taken, c->batch)) < own) {
+		for (last = min(i + c->batch, own); i < last; i++) {
+			if (c->until) {
+				c->n->san[i]->hist = w->hist;
+				w->next = min(w->next, net_san_window(c->n->san[i], c->until));
+			} else {
+				w->next = min(w->next, set_up(c->n, i));
+			}
+		}
+	}
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	for (;;) {
+		pthread_barrier_wait(&w->crew->begin);
+		if (w->crew->stop)
+			return NULL;
+		run_part(w);
+		pthread_barrier_wait(&w->crew->end);
+	}
+}
+
+/* run all SANs up to and including cycle @until; return the cycle of the next event */
+static u64 run_window(struct crew *c, u64 until)
+{
+	u64 next = NET_NEVER;
+
+	c->until = until;
+	atomic_store(&c->taken, 0);
+	if (c->n->threads > 1)
+		pthread_barrier_wait(&c->begin);
+	run_part(&c->worker[0]);
+	if (c->n->threads > 1)
+		pthread_barrier_wait(&c->end);
+	for (u32 i = 0; i < c->n->threads; i++)
+		next = min(next, c->worker[i].next);
+	return next;
+}
+
+static void start(struct crew *c)
+{
+	u32 threads = c->n->threads;
+
+	c->worker = net_alloc(threads, sizeof(*c->worker));
+	/* large enough to be cheap, small enough that the threads end at the same time */
+	c->batch = (c->n->hi - c->n->lo) / (8 * threads);
+	c->batch = max_t(u32, 1, min_t(u32, c->batch, 64));
+	if (threads > 1 && (pthread_barrier_init(&c->begin, NULL, threads) ||
+			    pthread_barrier_init(&c->end, NULL, threads)))
+		pwm_fail("--threads: %u are too many", threads);
+	for (u32 i = 0; i < threads; i++) {
+		c->worker[i].crew = c;
+		c->worker[i].hist = net_alloc(NET_HIST, sizeof(u64));
+		if (i && pthread_create(&c->worker[i].thread, NULL, work, &c->worker[i]))
+			pwm_fail("--threads: %u are too many", threads);
+	}
+}
+
+static void stop(struct crew *c, u64 *hist)
+{
+	c->stop = true;
+	if (c->n->threads > 1)
+		pthread_barrier_wait(&c->begin);
+	for (u32 i = 0; i < c->n->threads; i++) {
+		if (i)
+			pthread_join(c->worker[i].thread, NULL);
+		for (u32 j = 0; j < NET_HIST; j++)
+			hist[j] += c->worker[i].hist[j];
+		free(c->worker[i].hist);
+	}
+	free(c->worker);
+}
 
 static void add(struct net_totals *t, const struct net_totals *a)
 {
@@ -19,26 +135,22 @@ static void add(struct net_totals *t, const struct net_totals *a)
 
 void net_run(struct net *n, struct net_totals *t, u64 *hist)
 {
-	u64 next = NET_NEVER, end = 0;
+	struct crew c = { .n = n };
 	u32 own = n->hi - n->lo;
+	u64 next, end = 0;
 
 	net_image_init(&n->image, n->s);
 	net_chances(n);
 	n->san = net_alloc(own, sizeof(*n->san));
-	for (u32 i = 0; i < own; i++) {
-		n->san[i] = net_image_copy(&n->image);
-		net_san_init(n, n->san[i], n->lo + i);
-		n->san[i]->hist = hist;
-		next = min(next, net_san_first(n->san[i]));
-	}
+	start(&c);
+	next = run_window(&c, 0);
 	while (next != NET_NEVER) {
 		/* nothing happens before, so the window may begin there */
 		end = max(end + 1, next) + n->s->latency - 1;
-		next = NET_NEVER;
-		for (u32 i = 0; i < own; i++)
-			next = min(next, net_san_window(n->san[i], end));
+		next = run_window(&c, end);
 		n->total_windows++;
 	}
+	stop(&c, hist);
 	memset(t, 0, sizeof(*t));
 	for (u32 i = 0; i < own; i++) {
 		net_san_end(n->san[i]);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # run.sh BUILD: `pwmodel net`: one SAN is the fabric of `pwmodel fabric`, a router has the
-# delay of the closed form, every topology has its ways, rtl and fast agree, and what is
-# wrong in a file is refused with its line.
+# delay of the closed form, every topology has its ways, rtl and fast agree, any number
+# of threads prints the same bytes, and what is wrong in a file is refused with its line.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -91,8 +91,10 @@ hops() {
 hops '{topology: ring}' 6 0 3 3
 hops '{topology: ring}' 6 1 5 2
 hops '{topology: torus}' 9 0 8 2
-hops '{topology: torus, rows: 2}' 12 0 9 4
-hops '{topology: torus, rows: 1}' 12 0 9 3
+hops '{topology: torus, dims: [2, 6]}' 12 0 9 4
+hops '{topology: torus, dims: [12]}' 12 0 9 3
+hops '{topology: torus, dims: [3, 2, 4]}' 24 0 23 3
+hops '{topology: torus, dims: [3, 2, 4]}' 24 0 14 4
 hops '{topology: tree}' 7 3 6 4
 hops '{topology: tree, arity: 3}' 13 4 5 2
 hops '{topology: full}' 12 4 11 1
@@ -128,6 +130,29 @@ tap_result $(($([ "$(of digest)" = "$digest" ]; echo $?) == 0)) "another seed, a
 uniform fast 0.5 5 ring
 want=$((42 * 20000 * 10 / (2 * (60 + 20 + 380)))) want=$((want / 10))
 tap_result $(($(of sent) < want - 6 * 31 || $(of sent) > want + 6 * 31)) "the load: $(of sent) messages, expected $want" "$tmp/out"
+
+# ---- threads: the same bytes ----
+# same WHAT: 1, 2 and 4 threads, and more threads than SANs
+same() {
+	local n
+	simulate
+	cp "$tmp/out" "$tmp/one"
+	tap_result $(($(wc -l <"$tmp/one") != 1)) "$1: one thread" "$tmp/err"
+	for n in 1 2 4 11; do
+		simulate --threads $n
+		tap_ok "$1: $n threads, the same bytes" cmp "$tmp/out" "$tmp/one"
+	done
+}
+uniform fast 0.5 3 torus
+same "fast"
+uniform rtl 0.3 3 tree
+same "rtl"
+cat >"$net" <<-END
+	sans: {count: 24, ports: 16, parameters: {queue: 1, credit: 6}}
+	routers: {topology: torus, dims: [2, 3, 4], latency: 10}
+	traffic: {load: 1.5, bytes: 90, seed: 99, cycles: 4000}
+END
+same "more than the routers can carry"
 
 # ---- what is refused ----
 # refused TEXT: the file on standard input; status 2, nothing on standard output
@@ -167,8 +192,9 @@ refused "2: links: a list is needed" <<<$'sans: {count: 2, ports: 4}\nrouters: {
 refused "2: links: 3 values instead of 2" <<<$'sans: {count: 2, ports: 4}\nrouters: {links: [[0, 1, 2]]}'
 refused "4: links: '2' is not 0..1" <<<$'sans: {count: 2, ports: 4}\nrouters:\n  links:\n  - [0, 2]'
 refused "2: links: SAN 1 to itself" <<<$'sans: {count: 2, ports: 4}\nrouters: {links: [[1, 1]]}'
-refused "2: rows: 6 SANs do not make 4 rows" <<<$'sans: {count: 6, ports: 9}\nrouters: {topology: torus, rows: 4}\n'"$good"
-refused "2: routers: 'rows' needs the topology 'torus'" <<<$'sans: {count: 6, ports: 9}\nrouters: {topology: ring, rows: 2}'
+refused "2: dims: their product is not 6" <<<$'sans: {count: 6, ports: 9}\nrouters: {topology: torus, dims: [2, 4]}'
+refused "2: dims: 0 dimensions are not 1..16" <<<$'sans: {count: 6, ports: 9}\nrouters: {topology: torus, dims: []}'
+refused "2: routers: 'dims' needs the topology 'torus'" <<<$'sans: {count: 6, ports: 9}\nrouters: {topology: ring, dims: [2, 3]}'
 refused "2: routers: 'arity' needs the topology 'tree'" <<<$'sans: {count: 6, ports: 9}\nrouters: {arity: 2}'
 refused "2: latency: '0' is not 1..1000000" <<<$'sans: {count: 6, ports: 9}\nrouters: {latency: 0}'
 refused "2: topology: 6 SANs of 4 ports cannot all be joined to each other" <<<$'sans: {count: 6, ports: 4}\nrouters: {topology: full}\n'"$good"
@@ -190,6 +216,8 @@ refused "2: messages: port 8 of SAN 1 belongs to a router" <<<$'sans: {count: 2,
 refused "2: traffic: 'messages' stands alone" <<<$'sans: {count: 1, ports: 9}\ntraffic: {load: 0.2, messages: [[1, 0, 0, 0, 0, 0]]}'
 simulate --threats 3
 tap_is "an unknown option" "$? $(cat "$tmp/err")" "2 pwmodel: --threats: unknown option or argument missing"
+simulate --threads 0
+tap_is "no thread" "$? $(cat "$tmp/err")" "2 pwmodel: --threads: 0 is not 1..1024"
 "$pwmodel" net 2>"$tmp/err"
 tap_is "no file" "$? $(cat "$tmp/err")" "2 pwmodel: net: FILE.yaml is missing"
 "$pwmodel" net /nowhere/x 2>"$tmp/err"
