@@ -22,11 +22,12 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(PVM_H:%=$(O)/pvm_check)
+mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
 	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun
+	install -D -m 755 $(O)/pwmodel-mpi $(DESTDIR)$(PREFIX)/bin/pwmodel-mpi
 else
 mpi mpi-install:
-	@echo 'no mpicc: pwrun and libpwmpi are left out'
+	@echo 'no mpicc: pwrun, libpwmpi and pwmodel-mpi are left out'
 endif

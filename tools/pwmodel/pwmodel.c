@@ -45,6 +45,7 @@ static const struct {
 	  "Simulates the network that FILE.yaml describes and prints totals, latencies in\n"
 	  "cycles and a digest of all deliveries as JSON.\n"
 	  "  --threads N  run the SANs in N threads, 1 by default; the result is the same\n"
+	  "               mpirun ... pwmodel-mpi net FILE.yaml: in processes, likewise\n"
 	  "  --stats      seconds, events per second and memory, on standard error\n" },
 #endif
 	{ "aton", pwm_aton, "one command on a ring with the given operands",

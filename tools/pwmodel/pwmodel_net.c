@@ -134,6 +134,8 @@ int pwm_net(int argc, char **argv)
 	}
 	if (!file)
 		pwm_fail("net: FILE.yaml is missing");
+	if (net_size > 1 && !strcmp(file, "-"))
+		pwm_fail("net: only one of %u processes has the standard input", net_size);
 	net_read(file, &s);
 	net_comm_good();
 	n.lo = (u64)s.sans * net_rank / net_size;

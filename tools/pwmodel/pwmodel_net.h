@@ -237,9 +237,9 @@ void *net_alloc(size_t n, size_t size);
 struct net_transit *net_fifo_add(struct net_fifo *q);
 
 /*
- * Processes. pwmodel_net_alone.c: one; mpi/pwmodel_net_mpi.c: those of MPI.
- * net_comm_check() is called before the file is read and waits until process 0 has
- * read it. net_comm_fail() ends all of them.
+ * Processes. pwmodel_net_alone.c: one; mpi/pwmodel_net_mpi.c: those of MPI. Only the main
+ * thread calls these, and every process calls the same ones. net_comm_start() waits in
+ * the others until process 0 calls net_comm_good(): arguments and file are right.
  */
 struct net_bytes {
 	u8 *p;
@@ -250,9 +250,8 @@ extern u32 net_rank, net_size;
 void net_comm_start(void);
 void net_comm_good(void);
 void net_comm_stop(void);
-u64 net_comm_min(u64 v);
 void net_comm_sum(u64 *v, size_t n);
 void net_comm_max(u64 *v, size_t n);
-void net_comm_exchange(struct net_bytes *out, struct net_bytes *in);
+u64 net_comm_exchange(struct net_bytes *out, struct net_bytes *in, u64 next);
 
 #endif

@@ -133,9 +133,107 @@ static void add(struct net_totals *t, const struct net_totals *a)
 		v[i] = max(v[i], w[i]);
 }
 
+/* ---- other processes ---- */
+
+/* what crosses a router to a SAN of another process: this, then the messages */
+struct parcel {
+	u32 san;
+	u32 end;
+	u32 n;
+	u32 unused;
+};
+
+/* an end whose peer SAN belongs to another process */
+struct border {
+	struct net_san *san;
+	u32 end;
+	u32 rank;
+};
+
+struct borders {
+	struct border *b;
+	size_t n;
+	struct net_bytes *out, in;
+};
+
+/* SANs of process r: sans * r / size up to sans * (r + 1) / size - 1 */
+static u32 rank_of(const struct net_spec *s, u32 san)
+{
+	return (((u64)san + 1) * net_size - 1) / s->sans;
+}
+
+static void find_borders(const struct net *n, struct borders *b)
+{
+	const struct net_spec *s = n->s;
+
+	b->out = net_alloc(net_size, sizeof(*b->out));
+	b->b = net_alloc(s->first[n->hi] - s->first[n->lo], sizeof(*b->b));
+	for (u32 i = n->lo; i < n->hi; i++) {
+		for (u32 j = 0; j < s->first[i + 1] - s->first[i]; j++) {
+			u32 rank = rank_of(s, s->end[s->first[i] + j].san);
+
+			if (rank != net_rank)
+				b->b[b->n++] = (struct border) { n->san[i - n->lo], j, rank };
+		}
+	}
+}
+
+static void append(struct net_bytes *b, const void *p, size_t n)
+{
+	if (b->n + n > b->cap) {
+		b->cap = 2 * (b->n + n);
+		b->p = realloc(b->p, b->cap);
+		if (!b->p)
+			pwm_fail("out of memory");
+	}
+	memcpy(b->p + b->n, p, n);
+	b->n += n;
+}
+
+/*
+ * Exchange what crossed in the window that has ended. @next: next event of this process;
+ * return: that of all.
+ */
+static u64 exchange(const struct net *n, struct borders *b, u64 next)
+{
+	const struct net_spec *s = n->s;
+	struct parcel p = {};
+
+	if (net_size == 1)
+		return next;
+	for (u32 i = 0; i < net_size; i++)
+		b->out[i].n = 0;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct border *d = &b->b[i];
+		const struct net_fifo *out = &d->san->out[d->end][d->san->window & 1];
+		const struct net_end *e = &s->end[s->first[d->san->id] + d->end];
+
+		d->san->in[d->end].head = d->san->in[d->end].n = 0;
+		if (!out->n)
+			continue;
+		p.san = e->san;
+		p.end = e->end;
+		p.n = out->n;
+		append(&b->out[d->rank], &p, sizeof(p));
+		append(&b->out[d->rank], out->m, out->n * sizeof(*out->m));
+	}
+	next = net_comm_exchange(b->out, &b->in, next);
+	for (size_t at = 0; at < b->in.n;) {
+		struct net_fifo *in;
+
+		memcpy(&p, b->in.p + at, sizeof(p));
+		at += sizeof(p);
+		in = &n->san[p.san - n->lo]->in[p.end];
+		for (u32 i = 0; i < p.n; i++, at += sizeof(*in->m))
+			memcpy(net_fifo_add(in), b->in.p + at, sizeof(*in->m));
+	}
+	return next;
+}
+
 void net_run(struct net *n, struct net_totals *t, u64 *hist)
 {
 	struct crew c = { .n = n };
+	struct borders b = {};
 	u32 own = n->hi - n->lo;
 	u64 next, end = 0;
 
@@ -144,10 +242,12 @@ void net_run(struct net *n, struct net_totals *t, u64 *hist)
 	n->san = net_alloc(own, sizeof(*n->san));
 	start(&c);
 	next = run_window(&c, 0);
+	find_borders(n, &b);
+	next = exchange(n, &b, next);
 	while (next != NET_NEVER) {
 		/* nothing happens before, so the window may begin there */
 		end = max(end + 1, next) + n->s->latency - 1;
-		next = run_window(&c, end);
+		next = exchange(n, &b, run_window(&c, end));
 		n->total_windows++;
 	}
 	stop(&c, hist);
@@ -156,4 +256,12 @@ void net_run(struct net *n, struct net_totals *t, u64 *hist)
 		net_san_end(n->san[i]);
 		add(t, &n->san[i]->t);
 	}
+	net_comm_sum((u64 *)t, NET_SUMS);
+	net_comm_max((u64 *)t + NET_SUMS, NET_MAXIMA);
+	net_comm_sum(hist, NET_HIST);
+	for (u32 i = 0; i < net_size; i++)
+		free(b.out[i].p);
+	free(b.out);
+	free(b.in.p);
+	free(b.b);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh BUILD: `pwmodel net`: one SAN is the fabric of `pwmodel fabric`, a router has the
 # delay of the closed form, every topology has its ways, rtl and fast agree, any number
-# of threads prints the same bytes, and what is wrong in a file is refused with its line.
+# of threads and of processes prints the same bytes, and what is wrong in a file is refused with its line.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -153,6 +153,40 @@ cat >"$net" <<-END
 	traffic: {load: 1.5, bytes: 90, seed: 99, cycles: 4000}
 END
 same "more than the routers can carry"
+
+# ---- processes of MPI: the same bytes again ----
+mpi() {
+	local np=$1
+	shift
+	timeout 250 mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np "$np" \
+		"$build/pwmodel-mpi" net "$net" "$@" </dev/null
+}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+if [ -x "$build/pwmodel-mpi" ] && command -v mpirun >/dev/null; then
+	for engine in fast rtl; do
+		uniform $engine 0.5 3 torus
+		for np in 1 2 4; do
+			mpi $np >"$tmp/mpi" 2>"$tmp/err"
+			tap_is "$engine: $np processes, the same bytes" "$(cat "$tmp/mpi")" "$(cat "$tmp/out")"
+		done
+	done
+	mpi 2 --threads 2 >"$tmp/mpi" 2>"$tmp/err"
+	tap_is "two processes with two threads" "$(cat "$tmp/mpi")" "$(cat "$tmp/out")"
+	cat >"$net" <<-END
+		sans: {count: 3, ports: 9}
+		routers: {topology: ring}
+		traffic: {messages: [[0, 0, 0, 2, 0, 8], [5, 2, 1, 0, 3, 100], [9, 1, 0, 1, 0, 0]]}
+	END
+	simulate
+	mpi 4 >"$tmp/mpi" 2>"$tmp/err"
+	tap_is "more processes than SANs" "$(of delivered) $(cat "$tmp/mpi")" "3 $(cat "$tmp/out")"
+	echo 'sans: {count: 0}' >"$net"
+	mpi 2 >"$tmp/mpi" 2>"$tmp/err"
+	tap_is "a wrong file is reported once" \
+		"$? $(wc -c <"$tmp/mpi") $(grep -c ^pwmodel: "$tmp/err")" "2 0 1"
+else
+	tap_skip "processes of MPI" "no mpicc or no mpirun"
+fi
 
 # ---- what is refused ----
 # refused TEXT: the file on standard input; status 2, nothing on standard output
