@@ -78,26 +78,29 @@ static u64 memory(void)
 	return v;
 }
 
-static double seconds(void)
+/* time in microseconds */
+static u64 micros(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
 /* these differ from run to run, so they are not part of the result */
-static void print_stats(const struct net *n, const struct net_totals *t, double took)
+static void print_stats(const struct net *n, const struct net_totals *t, u64 start)
 {
-	u64 kib = memory();
+	u64 cost[2] = { memory(), micros(CLOCK_PROCESS_CPUTIME_ID) };
+	double took = (micros(CLOCK_MONOTONIC) - start) / 1e6, busy;
 
-	net_comm_sum(&kib, 1);
+	net_comm_sum(cost, 2);
+	busy = cost[1] / 1e6;
 	if (net_rank)
 		return;
-	fprintf(stderr, "processes %u, threads %u, windows %" PRIu64 ", %.3f s, %.0f events/s, "
-		"%.0f cells/s, %.1f MiB, %.3f MiB per SAN\n", net_size, n->threads,
-		n->total_windows, took, t->events / took, (t->cells + t->acks) / took, kib / 1024.0,
-		kib / 1024.0 / n->s->sans);
+	fprintf(stderr, "processes %u, threads %u each, windows %" PRIu64 ", %.3f s, %.3f s of CPU, "
+		"%.0f events and %.0f cells per second of CPU, %.1f MiB, %.3f MiB per SAN\n",
+		net_size, n->threads, n->total_windows, took, busy, t->events / busy,
+		(t->cells + t->acks) / busy, cost[0] / 1024.0, cost[0] / 1024.0 / n->s->sans);
 }
 
 static u32 threads(const char *arg)
@@ -117,7 +120,7 @@ int pwm_net(int argc, char **argv)
 	struct net_totals t;
 	bool stats = false;
 	const char *file = NULL;
-	double start;
+	u64 start;
 
 	net_comm_start();
 	for (int i = 1; i < argc; i++) {
@@ -140,13 +143,13 @@ int pwm_net(int argc, char **argv)
 	net_comm_good();
 	n.lo = (u64)s.sans * net_rank / net_size;
 	n.hi = (u64)s.sans * (net_rank + 1) / net_size;
-	start = seconds();
+	start = micros(CLOCK_MONOTONIC);
 	net_run(&n, &t, hist);
 	if (t.sent != t.delivered)
 		pwm_fail("internal error: %" PRIu64 " of %" PRIu64 " messages did not arrive",
 			 t.sent - t.delivered, t.sent);
 	if (stats)
-		print_stats(&n, &t, seconds() - start);
+		print_stats(&n, &t, start);
 	if (!net_rank)
 		print(&s, &t, hist);
 	net_comm_stop();

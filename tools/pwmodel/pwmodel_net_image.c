@@ -72,7 +72,7 @@ void net_image_init(struct net_image *g, const struct net_spec *s)
 
 struct net_san *net_image_copy(const struct net_image *g)
 {
-	u8 *p = map(g->size, MAP_PRIVATE, g->fd);
+	u8 *p = map(g->size, MAP_PRIVATE | MAP_NORESERVE, g->fd);
 
 	for (u32 i = 0; i < g->pointers; i++)
 		((uintptr_t *)p)[g->pointer[i]] += (uintptr_t)p - (uintptr_t)g->base;
