@@ -72,10 +72,11 @@
  */
 #define FLOAT_MAX	2
 
-enum why { DONE, OFF, COMM, TYPE, OP, SIZE, WRONG, WHYS };
+enum why { DONE, OFF, COMM, TYPE, PRODUCT, OP, SIZE, WRONG, WHYS };
 
 static const char *const why_name[WHYS] = {
-	"done", "not available", "communicator", "type", "operation", "size", "arguments"
+	"done", "not available", "communicator", "type", "operation MPI_PROD", "operation",
+	"size", "arguments"
 };
 
 /* a communicator on the ring */
@@ -85,6 +86,22 @@ struct ring {
 	int n;
 	uint64_t tag;
 	uint64_t round;
+};
+
+enum op { SUM, MIN, MAX, BAND, BOR, LAND, LOR, LXOR, MINLOC, MAXLOC, OPS };
+
+/* a part of a pair */
+struct part {
+	int at, size;
+	bool real;		/* a floating-point number; else an integer with a sign */
+};
+
+/* a type for MINLOC and MAXLOC */
+struct pair {
+	MPI_Datatype t;
+	struct part value, index;
+	int extent;
+	unsigned int ops;
 };
 
 static struct {
@@ -111,7 +128,11 @@ static struct {
 		MPI_Datatype t;
 		int size;
 		bool sign;
-	} type[32];
+		unsigned int ops;	/* bit i: this MPI has ops[i] for it */
+		uint64_t truth;		/* what it stores for true */
+	} type[48];
+	int npairs;
+	struct pair pair[16];
 	int nfloats;
 	struct {
 		MPI_Datatype t;
@@ -119,6 +140,28 @@ static struct {
 		int parts;	/* 2: complex */
 	} floats[16];
 } pw;
+
+static MPI_Op mpi_op(enum op op)
+{
+	/* handles are no constants in all MPIs */
+	const MPI_Op ops[OPS] = {
+		[SUM] = MPI_SUM, [MIN] = MPI_MIN, [MAX] = MPI_MAX, [BAND] = MPI_BAND,
+		[BOR] = MPI_BOR, [LAND] = MPI_LAND, [LOR] = MPI_LOR, [LXOR] = MPI_LXOR,
+		[MINLOC] = MPI_MINLOC, [MAXLOC] = MPI_MAXLOC,
+	};
+
+	return ops[op];
+}
+
+/* OPS: not one of those */
+static enum op which_op(MPI_Op op)
+{
+	enum op i;
+
+	for (i = 0; i < OPS && mpi_op(i) != op; i++)
+		;
+	return i;
+}
 
 static void give_up(const char *what, int err)
 {
@@ -329,12 +372,60 @@ static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, i
 	return 0;
 }
 
+static uint64_t load(const void *p, int size, bool sign)
+{
+	int64_t v = 0;
+
+	switch (size) {
+	case 1:
+		return sign ? (uint64_t)(int64_t)*(const int8_t *)p : *(const uint8_t *)p;
+	case 2:
+		return sign ? (uint64_t)(int64_t)*(const int16_t *)p : *(const uint16_t *)p;
+	case 4:
+		return sign ? (uint64_t)(int64_t)*(const int32_t *)p : *(const uint32_t *)p;
+	default:
+		memcpy(&v, p, 8);
+		return v;
+	}
+}
+
+static void store(void *p, int size, uint64_t v)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)p = v;
+		break;
+	case 2:
+		*(uint16_t *)p = v;
+		break;
+	case 4:
+		*(uint32_t *)p = v;
+		break;
+	default:
+		memcpy(p, &v, 8);
+	}
+}
+
 /* Init ----------------------------------------------------------------------- */
 
+/* which operations this MPI has for a type: one rank alone asks */
+static unsigned int learn_ops(MPI_Datatype t, enum op first, enum op last)
+{
+	uint64_t in[4] = { 0 }, out[4];
+	unsigned int ops = 0;
+	enum op i;
+
+	for (i = first; i <= last; i++)
+		if (PMPI_Allreduce(in, out, 1, t, mpi_op(i), pw.quiet) == MPI_SUCCESS)
+			ops |= 1U << i;
+	return ops;
+}
+
 /*
- * Integer types. Whether one has a sign is asked of the MPI library itself: Open MPI
- * 4.1 compares MPI_UNSIGNED_LONG as if it had one, and results must be the same
- * with the ring and without.
+ * Integer types, logical types and MPI_BYTE. Which operations a type has, whether it has a
+ * sign and what stands for true is asked of the MPI library itself: Open MPI 4.1 compares
+ * MPI_UNSIGNED_LONG as if it had a sign, and results must be the same with the ring and
+ * without.
  */
 static void learn_types(void)
 {
@@ -343,10 +434,23 @@ static void learn_types(void)
 		MPI_UNSIGNED_LONG_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR,
 		MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T, MPI_INT16_T, MPI_UINT16_T,
 		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_INTEGER, MPI_INTEGER1,
-		MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_AINT, MPI_COUNT, MPI_OFFSET
+		MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_AINT, MPI_COUNT, MPI_OFFSET,
+		MPI_BYTE, MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL,
+#ifdef MPI_LOGICAL1
+		MPI_LOGICAL1,
+#endif
+#ifdef MPI_LOGICAL2
+		MPI_LOGICAL2,
+#endif
+#ifdef MPI_LOGICAL4
+		MPI_LOGICAL4,
+#endif
+#ifdef MPI_LOGICAL8
+		MPI_LOGICAL8,
+#endif
 	};
 	unsigned char ones[8], zeros[8];
-	unsigned int k;
+	unsigned int k, ops;
 	int i = 0, size;
 
 	for (k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
@@ -354,14 +458,62 @@ static void learn_types(void)
 		if (types[k] == MPI_DATATYPE_NULL ||
 		    PMPI_Type_size(types[k], &size) != MPI_SUCCESS || size < 1 || size > 8)
 			continue;
-		memset(ones, 0xff, sizeof(ones));
-		memset(zeros, 0, sizeof(zeros));
-		PMPI_Reduce_local(ones, zeros, 1, types[k], MPI_MAX);
+		ops = learn_ops(types[k], SUM, LXOR);
 		pw.type[i].t = types[k];
 		pw.type[i].size = size;
-		pw.type[i++].sign = !zeros[0];
+		pw.type[i].ops = ops;
+		memset(ones, 0xff, sizeof(ones));
+		memset(zeros, 0, sizeof(zeros));
+		if (ops & 1U << MAX) {
+			PMPI_Reduce_local(ones, zeros, 1, types[k], MPI_MAX);
+			pw.type[i].sign = !zeros[0];
+		}
+		memset(zeros, 0, sizeof(zeros));
+		store(ones, size, 1);
+		if (ops & 1U << LOR)
+			PMPI_Reduce_local(ones, zeros, 1, types[k], MPI_LOR);
+		pw.type[i++].truth = load(zeros, size, false);
 	}
 	pw.ntypes = i;
+}
+
+/* pairs of a value and an index, by all names that this MPI has for them */
+static void learn_pairs(void)
+{
+	struct { short v; int i; } s;
+	struct { long v; int i; } l;
+	struct { float v; int i; } f;
+	struct { double v; int i; } d;
+	struct { int v, i; } n;
+	const struct pair types[] = {
+		{ MPI_2INT, { 0, 4, false }, { 4, 4, false }, sizeof(n), 0 },
+		{ MPI_SHORT_INT, { 0, 2, false }, { (char *)&s.i - (char *)&s, 4, false },
+		  sizeof(s), 0 },
+		{ MPI_LONG_INT, { 0, sizeof(long), false }, { (char *)&l.i - (char *)&l, 4, false },
+		  sizeof(l), 0 },
+		{ MPI_FLOAT_INT, { 0, 4, true }, { (char *)&f.i - (char *)&f, 4, false },
+		  sizeof(f), 0 },
+		{ MPI_DOUBLE_INT, { 0, 8, true }, { (char *)&d.i - (char *)&d, 4, false },
+		  sizeof(d), 0 },
+		{ MPI_2INTEGER, { 0, 4, false }, { 4, 4, false }, 8, 0 },
+		{ MPI_2REAL, { 0, 4, true }, { 4, 4, true }, 8, 0 },
+		{ MPI_2DOUBLE_PRECISION, { 0, 8, true }, { 8, 8, true }, 16, 0 },
+	};
+	MPI_Aint low, extent;
+	unsigned int i;
+	int size;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		/* a Fortran compiler may have been told to use other sizes */
+		if (types[i].t == MPI_DATATYPE_NULL ||
+		    PMPI_Type_size(types[i].t, &size) != MPI_SUCCESS ||
+		    size != types[i].value.size + types[i].index.size ||
+		    PMPI_Type_get_extent(types[i].t, &low, &extent) != MPI_SUCCESS ||
+		    low || extent != types[i].extent)
+			continue;
+		pw.pair[pw.npairs] = types[i];
+		pw.pair[pw.npairs++].ops = learn_ops(types[i].t, MINLOC, MAXLOC);
+	}
 }
 
 /* types of the two formats that the ring adds, by all names that this MPI has for them */
@@ -583,6 +735,7 @@ static void set_up(int threads)
 	pw.bcast_max = bcast_max ? atol(bcast_max) : BCAST_MAX;
 	pw.float_max = !floats ? FLOAT_MAX : !strcmp(floats, "exact") ? pw.max : 0;
 	learn_types();
+	learn_pairs();
 	if (pw.float_max)
 		learn_floats();
 	learn_buffers();
@@ -770,59 +923,37 @@ static bool buffers(const void *in, const void *out, bool gets, bool alias)
 	return in && out && out != MPI_IN_PLACE && (alias || in != out);
 }
 
-/* bytes of an integer type, and whether it has a sign; 0: not an integer */
-static int int_type(MPI_Datatype t, bool *sign)
+/* index in pw.type, or -1 */
+static int int_type(MPI_Datatype t)
 {
 	int i;
 
-	for (i = 0; i < pw.ntypes; i++) {
-		if (pw.type[i].t == t) {
-			*sign = pw.type[i].sign;
-			return pw.type[i].size;
-		}
-	}
-	return 0;
+	for (i = pw.ntypes - 1; i >= 0 && pw.type[i].t != t; i--)
+		;
+	return i;
 }
 
-static uint32_t ring_op(MPI_Op op)
+/* index in pw.pair, or -1 */
+static int pair_type(MPI_Datatype t)
 {
-	return op == MPI_SUM ? PW_ATON_OP_ADD : op == MPI_MIN ? PW_ATON_OP_MIN :
-	       op == MPI_MAX ? PW_ATON_OP_MAX : op == MPI_BAND ? PW_ATON_OP_AND :
-	       op == MPI_BOR ? PW_ATON_OP_OR : 0;
+	int i;
+
+	for (i = pw.npairs - 1; i >= 0 && pw.pair[i].t != t; i--)
+		;
+	return i;
 }
 
-static uint64_t load(const void *p, int size, bool sign)
+/* exclusive or of truths is the lowest bit of their sum */
+static uint32_t ring_op(enum op op)
 {
-	int64_t v = 0;
+	static const uint32_t ops[OPS] = {
+		[SUM] = PW_ATON_OP_ADD, [MIN] = PW_ATON_OP_MIN, [MAX] = PW_ATON_OP_MAX,
+		[BAND] = PW_ATON_OP_AND, [BOR] = PW_ATON_OP_OR, [LAND] = PW_ATON_OP_AND,
+		[LOR] = PW_ATON_OP_OR, [LXOR] = PW_ATON_OP_ADD, [MINLOC] = PW_ATON_OP_MIN,
+		[MAXLOC] = PW_ATON_OP_MAX,
+	};
 
-	switch (size) {
-	case 1:
-		return sign ? (uint64_t)(int64_t)*(const int8_t *)p : *(const uint8_t *)p;
-	case 2:
-		return sign ? (uint64_t)(int64_t)*(const int16_t *)p : *(const uint16_t *)p;
-	case 4:
-		return sign ? (uint64_t)(int64_t)*(const int32_t *)p : *(const uint32_t *)p;
-	default:
-		memcpy(&v, p, 8);
-		return v;
-	}
-}
-
-static void store(void *p, int size, uint64_t v)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)p = v;
-		break;
-	case 2:
-		*(uint16_t *)p = v;
-		break;
-	case 4:
-		*(uint32_t *)p = v;
-		break;
-	default:
-		memcpy(p, &v, 8);
-	}
+	return ops[op];
 }
 
 /* index in pw.floats, or -1 */
@@ -847,18 +978,22 @@ static enum why fits_float(int f, MPI_Op op, int count)
 
 static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, struct ring **g)
 {
-	bool sign;
+	unsigned int ops;
 
 	if (!pw.on)
 		return OFF;
 	*g = ring_of(comm);
 	if (!*g)
 		return COMM;
+	/* the ring has no multiplier */
+	if (op == MPI_PROD)
+		return PRODUCT;
 	if (float_type(t) >= 0)
 		return fits_float(float_type(t), op, count);
-	if (!int_type(t, &sign))
+	if (int_type(t) < 0 && pair_type(t) < 0)
 		return TYPE;
-	if (!ring_op(op))
+	ops = int_type(t) >= 0 ? pw.type[int_type(t)].ops : pw.pair[pair_type(t)].ops;
+	if (!(ops >> which_op(op) & 1))
 		return OP;
 	return count < 1 || count > pw.max ? SIZE : DONE;
 }
@@ -938,29 +1073,150 @@ static int float_reduce(struct ring *g, int f, const void *in, void *out, int co
 	return err;
 }
 
-/* @out may be NULL; 0 or -errno */
-static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Datatype t, MPI_Op op)
+/* an unsigned integer of as many bits in the same order; zeros of both signs are one number */
+static uint64_t part_image(const struct part *p, const char *x, bool max)
 {
+	enum pw_exact_kind kind = p->size == 4 ? PW_EXACT_FLOAT : PW_EXACT_DOUBLE;
+	uint64_t sign = 1ULL << (8 * p->size - 1), mask = sign | (sign - 1), bits;
+
+	bits = load(x + p->at, p->size, false);
+	if (!p->real)
+		return bits ^ sign;
+	if (bits == sign)
+		return pw_exact_image(kind, &(uint64_t) { 0 }, max) & mask;
+	return pw_exact_image(kind, x + p->at, max) & mask;
+}
+
+static void part_from_image(const struct part *p, uint64_t image, bool max, char *x)
+{
+	enum pw_exact_kind kind = p->size == 4 ? PW_EXACT_FLOAT : PW_EXACT_DOUBLE;
+	uint64_t sign = 1ULL << (8 * p->size - 1), mask = sign | (sign - 1);
+
+	if (!p->real)
+		store(x + p->at, p->size, image ^ sign);
+	else
+		pw_exact_from_image(kind, max && image == mask ? UINT64_MAX : image, max, x + p->at);
+}
+
+/*
+ * The extreme value, and the lowest index of those that have it. Value and index of 64 bits
+ * together are one word, the value above. For the maximum the index is counted down from the
+ * top, so that the lowest one wins.
+ */
+static int short_pairs(struct ring *g, const struct pair *p, const char *in, char *out, int count,
+		       bool max)
+{
+	uint64_t *w = calloc(count, sizeof(*w)), flip = max ? UINT32_MAX : 0;
+	int i, err;
+
+	if (!w)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		w[i] = part_image(&p->value, in + i * p->extent, max) << 32 |
+		       (part_image(&p->index, in + i * p->extent, false) ^ flip);
+	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, out);
+	for (i = 0; i < count && out && !err; i++) {
+		part_from_image(&p->value, w[i] >> 32, max, out + i * p->extent);
+		part_from_image(&p->index, (uint32_t)w[i] ^ flip, false, out + i * p->extent);
+	}
+	free(w);
+	return err;
+}
+
+/* all ranks learn the extreme value; those that have it name their index */
+static int long_pairs(struct ring *g, const struct pair *p, const char *in, char *out, int count,
+		      bool max)
+{
+	uint64_t *w = calloc(2 * (size_t)count, sizeof(*w)), *index = w + count;
+	int i, err;
+
+	if (!w)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		w[i] = part_image(&p->value, in + i * p->extent, max);
+	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, true);
+	for (i = 0; i < count; i++)
+		index[i] = w[i] == part_image(&p->value, in + i * p->extent, max) ?
+			   part_image(&p->index, in + i * p->extent, false) : UINT64_MAX;
+	if (!err)
+		err = exchange(g, PW_ATON_OP_MIN, index, count, out);
+	for (i = 0; i < count && out && !err; i++) {
+		part_from_image(&p->value, w[i], max, out + i * p->extent);
+		part_from_image(&p->index, index[i], false, out + i * p->extent);
+	}
+	free(w);
+	return err;
+}
+
+static int pair_reduce(struct ring *g, const struct pair *p, const void *in, void *out, int count,
+		       enum op op)
+{
+	int err = enter(g);
+
+	if (!err && p->value.size <= 4 && p->index.size <= 4)
+		err = short_pairs(g, p, in, out, count, op == MAXLOC);
+	else if (!err)
+		err = long_pairs(g, p, in, out, count, op == MAXLOC);
+	leave();
+	return err;
+}
+
+/* one bit for each element: 64 of them are a word */
+static int truth_reduce(struct ring *g, int type, const char *in, char *out, int count, enum op op)
+{
+	int size = pw.type[type].size, words = (count + 63) / 64, i, err;
+	uint64_t *w = calloc(words, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		if (load(in + (size_t)i * size, size, false))
+			w[i / 64] |= 1ULL << i % 64;
+	err = enter(g);
+	if (!err)
+		err = exchange(g, ring_op(op), w, words, out);
+	leave();
+	for (i = 0; i < count && out && !err; i++)
+		store(out + (size_t)i * size, size,
+		      w[i / 64] >> i % 64 & 1 ? pw.type[type].truth : 0);
+	free(w);
+	return err;
+}
+
+/* @out may be NULL; 0 or -errno */
+static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
+		  MPI_Op mpi_op)
+{
+	enum op op = which_op(mpi_op);
+	int i, n, err, size, type;
 	const char *from = in;
 	uint64_t w[SLOTS];
 	uint32_t mods = 0;
-	bool sign = false;
 	char *to = out;
-	int i, n, err, size;
+	bool sign;
 
 	if (float_type(t) >= 0)
-		return float_reduce(g, float_type(t), in, out, count, op);
-	size = int_type(t, &sign);
-	if (sign && (op == MPI_MIN || op == MPI_MAX))
+		return float_reduce(g, float_type(t), in, out, count, mpi_op);
+	if (pair_type(t) >= 0)
+		return pair_reduce(g, &pw.pair[pair_type(t)], in, out, count, op);
+	type = int_type(t);
+	if (op == LAND || op == LOR)
+		return truth_reduce(g, type, in, out, count, op);
+	size = pw.type[type].size;
+	sign = pw.type[type].sign;
+	if (sign && (op == MIN || op == MAX))
 		mods = PACKETWAY_ATON_SIGNED;
 	err = enter(g);
 	for (; count && !err; count -= n) {
 		n = count < pw.slots ? count : pw.slots;
-		for (i = 0; i < n; i++, from += size)
+		for (i = 0; i < n; i++, from += size) {
 			w[i] = load(from, size, sign);
+			if (op == LXOR)
+				w[i] = !!w[i];
+		}
 		err = ring_round(g, ring_op(op), mods, w, n, to);
 		for (i = 0; to && !err && i < n; i++, to += size)
-			store(to, size, w[i]);
+			store(to, size, op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
 	}
 	leave();
 	return err;

@@ -8,6 +8,9 @@
  * Results must be those of all numbers together at one rank (exact.c), bit by bit; prints
  * how many differ from MPI's own, too, which depend on the order.
  *
+ * mpi_check logic COUNT [SEED]: random logical operations, and minima and maxima with their
+ * places, of all types that this MPI has for them, by MPI_* and by PMPI_*.
+ *
  * mpi_check time COUNT: microseconds for one MPI_Allreduce of one 8-byte integer.
  */
 #include <mpi.h>
@@ -168,6 +171,138 @@ static int floats(int rounds)
 	return bad != 0;
 }
 
+struct logic_type {
+	MPI_Datatype t;
+	char value, index;	/* i: integer, f: floating-point number; of a pair, else 0 */
+	int at;			/* where the index is */
+};
+
+/* few values, so that several ranks have the extreme one; zeros of both signs are among them */
+static void any_pair(const struct logic_type *t, int size, char *x)
+{
+	int at = t->at, wide = size - (t->index == 'f' ? size / 2 : 4);
+	int64_t value = (int64_t)(rnd() % 5) - 2;
+	int index = (int)(rnd() % 7) - 3;
+	double d = rnd() % 4 ? (double)value : -0.0;
+	float f = (float)d;
+
+	if (t->value == 'f')
+		memcpy(x, wide == 4 ? (void *)&f : (void *)&d, wide);
+	else
+		memcpy(x, &value, wide);
+	d = f = index;
+	if (t->index == 'f')
+		memcpy(x + at, wide == 4 ? (void *)&f : (void *)&d, wide);
+	else
+		memcpy(x + at, &index, 4);
+}
+
+static double part_of(char kind, int size, const char *x)
+{
+	int64_t l = 0;
+	double d;
+	float f;
+	short s;
+	int i;
+
+	memcpy(&d, x, 8);
+	memcpy(&f, x, 4);
+	memcpy(&l, x, 8);
+	memcpy(&i, x, 4);
+	memcpy(&s, x, 2);
+	if (kind == 'f')
+		return size == 4 ? f : d;
+	return size == 2 ? s : size == 4 ? i : (double)l;
+}
+
+static int logic(int rounds)
+{
+	struct { long v; int i; } l;
+	const struct logic_type types[] = {
+		{ MPI_INT, 0, 0, 0 }, { MPI_SIGNED_CHAR, 0, 0, 0 }, { MPI_UINT16_T, 0, 0, 0 },
+		{ MPI_INT64_T, 0, 0, 0 }, { MPI_UNSIGNED_LONG, 0, 0, 0 }, { MPI_C_BOOL, 0, 0, 0 },
+		{ MPI_LOGICAL, 0, 0, 0 }, { MPI_BYTE, 0, 0, 0 },
+		{ MPI_2INT, 'i', 'i', 4 }, { MPI_SHORT_INT, 'i', 'i', 4 },
+		{ MPI_LONG_INT, 'i', 'i', (char *)&l.i - (char *)&l }, { MPI_FLOAT_INT, 'f', 'i', 4 },
+		{ MPI_DOUBLE_INT, 'f', 'i', 8 }, { MPI_2INTEGER, 'i', 'i', 4 },
+		{ MPI_2REAL, 'f', 'f', 4 }, { MPI_2DOUBLE_PRECISION, 'f', 'f', 8 },
+	};
+	const MPI_Op logical[] = { MPI_LAND, MPI_LOR, MPI_LXOR }, bits[] = { MPI_BAND, MPI_BOR };
+	const MPI_Op loc[] = { MPI_MINLOC, MPI_MAXLOC };
+	static char in[16 * 256], a[16 * 256], b[16 * 256];
+	int i, k, j, rank, n, bad = 0, sum;
+	MPI_Comm half;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	MPI_Comm_split(MPI_COMM_WORLD, rank * 2 / n, -rank, &half);
+	for (i = 0; i < rounds; i++) {
+		const struct logic_type *t = &types[rnd() % 16];
+		MPI_Comm c = rnd() % 3 ? MPI_COMM_WORLD : half;
+		int count = 1 + rnd() % (rnd() % 8 ? 20 : 200), size, wide, me, way = rnd() % 3;
+		uint64_t pick = rnd(), draws[2] = { state, rnd() };
+		MPI_Op op = t->value ? loc[pick % 2] : t->t == MPI_BYTE ? bits[pick % 2] :
+			    logical[pick % 3];
+		MPI_Aint low, extent;
+		int index;
+
+		MPI_Type_size(t->t, &size);
+		MPI_Type_get_extent(t->t, &low, &extent);
+		index = t->index == 'f' ? size / 2 : 4;
+		wide = size - index;
+		memset(in, 0, sizeof(in));
+		/* what a rank draws is its own, what all draw next is not */
+		state = draws[1] * (2 * rank + 3) | 1;
+		for (k = 0; k < count; k++) {
+			if (t->value)
+				any_pair(t, size, in + k * extent);
+			else if (t->t == MPI_BYTE)
+				in[k] = rnd() >> 16;
+			else if (pick >> 8 & 1 ? rnd() % 4 : !(rnd() % 8))
+				in[k * size + (t->t == MPI_LOGICAL || t->t == MPI_C_BOOL ? 0 :
+					       rnd() % size)] = 1;
+		}
+		state = draws[0];
+		memcpy(a, in, sizeof(a));
+		memset(b, 0, sizeof(b));
+		PMPI_Allreduce(in, b, count, t->t, op, c);
+		PMPI_Comm_rank(c, &me);
+		if (way == 0)
+			MPI_Allreduce(in, a, count, t->t, op, c);
+		else if (way == 1)
+			MPI_Reduce(in, a, count, t->t, op, 0, c);
+		else
+			MPI_Allreduce(MPI_IN_PLACE, a, count, t->t, op, c);
+		if (way == 1 && me)
+			continue;
+		for (k = 0; k < count; k++) {
+			char *x = a + k * extent, *y = b + k * extent;
+			bool same;
+
+			/* a pair has bytes that mean nothing; both zeros are one number */
+			same = !memcmp(x, y, size);
+			if (t->value)
+				same = part_of(t->value, wide, x) == part_of(t->value, wide, y) &&
+				       part_of(t->index, index, x + t->at) ==
+				       part_of(t->index, index, y + t->at);
+			if (same)
+				continue;
+			fprintf(stderr, "rank %d: round %d, type %d, operation %d, element %d of %d:",
+				rank, i, (int)(t - types), (int)(pick % 3), k, count);
+			for (j = 0; j < extent; j++)
+				fprintf(stderr, " %02x:%02x", x[j] & 0xff, y[j] & 0xff);
+			fputc('\n', stderr);
+			bad++;
+			break;
+		}
+	}
+	MPI_Comm_free(&half);
+	PMPI_Allreduce(&bad, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d logical operations and places, %d differ\n", rounds, sum);
+	return sum != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -190,6 +325,12 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "float")) {
 		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 		bad = floats(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 2 && !strcmp(argv[1], "logic")) {
+		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+		bad = logic(atoi(argv[2]));
 		MPI_Finalize();
 		return bad;
 	}

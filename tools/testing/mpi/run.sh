@@ -88,6 +88,16 @@ done
 PW_COLL=probe PW_FLOAT=off run 2 mpi_check float 20 >"$tmp/out" 2>&1
 tap_ok "PW_FLOAT=off: none" grep -qx "pwmpi: 0 of 20 collectives on the ring, not for their type: 20" "$tmp/out"
 
+# logical operations, minima and maxima with their places
+for np in 2 6; do
+	: >"$PW_SHM_RING"
+	run $np mpi_check logic $((2 * count)) $np >"$tmp/out" 2>&1
+	tap_is "$np ranks: logical operations and places" "$(grep differ "$tmp/out")" "$((2 * count)) logical operations and places, 0 differ" ||
+		tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$np ranks: they were on the ring" grep -qE "^pwmpi: [1-9][0-9]{2} of $((2 * count)) collectives on the ring" "$tmp/out"
+	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
+done
+
 # Fortran, all three bindings: seven collectives, of integers, doubles and complex numbers
 if command -v mpifort >/dev/null; then
 	for binding in 0 1 2; do
