@@ -15,6 +15,9 @@ $(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/mpi/exact.c $(tools)/m
 $(O)/mpi_wrong: $(tools)/testing/mpi/mpi_wrong.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
+$(O)/mpi_threads: $(tools)/testing/mpi/mpi_threads.c
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -o $@ $< -pthread
+
 # an ordinary PVM program, where PVM is installed
 PVM_H := $(wildcard $(SYSROOT)/usr/include/pvm3.h)
 $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
@@ -22,7 +25,8 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(PVM_H:%=$(O)/pvm_check)
+mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_threads \
+	$(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
 	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun

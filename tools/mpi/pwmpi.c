@@ -17,6 +17,13 @@
  * have left its last collective there (INSIDE). The kernel gives leases back when a process
  * ends, so a job starts with registers and bits that are its own.
  *
+ * With MPI_THREAD_MULTIPLE, threads of two ranks may be in collectives of two communicators
+ * in opposite order. Neither could go on if both wanted the same registers. So registers are
+ * not shared then: a lane of them belongs to one communicator from its first collective
+ * until it is freed, and what happens in another one never delays it. MPI itself forbids two
+ * threads in one communicator. A communicator that gets no lane is not on the ring. The lock
+ * is held while a command runs, never while a rank waits for others.
+ *
  * Each result says how many interfaces took part. Fewer than the communicator has ranks:
  * one has died or its station has left. The result is not used, the error handler of the
  * communicator is called, and the ring is not used again.
@@ -36,6 +43,7 @@
  */
 #include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,6 +64,7 @@
 #define BITS	20
 #define ROUNDS	40		/* bits of a round number */
 #define TAG_WORLD	(BITS + 1ULL)	/* above the tags of all others */
+#define LANES	(REGS_MAX / REGS_MIN)
 #define TRIES	16		/* another job may take what was free a moment ago */
 
 /*
@@ -79,8 +88,18 @@ static const char *const why_name[WHYS] = {
 	"size", "arguments"
 };
 
+/* registers: two banks of words, INSIDE, ARRIVED */
+struct lane {
+	const uint32_t *reg;
+	int slots;		/* words of a round */
+	bool taken;		/* by a communicator; under the lock */
+	struct ring *last;	/* whose the registers were last */
+	uint64_t inside;	/* what INSIDE was then */
+};
+
 /* a communicator on the ring */
 struct ring {
+	struct lane *lane;
 	uint32_t region;
 	int bit;		/* -1: it is not */
 	int n;
@@ -106,15 +125,16 @@ struct pair {
 
 static struct {
 	struct pwl *s;
-	bool on;
+	pthread_mutex_t lock;	/* of s, next_round and lanes taken */
+	_Atomic bool on;
+	bool threads;		/* a rank has MPI_THREAD_MULTIPLE */
 	const char *reason;	/* why it is not on */
 	int rank, n;
 	int keyval;		/* MPI_Comm: struct ring */
 	struct ring world;
-	struct ring *last;	/* whose the registers were last */
-	uint64_t inside;	/* what INSIDE was then */
-	int slots;		/* words of a round */
-	uint32_t reg[REGS_MAX];	/* the registers: two banks of words, INSIDE, ARRIVED */
+	int lanes;
+	struct lane lane[LANES];
+	uint32_t reg[REGS_MAX];
 	uint64_t next_round[BITS];
 	long max, bcast_max, float_max;
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
@@ -122,7 +142,7 @@ static struct {
 	pid_t pid;		/* of the process that the library was loaded into */
 	bool force;
 	bool started;		/* MPI_Init was intercepted */
-	unsigned long count[WHYS];
+	_Atomic unsigned long count[WHYS];
 	int ntypes;
 	struct {
 		MPI_Datatype t;
@@ -139,7 +159,7 @@ static struct {
 		enum pw_exact_kind kind;
 		int parts;	/* 2: complex */
 	} floats[16];
-} pw;
+} pw = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static MPI_Op mpi_op(enum op op)
 {
@@ -175,21 +195,33 @@ static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 	int tries, err = 0;
 
 	for (tries = 0; tries < 1000; tries++) {
+		pthread_mutex_lock(&pw.lock);
 		err = pwl_aton(pw.s, c, r);
+		pthread_mutex_unlock(&pw.lock);
 		if (err != -EBADMSG && err != -EIO && err != -EINTR)
 			break;
 	}
 	return err;
 }
 
-static uint32_t inside_reg(void)
+static int set_reg(uint32_t reg, uint64_t value)
 {
-	return pw.reg[2 * pw.slots];
+	int err;
+
+	pthread_mutex_lock(&pw.lock);
+	err = pwl_set(pw.s, reg, value);
+	pthread_mutex_unlock(&pw.lock);
+	return err;
 }
 
-static uint32_t arrived_reg(void)
+static uint32_t inside_reg(const struct lane *l)
 {
-	return pw.reg[2 * pw.slots + 1];
+	return l->reg[2 * l->slots];
+}
+
+static uint32_t arrived_reg(const struct lane *l)
+{
+	return l->reg[2 * l->slots + 1];
 }
 
 /* how many of a region have a value in a register; or -errno. *@there: how many there are */
@@ -230,7 +262,7 @@ static int64_t standing_at(const struct ring *g, uint32_t op, uint64_t round)
 	uint64_t there = 0;
 	int64_t n;
 
-	n = count(op, arrived_reg(), g->region, g->tag << ROUNDS | round, &there);
+	n = count(op, arrived_reg(g->lane), g->region, g->tag << ROUNDS | round, &there);
 	return n >= 0 && there < (uint64_t)g->n ? -EPIPE : n;
 }
 
@@ -260,7 +292,7 @@ static int arrive(const struct ring *g)
 	int spins = 0;
 	int64_t n;
 
-	pwl_set(pw.s, arrived_reg(), g->tag << ROUNDS | g->round);
+	set_reg(arrived_reg(g->lane), g->tag << ROUNDS | g->round);
 	do {
 		pause_a_little(spins++);
 		n = arrived(g);
@@ -277,7 +309,8 @@ static int wait_outside(const struct ring *g)
 	int spins = 0;
 	int64_t n;
 
-	while ((n = count(PW_ATON_OP_COUNT_EQ, inside_reg(), g->region, pw.inside, &there)) > 0)
+	while ((n = count(PW_ATON_OP_COUNT_EQ, inside_reg(g->lane), g->region, g->lane->inside,
+			  &there)) > 0)
 		pause_a_little(spins++);
 	return n;
 }
@@ -285,30 +318,31 @@ static int wait_outside(const struct ring *g)
 /* the registers of this rank are wanted for a collective of @g */
 static int enter(struct ring *g)
 {
+	struct lane *l = g->lane;
 	int err = 0;
 
-	if (pw.last && pw.last != g)
-		err = wait_outside(pw.last);
+	if (l->last && l->last != g)
+		err = wait_outside(l->last);
 	if (err)
 		return err;
-	pw.last = g;
-	pw.inside = g->tag << ROUNDS | (g->round + 1);
-	return pwl_set(pw.s, inside_reg(), pw.inside);
+	l->last = g;
+	l->inside = g->tag << ROUNDS | (g->round + 1);
+	return set_reg(inside_reg(l), l->inside);
 }
 
-static void leave(void)
+static void leave(const struct ring *g)
 {
-	pwl_set(pw.s, inside_reg(), 0);
+	set_reg(inside_reg(g->lane), 0);
 }
 
 /* the ring has failed under a collective: what the program wants done about errors */
-static int failed(MPI_Comm comm, int err)
+static int failed(const struct ring *g, MPI_Comm comm, int err)
 {
 	fprintf(stderr, "pwmpi: rank %d: %s\n", pw.rank, err == -EPIPE ?
 		"a rank has ended, or its station has left the ring" : strerror(-err));
 	pw.on = false;
 	pw.reason = "a rank has left the ring, or the ring does not work";
-	leave();
+	leave(g);
 	PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 	return MPI_ERR_OTHER;
 }
@@ -320,6 +354,8 @@ static unsigned int batch(const struct ring *g, const struct pwl_aton *c, uint64
 	unsigned int done = 0;
 	int queued, got, i;
 
+	/* results are of those that were queued under the lock */
+	pthread_mutex_lock(&pw.lock);
 	queued = pwl_aton_submit(pw.s, c, n);
 	while (queued > 0) {
 		got = pwl_aton_results(pw.s, r, queued, -1);
@@ -335,10 +371,11 @@ static unsigned int batch(const struct ring *g, const struct pwl_aton *c, uint64
 		}
 		queued -= got;
 	}
+	pthread_mutex_unlock(&pw.lock);
 	return done;
 }
 
-/* @n <= pw.slots words in, results out in their place if this rank @gets them; 0 or -errno */
+/* @n <= slots words in, results out in their place if this rank @gets them; 0 or -errno */
 static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
 {
 	struct pwl_aton c[SLOTS];
@@ -347,9 +384,9 @@ static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, i
 	struct pwl_result r;
 	int i, err;
 
-	bank = ++g->round & 1 ? pw.reg : pw.reg + pw.slots;
+	bank = ++g->round & 1 ? g->lane->reg : g->lane->reg + g->lane->slots;
 	for (i = 0; i < n; i++) {
-		pwl_set(pw.s, bank[i], w[i]);
+		set_reg(bank[i], w[i]);
 		c[i] = (struct pwl_aton) {
 			.op = op, .mods = mods, .dst = g->region, .reg = bank[i], .user_data = i,
 		};
@@ -578,11 +615,28 @@ static void agree_free(MPI_Comm comm, uint32_t *regs, uint32_t *bits)
 {
 	uint32_t free[2] = { 0, 0 };
 
+	pthread_mutex_lock(&pw.lock);
 	if (pwl_lease_look(pw.s, &free[0], &free[1]))
 		memset(free, 0, sizeof(free));
+	pthread_mutex_unlock(&pw.lock);
 	PMPI_Allreduce(MPI_IN_PLACE, free, 2, MPI_UINT32_T, MPI_BAND, comm);
 	*regs = free[0];
 	*bits = free[1];
+}
+
+static int lease(uint32_t regs, uint32_t bits, uint64_t key)
+{
+	int err;
+
+	pthread_mutex_lock(&pw.lock);
+	err = key ? pwl_lease(pw.s, regs, bits, key) : pwl_lease_return(pw.s, regs, bits);
+	pthread_mutex_unlock(&pw.lock);
+	return err;
+}
+
+static void lease_return(uint32_t regs, uint32_t bits)
+{
+	lease(regs, bits, 0);
 }
 
 /* all ranks of a communicator lease this, or none keeps it */
@@ -591,23 +645,71 @@ static bool lease_together(MPI_Comm comm, uint32_t regs, uint32_t bits)
 	uint64_t key = agree_key(comm);
 	int ok, all;
 
-	ok = !pwl_lease(pw.s, regs, bits, key);
+	ok = !lease(regs, bits, key);
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm);
 	if (ok && !all)
-		pwl_lease_return(pw.s, regs, bits);
+		lease_return(regs, bits);
 	return all;
 }
 
 /* the communicator has its bit now: its rounds follow those that were counted with it before */
 static void set_group(struct ring *g, MPI_Comm comm, int bit)
 {
-	uint64_t round = pw.next_round[bit];
+	uint64_t round;
 
+	pthread_mutex_lock(&pw.lock);
+	round = pw.next_round[bit];
+	pthread_mutex_unlock(&pw.lock);
 	PMPI_Allreduce(MPI_IN_PLACE, &round, 1, MPI_UINT64_T, MPI_MAX, comm);
 	g->round = round;
 	g->bit = bit;
 	g->tag = g == &pw.world ? TAG_WORLD : bit + 1ULL;
 	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
+}
+
+static bool take_lane(struct lane *l)
+{
+	bool free;
+
+	pthread_mutex_lock(&pw.lock);
+	free = !l->taken;
+	l->taken = true;
+	pthread_mutex_unlock(&pw.lock);
+	return free;
+}
+
+static void free_lane(struct lane *l)
+{
+	pthread_mutex_lock(&pw.lock);
+	l->taken = false;
+	l->last = NULL;
+	pthread_mutex_unlock(&pw.lock);
+}
+
+/*
+ * A lane for a communicator, the same at all its ranks; NULL: there is none. Two that look
+ * for one at the same time may each get it at some ranks; they try again after different
+ * times.
+ */
+static struct lane *find_lane(MPI_Comm comm)
+{
+	int ok, all, i, tries;
+
+	if (!pw.threads)
+		return pw.lane;
+	for (tries = 0; tries < 4; tries++) {
+		if (tries)
+			usleep(1000 + agree_key(comm) % 10000);
+		for (i = 1; i < pw.lanes; i++) {
+			ok = take_lane(&pw.lane[i]);
+			PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm);
+			if (all)
+				return &pw.lane[i];
+			if (ok)
+				free_lane(&pw.lane[i]);
+		}
+	}
+	return NULL;
 }
 
 /*
@@ -619,6 +721,9 @@ static bool find_group(struct ring *g, MPI_Comm comm)
 	uint32_t regs, bits;
 	int i, bit, from;
 
+	g->lane = find_lane(comm);
+	if (!g->lane)
+		return false;
 	agree_free(comm, &regs, &bits);
 	from = agree_key(comm) >> 1 & 0xffff;
 	for (i = 0; i < BITS; i++) {
@@ -628,6 +733,8 @@ static bool find_group(struct ring *g, MPI_Comm comm)
 		set_group(g, comm, bit);
 		return true;
 	}
+	if (pw.threads)
+		free_lane(g->lane);
 	return false;
 }
 
@@ -657,7 +764,13 @@ static uint32_t choose_regs(uint32_t free)
 		regs |= 1U << i;
 		pw.reg[n++] = i;
 	}
-	pw.slots = (want - CONTROL) / 2;
+	pw.lanes = pw.threads ? want / REGS_MIN : 1;
+	for (i = 0; i < pw.lanes; i++) {
+		pw.lane[i].reg = pw.reg + i * REGS_MIN;
+		pw.lane[i].slots = ((pw.threads ? REGS_MIN : want) - CONTROL) / 2;
+	}
+	pw.world.lane = pw.lane;
+	pw.lane[0].taken = true;
 	return regs;
 }
 
@@ -694,7 +807,7 @@ static const char *start_leases(void)
 	PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (ok)
 		return NULL;
-	pwl_lease_return(pw.s, regs, 1U << bit);
+	lease_return(regs, 1U << bit);
 	return "the ranks are not on one ring, one per station";
 }
 
@@ -706,12 +819,16 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 	if (g == &pw.world)
 		return MPI_SUCCESS;
 	if (g->bit >= 0 && pw.s) {
-		pw.next_round[g->bit] = g->round + 1;
-		if (pw.last == g) {
+		if (g->lane->last == g) {
 			wait_outside(g);
-			pw.last = NULL;
+			g->lane->last = NULL;
 		}
-		pwl_lease_return(pw.s, 0, 1U << g->bit);
+		pthread_mutex_lock(&pw.lock);
+		pw.next_round[g->bit] = g->round + 1;
+		pthread_mutex_unlock(&pw.lock);
+		if (pw.threads)
+			free_lane(g->lane);
+		lease_return(0, 1U << g->bit);
 	}
 	free(g);
 	return MPI_SUCCESS;
@@ -745,10 +862,12 @@ static void set_up(int threads)
 		pw.reason = "PW_COLL=off";
 		return;
 	}
-	ok = threads != MPI_THREAD_MULTIPLE;
-	if (!ok)
-		pw.reason = "MPI_THREAD_MULTIPLE";
-	if (ok && (pwl_open(&pw.s, dev ? dev : "pw0") || pwl_map(pw.s))) {
+	/* MPI may give each rank another level */
+	ok = threads == MPI_THREAD_MULTIPLE;
+	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	pw.threads = all;
+	ok = 1;
+	if (pwl_open(&pw.s, dev ? dev : "pw0") || pwl_map(pw.s)) {
 		ok = 0;
 		pw.reason = "no station of ours here";
 	}
@@ -880,7 +999,8 @@ static struct ring *ring_of(MPI_Comm comm)
 	if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
 	    PMPI_Comm_size(comm, &n) != MPI_SUCCESS)
 		return NULL;
-	if (!inter)
+	/* one that is like the world shares its rounds, unless another thread may be there */
+	if (!inter && !pw.threads)
 		PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
 	g = &pw.world;
 	if (result == MPI_UNEQUAL) {
@@ -1004,7 +1124,7 @@ static int exchange(struct ring *g, uint32_t op, uint64_t *w, long count, bool g
 	int n, err = 0;
 
 	for (; count && !err; count -= n, w += n) {
-		n = count < pw.slots ? count : pw.slots;
+		n = count < g->lane->slots ? count : g->lane->slots;
 		err = ring_round(g, op, 0, w, n, gets);
 	}
 	return err;
@@ -1069,7 +1189,7 @@ static int float_reduce(struct ring *g, int f, const void *in, void *out, int co
 	if (!err)
 		err = op == MPI_SUM ? exact_sum(g, kind, in, out, count) :
 				      extremes(g, kind, in, out, count, op == MPI_MAX);
-	leave();
+	leave(g);
 	return err;
 }
 
@@ -1157,7 +1277,7 @@ static int pair_reduce(struct ring *g, const struct pair *p, const void *in, voi
 		err = short_pairs(g, p, in, out, count, op == MAXLOC);
 	else if (!err)
 		err = long_pairs(g, p, in, out, count, op == MAXLOC);
-	leave();
+	leave(g);
 	return err;
 }
 
@@ -1175,7 +1295,7 @@ static int truth_reduce(struct ring *g, int type, const char *in, char *out, int
 	err = enter(g);
 	if (!err)
 		err = exchange(g, ring_op(op), w, words, out);
-	leave();
+	leave(g);
 	for (i = 0; i < count && out && !err; i++)
 		store(out + (size_t)i * size, size,
 		      w[i / 64] >> i % 64 & 1 ? pw.type[type].truth : 0);
@@ -1208,7 +1328,7 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 		mods = PACKETWAY_ATON_SIGNED;
 	err = enter(g);
 	for (; count && !err; count -= n) {
-		n = count < pw.slots ? count : pw.slots;
+		n = count < g->lane->slots ? count : g->lane->slots;
 		for (i = 0; i < n; i++, from += size) {
 			w[i] = load(from, size, sign);
 			if (op == LXOR)
@@ -1218,7 +1338,7 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 		for (i = 0; to && !err && i < n; i++, to += size)
 			store(to, size, op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
 	}
-	leave();
+	leave(g);
 	return err;
 }
 
@@ -1235,7 +1355,7 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	if (why != DONE)
 		return PMPI_Allreduce(in, out, count, t, op, comm);
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, t, op);
-	return err ? failed(comm, err) : MPI_SUCCESS;
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
@@ -1255,7 +1375,7 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 	if (why != DONE)
 		return PMPI_Reduce(in, out, count, t, op, root, comm);
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t, op);
-	return err ? failed(comm, err) : MPI_SUCCESS;
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Barrier(MPI_Comm comm)
@@ -1270,8 +1390,8 @@ int MPI_Barrier(MPI_Comm comm)
 	err = enter(g);
 	if (!err)
 		err = ring_round(g, 0, 0, NULL, 0, false);
-	leave();
-	return err ? failed(comm, err) : MPI_SUCCESS;
+	leave(g);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 /* a reduction by OR: the root stores its bytes, the others store 0 */
@@ -1307,13 +1427,13 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 	err = enter(g);
 	for (i = 0; i < (bytes + 7) / 8 && !err; i += n) {
 		n = (bytes + 7) / 8 - i;
-		n = n < pw.slots ? n : pw.slots;
+		n = n < g->lane->slots ? n : g->lane->slots;
 		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
 	}
-	leave();
+	leave(g);
 	pos = 0;
 	if (rank != root && !err)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
 	free(words);
-	return err ? failed(comm, err) : MPI_SUCCESS;
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }

@@ -98,6 +98,35 @@ for np in 2 6; do
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
 
+# threads: each communicator has registers of its own, while there are some
+# mpirun reads its standard input
+while read -r np threads regs least <&3; do
+	: >"$PW_SHM_RING"
+	PW_COLL_REGS=$regs run "$np" mpi_threads $((count / 2)) "$np" "$threads" >"$tmp/out" 2>&1
+	if grep -q 'no MPI_THREAD_MULTIPLE' "$tmp/out"; then
+		tap_skip "threads" "this MPI has no MPI_THREAD_MULTIPLE"
+		break
+	fi
+	tap_is "$np ranks, $threads threads" "$(grep differ "$tmp/out")" "$((count / 2)) collectives in $threads threads, 0 differ" ||
+		tail -n 20 "$tmp/out" | sed 's/^/# /'
+	on=$(sed -n 's/^pwmpi: \([0-9]*\) of .*/\1/p' "$tmp/out")
+	tap_ok "$np ranks, $threads threads: ${on:-none} on the ring, $((least * count / 2)) at least" [ "${on:-0}" -ge $((least * count / 2)) ]
+done 3<<-END
+	2 4 8 2
+	4 4 14 3
+	4 2 14 2
+END
+
+# mpi4py asks for all threads that there are
+if python3 -c 'import mpi4py' 2>/dev/null; then
+	: >"$PW_SHM_RING"
+	build=/usr/bin run 4 python3 "$top/tools/testing/mpi/mpi_python.py" >"$tmp/out" 2>&1
+	tap_is "mpi4py: all on the ring, and right" "$(grep -E 'pwmpi|wrong' "$tmp/out" | sort)" \
+		"$(printf 'pwmpi: 150 of 150 collectives on the ring\nthread level 3, 0 wrong')"
+else
+	tap_skip "mpi4py" "python3-mpi4py is not installed"
+fi
+
 # Fortran, all three bindings: seven collectives, of integers, doubles and complex numbers
 if command -v mpifort >/dev/null; then
 	for binding in 0 1 2; do
