@@ -92,7 +92,7 @@ static const char *const why_name[WHYS] = {
 struct lane {
 	const uint32_t *reg;
 	int slots;		/* words of a round */
-	bool taken;		/* by a communicator; under the lock */
+	enum { TAKEN, WANTED, FREE } state;	/* of a communicator; under the lock */
 	struct ring *last;	/* whose the registers were last */
 	uint64_t inside;	/* what INSIDE was then */
 };
@@ -125,7 +125,7 @@ struct pair {
 
 static struct {
 	struct pwl *s;
-	pthread_mutex_t lock;	/* of s, next_round and lanes taken */
+	pthread_mutex_t lock;	/* of s, next_round and the states of lanes */
 	_Atomic bool on;
 	bool threads;		/* a rank has MPI_THREAD_MULTIPLE */
 	const char *reason;	/* why it is not on */
@@ -667,22 +667,25 @@ static void set_group(struct ring *g, MPI_Comm comm, int bit)
 	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
 }
 
-static bool take_lane(struct lane *l)
+/* what it was; a free one is wanted now */
+static int want_lane(struct lane *l)
 {
-	bool free;
+	int was;
 
 	pthread_mutex_lock(&pw.lock);
-	free = !l->taken;
-	l->taken = true;
+	was = l->state;
+	if (was == FREE)
+		l->state = WANTED;
 	pthread_mutex_unlock(&pw.lock);
-	return free;
+	return was;
 }
 
-static void free_lane(struct lane *l)
+static void set_lane(struct lane *l, int state)
 {
 	pthread_mutex_lock(&pw.lock);
-	l->taken = false;
-	l->last = NULL;
+	l->state = state;
+	if (state == FREE)
+		l->last = NULL;
 	pthread_mutex_unlock(&pw.lock);
 }
 
@@ -693,20 +696,23 @@ static void free_lane(struct lane *l)
  */
 static struct lane *find_lane(MPI_Comm comm)
 {
-	int ok, all, i, tries;
+	int was, all, i, tries;
+	bool again = true;
 
 	if (!pw.threads)
 		return pw.lane;
-	for (tries = 0; tries < 4; tries++) {
+	for (tries = 0; tries < 64 && again; tries++) {
 		if (tries)
-			usleep(1000 + agree_key(comm) % 10000);
+			usleep(1000 + agree_key(comm) % 20000);
+		again = false;
 		for (i = 1; i < pw.lanes; i++) {
-			ok = take_lane(&pw.lane[i]);
-			PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm);
-			if (all)
+			was = want_lane(&pw.lane[i]);
+			PMPI_Allreduce(&was, &all, 1, MPI_INT, MPI_MIN, comm);
+			if (all == FREE)
 				return &pw.lane[i];
-			if (ok)
-				free_lane(&pw.lane[i]);
+			if (was == FREE)
+				set_lane(&pw.lane[i], FREE);
+			again |= all == WANTED;
 		}
 	}
 	return NULL;
@@ -731,10 +737,11 @@ static bool find_group(struct ring *g, MPI_Comm comm)
 		if (!(bits >> bit & 1) || !lease_together(comm, 0, 1U << bit))
 			continue;
 		set_group(g, comm, bit);
+		set_lane(g->lane, TAKEN);
 		return true;
 	}
 	if (pw.threads)
-		free_lane(g->lane);
+		set_lane(g->lane, FREE);
 	return false;
 }
 
@@ -766,11 +773,11 @@ static uint32_t choose_regs(uint32_t free)
 	}
 	pw.lanes = pw.threads ? want / REGS_MIN : 1;
 	for (i = 0; i < pw.lanes; i++) {
+		pw.lane[i].state = i ? FREE : TAKEN;
 		pw.lane[i].reg = pw.reg + i * REGS_MIN;
 		pw.lane[i].slots = ((pw.threads ? REGS_MIN : want) - CONTROL) / 2;
 	}
 	pw.world.lane = pw.lane;
-	pw.lane[0].taken = true;
 	return regs;
 }
 
@@ -827,7 +834,7 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 		pw.next_round[g->bit] = g->round + 1;
 		pthread_mutex_unlock(&pw.lock);
 		if (pw.threads)
-			free_lane(g->lane);
+			set_lane(g->lane, FREE);
 		lease_return(0, 1U << g->bit);
 	}
 	free(g);

@@ -113,7 +113,7 @@ while read -r np threads regs least <&3; do
 	tap_ok "$np ranks, $threads threads: ${on:-none} on the ring, $((least * count / 2)) at least" [ "${on:-0}" -ge $((least * count / 2)) ]
 done 3<<-END
 	2 4 8 2
-	4 4 14 3
+	4 4 14 2
 	4 2 14 2
 END
 
