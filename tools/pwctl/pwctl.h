@@ -257,7 +257,7 @@ extern const struct verb aton_verbs[], esp_verbs[], poets_verbs[], fault_verbs[]
 extern const struct verb experiment_verbs[], router_verbs[], route_verbs[], name_verbs[];
 extern const struct word resolve_words[], ping_words[], trace_words[], send_words[], stats_words[];
 extern const struct word events_words[], capture_words[], top_words[], metrics_words[];
-extern const struct word doctor_words[];
+extern const struct word doctor_words[], view_words[];
 enum status cmd_resolve(const struct verb *v, int argc, char **argv);
 enum status cmd_ping(const struct verb *v, int argc, char **argv);
 enum status cmd_trace(const struct verb *v, int argc, char **argv);
@@ -267,6 +267,7 @@ enum status cmd_events(const struct verb *v, int argc, char **argv);
 enum status cmd_capture(const struct verb *v, int argc, char **argv);
 enum status cmd_doctor(const struct verb *v, int argc, char **argv);
 enum status cmd_metrics(const struct verb *v, int argc, char **argv);
+enum status cmd_view(const struct verb *v, int argc, char **argv);
 enum status cmd_top(const struct verb *v, int argc, char **argv);
 
 /* lab.c */

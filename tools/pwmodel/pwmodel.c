@@ -26,7 +26,8 @@ static const struct {
 	{ "fabric", pwm_fabric, "whole messages through AAL and network",
 	  "pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
 	  "                      [--engine rtl|fast] [--machine device|published] [--published]\n"
-	  "                      [--vcd FILE [--signals FILE]] [--trace FILE] [--PARAMETER N]...\n"
+	  "                      [--vcd FILE [--signals FILE]] [--trace FILE] [--capture FILE]\n"
+	  "                      [--PARAMETER N]...\n"
 	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
 	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
 	  "idles 12 cycles before its first get, as in the published trace.\n"
@@ -38,6 +39,7 @@ static const struct {
 	  "  --vcd FILE                  waveform of every register named aalN, ppdN, spdN (rtl)\n"
 	  "  --signals FILE              only those that FILE lists, one a line\n"
 	  "  --trace FILE                events as JSON for the trace viewer of a browser\n"
+	  "  --capture FILE              each cell at each unit, for Wireshark and pwctl view\n"
 	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
 #ifndef PWM_WITHOUT_NET
 	{ "net", pwm_net, "many SANs joined by routers",
@@ -57,7 +59,8 @@ static const struct {
 	  "  --ops OP,OP,...  tree: an operation for each height, leaves first\n"
 	  "  --engine ENGINE  rtl (default) or fast\n"
 	  "  --propagation N  bit times from one interface to the next, 0 by default\n"
-	  "  --flip HOP:BIT   invert this bit of the packet behind interface HOP\n" },
+	  "  --flip HOP:BIT   invert this bit of the packet behind interface HOP\n"
+	  "  --capture FILE   the packet at each hop, for Wireshark and pwctl view\n" },
 	{ "eep", pwm_eep, "EEP messages to JSON and back",
 	  "pwmodel eep decode HEX|-    EEP message in hexadecimal, prints JSON\n"
 	  "       pwmodel eep encode -        JSON on standard input, prints hexadecimal\n" },

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "ring/ring_packet.h"
 #include "pwmodel.h"
+#include "pwmodel_capture.h"
 
 enum { MAJORITY = 256 };
 
@@ -91,6 +92,15 @@ static const char *error_name(int err)
 static struct pw_ring_params params = { .engine = PW_RING_RTL, .nregs = 1 };
 static struct pw_ring *ring;
 
+/* longest packet that a capture shows at each hop; the rtl engine divides the room */
+#define TAP_BYTES	(256u << 10)
+
+static void tapped(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes)
+{
+	pwm_capture_record(PACKETWAY_MON_RING, PACKETWAY_MON_OUT,
+			   PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, iface), when, packet, bytes);
+}
+
 static void run(struct pw_ring_cmd *cmd)
 {
 	if (pw_ring_submit(ring, 0, cmd))
@@ -125,9 +135,10 @@ int pwm_aton(int argc, char **argv)
 		{ "flip", required_argument, NULL, 'f' },
 		{ "engine", required_argument, NULL, 'e' },
 		{ "ops", required_argument, NULL, 'o' },
+		{ "capture", required_argument, NULL, 'w' },
 		{ 0 }
 	};
-	const char *comparand = NULL, *ops = NULL;
+	const char *comparand = NULL, *ops = NULL, *capture = NULL;
 	struct pw_ring_fault flip = { .kind = PW_FAULT_FLIP };
 	struct pw_ring_sender port = { 0 };
 	struct pw_ring_cmd cmd = { 0 };
@@ -138,7 +149,7 @@ int pwm_aton(int argc, char **argv)
 	char **words, what[32];
 	int op, c, nwords = 0;
 	char *colon;
-	void *mem;
+	void *mem, *room = NULL;
 
 	/* options may stand anywhere, but a negative operand is no option */
 	words = calloc(argc + 1, sizeof(*words));
@@ -188,6 +199,9 @@ int pwm_aton(int argc, char **argv)
 		case 'o':
 			ops = optarg;
 			break;
+		case 'w':
+			capture = optarg;
+			break;
 		default:
 			pwm_fail("option '%s': unknown, or its value is missing", argv[optind - 1]);
 		}
@@ -208,6 +222,7 @@ int pwm_aton(int argc, char **argv)
 		pwm_fail("ops: only tree takes them");
 
 	params.capacity = n;
+	params.tap = capture ? tapped : NULL;
 	mem = malloc(pw_ring_size(&params));
 	if (!mem)
 		pwm_fail("operands: no memory for a ring of %u", n);
@@ -249,6 +264,13 @@ int pwm_aton(int argc, char **argv)
 			pwm_fail("flip bit: the packet leaving hop %u has %llu", flip.hop,
 				 (unsigned long long)sent);
 		pw_ring_fault(ring, &flip);
+	}
+	if (capture) {
+		room = malloc(TAP_BYTES);
+		if (!room)
+			pwm_fail("--capture: no memory");
+		pwm_capture_open(capture);
+		pw_ring_tap(ring, room, TAP_BYTES);
 	}
 	run(&cmd);
 	bits = cmd.ring_bits;
@@ -302,7 +324,10 @@ int pwm_aton(int argc, char **argv)
 	put(&o, error_name(cmd.err));
 	put_field(&o, "ring_bits", bits, false);
 	put(&o, "}");
+	if (capture)
+		pwm_capture_close();
 	puts(o.text);
+	free(room);
 	free(o.text);
 	free(cmd.out);
 	free(words);

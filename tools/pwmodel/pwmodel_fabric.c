@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "fabric/fabric_param.h"
 #include "pwmodel.h"
+#include "pwmodel_capture.h"
 #include "pwmodel_look.h"
 
 struct message {
@@ -19,7 +20,8 @@ struct message {
 	bool done, arrived;
 };
 
-static const char *vcd, *trace;
+static const char *vcd, *trace, *capture;
+static uint32_t ports;
 static struct message *msgs;
 static size_t nmsgs, ndone;
 
@@ -43,15 +45,21 @@ static void fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
 		buf[i] = (u8)(cookie * 31 + off + i);
 }
 
-static const struct pw_fabric_ops ops = {
-	.deliver = deliver, .done = done, .fetch = fetch,
+static void cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *bytes)
+{
+	bool aal = unit >= PW_BMX_STAGES * ports;
+
+	pwm_capture_record(PACKETWAY_MON_CELL, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
+			   aal ? PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - PW_BMX_STAGES * ports) :
+				 PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit),
+			   cycle, bytes, PW_BMX_CELL);
+}
+
+static struct pw_fabric_ops ops = {
+	.deliver = deliver, .done = done, .fetch = fetch, .cell = cell,
 };
 
-static const struct pw_fabric_ops traced_ops = {
-	.deliver = deliver, .done = done, .fetch = fetch, .trace = pwm_trace_event,
-};
-
-static void read_messages(const char *path, unsigned int ports)
+static void read_messages(const char *path)
 {
 	char *text = pwm_slurp(path, NULL), *line, *save = NULL;
 	size_t cap = 0, n = 0;
@@ -274,6 +282,8 @@ int pwm_fabric(int argc, char **argv)
 			signals = arg;
 		else if (!strcmp(argv[i], "--trace"))
 			trace = arg;
+		else if (!strcmp(argv[i], "--capture"))
+			capture = arg;
 		else if (!strcmp(argv[i], "--pack"))
 			pack = immediately(argv[i], arg);
 		else if (!strcmp(argv[i], "--unpack"))
@@ -306,13 +316,19 @@ int pwm_fabric(int argc, char **argv)
 	set_params(&p, given);
 	free(given);
 	p.k = p.k ? p.k : PW_BMX_K;
-	read_messages(file, p.k * p.k);
+	ports = p.k * p.k;
+	read_messages(file);
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
 		pwm_fail("out of memory");
-	f = pw_fabric_init(mem, &p, trace ? &traced_ops : &ops, NULL);
+	ops.trace = trace ? pwm_trace_event : NULL;
+	f = pw_fabric_init(mem, &p, &ops, NULL);
 	if (trace)
-		pwm_trace_open(trace, p.k * p.k);
+		pwm_trace_open(trace, ports);
+	if (capture) {
+		pwm_capture_open(capture);
+		pw_fabric_tap(f, true);
+	}
 	if (vcd)
 		pwm_vcd_open(f, vcd, signals);
 	feed(f);
@@ -331,6 +347,8 @@ int pwm_fabric(int argc, char **argv)
 	}
 	if (trace)
 		pwm_trace_close();
+	if (capture)
+		pwm_capture_close();
 	if (vcd)
 		pwm_vcd_close();
 	puts("src,dst,bytes,start,segmented,first_cell_out,first_cell_in,reassembled,delivered,acked");

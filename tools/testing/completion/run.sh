@@ -37,7 +37,7 @@ offered() {
 
 tap_is "a verb" "$(offers exp)" "experiment "
 tap_is "two that begin alike" "$(offers rout)" "route router "
-for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top doctor; do
+for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top doctor view; do
 	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
@@ -52,6 +52,7 @@ tap_is "values of a key" "$(offers esp compare 1 op l)" "le lt "
 tap_is "only values that fit" "$(offers san add 3 ring-engine '')" "fast rtl "
 tap_is "a lab's file" "$(cd "$top/Documentation/labs" && offers lab up ri)" "ring8.yaml "
 tap_is "the file of a sweep" "$(cd "$top/tools/experiments" && offers experiment sweep clo)" "clos.yaml "
+tap_is "a capture to view" "$(cd "$top/tools/testing/view" && offers view sa)" "sans.pcapng "
 tap_is "experiments" "$(offers experiment q)" "queues "
 tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
 tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A page that plays a capture or a trace of a model in a browser. The page is view.html,
+ * which holds everything but the data; it decodes the records itself. This file brings
+ * the records of the formats that exist into one form.
+ */
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pwctl.h"
+
+/* the template, linked in by the assembler */
+asm(".pushsection .rodata\n"
+    "view_page: .incbin \"" VIEW_HTML "\"\n"
+    ".byte 0\n"
+    ".popsection\n");
+extern const char view_page[];
+
+/* where the data stand in the template */
+#define MARK "@DATA@"
+
+/* browsers refuse strings of more than half a gigabyte */
+#define MAX_FILE (128u << 20)
+
+/* link types of capture files */
+enum {
+	LINK_ETHERNET = 1,
+	LINK_SLL = 113,
+	LINK_MON = 147,		/* USER0: a monitor record */
+	LINK_EEP = 148,		/* USER1: an EEP message */
+	LINK_SLL2 = 276,
+};
+
+#define MAX_INTERFACES 64
+
+struct file {
+	const char *path;
+	uint8_t *data;
+	size_t len;
+	bool swapped;		/* in the other byte order than this machine */
+	json_t *frames;
+	uint64_t t0;		/* of the first record, in nanoseconds */
+	size_t skipped;		/* records that are none of ours */
+};
+
+static uint16_t get16(const struct file *f, size_t at)
+{
+	uint16_t v;
+
+	memcpy(&v, f->data + at, 2);
+	return f->swapped ? __builtin_bswap16(v) : v;
+}
+
+static uint32_t get32(const struct file *f, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, f->data + at, 4);
+	return f->swapped ? __builtin_bswap32(v) : v;
+}
+
+static unsigned int be16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+/* a record of @n captured bytes; those of other protocols are counted only */
+static void add_frame(struct file *f, uint32_t link, uint64_t ns, const uint8_t *p, size_t n)
+{
+	unsigned int proto = 0;
+	size_t skip = 0;
+
+	switch (link) {
+	case LINK_ETHERNET:
+		skip = 14;
+		proto = n < skip ? 0 : be16(p + 12);
+		break;
+	case LINK_SLL:
+		skip = 16;
+		proto = n < skip ? 0 : be16(p + 14);
+		break;
+	case LINK_SLL2:
+		skip = 20;
+		proto = n < skip ? 0 : be16(p);
+		break;
+	case LINK_MON:
+		proto = ETH_P_PACKETWAY_MON;
+		break;
+	case LINK_EEP:
+		proto = ETH_P_PACKETWAY;
+		break;
+	}
+	if ((proto != ETH_P_PACKETWAY && proto != ETH_P_PACKETWAY_MON) || n <= skip) {
+		f->skipped++;
+		return;
+	}
+	if (!json_array_size(f->frames))
+		f->t0 = ns;
+	json_array_append_new(f->frames, json_pack("[I, s, o]", (json_int_t)(ns - f->t0),
+						   proto == ETH_P_PACKETWAY ? "e" : "m",
+						   j_hex(p + skip, n - skip)));
+}
+
+static enum status cut(const struct file *f, size_t at)
+{
+	return fail(0, "%s: not a whole capture file, see byte %zu", f->path, at);
+}
+
+static enum status read_pcap(struct file *f)
+{
+	const uint32_t magic = get32(f, 0);
+	const bool nano = magic == 0xa1b23c4d || magic == 0x4d3cb2a1;
+	uint32_t link, n;
+	size_t at = 24;
+
+	f->swapped = magic == 0xd4c3b2a1 || magic == 0x4d3cb2a1;
+	if (f->len < at)
+		return cut(f, f->len);
+	link = get32(f, 20) & 0xffff;
+	while (at < f->len) {
+		if (f->len - at < 16)
+			return cut(f, at);
+		n = get32(f, at + 8);
+		if (n > f->len - at - 16)
+			return cut(f, at);
+		add_frame(f, link, get32(f, at) * 1000000000ULL + get32(f, at + 4) * (nano ? 1ULL : 1000ULL),
+			  f->data + at + 16, n);
+		at += 16 + n;
+	}
+	return ST_OK;
+}
+
+/* interfaces of a section: link type and how long a unit of time is */
+struct section {
+	uint32_t link[MAX_INTERFACES];
+	double ns[MAX_INTERFACES];
+	uint32_t n;
+};
+
+static enum status interface_block(struct file *f, struct section *s, size_t at, size_t end)
+{
+	uint16_t code, len;
+	uint8_t resol;
+
+	if (s->n == MAX_INTERFACES || end - at < 8)
+		return cut(f, at);
+	s->link[s->n] = get16(f, at);
+	s->ns[s->n] = 1000;
+	for (at += 8; at + 4 <= end; at += 4 + ((len + 3u) & ~3u)) {
+		code = get16(f, at);
+		len = get16(f, at + 2);
+		if (!code || len > end - at - 4)
+			break;
+		if (code != 9 || !len)
+			continue;
+		/* if_tsresol: a power of ten, or of two */
+		resol = f->data[at + 4];
+		s->ns[s->n] = 1e9;
+		for (; resol & 0x7f; resol--)
+			s->ns[s->n] /= resol & 0x80 ? 2 : 10;
+	}
+	s->n++;
+	return ST_OK;
+}
+
+static enum status read_pcapng(struct file *f)
+{
+	struct section s = { .n = 0 };
+	size_t at = 0, body, end;
+	uint32_t type, len, n, i;
+	enum status st;
+
+	while (at < f->len) {
+		if (f->len - at < 12)
+			return cut(f, at);
+		type = get32(f, at);
+		if (type == 0x0a0d0d0a) {
+			s.n = 0;
+			f->swapped = false;
+			f->swapped = get32(f, at + 8) == 0x4d3c2b1a;
+		}
+		len = get32(f, at + 4);
+		if (len < 12 || len % 4 || len > f->len - at)
+			return cut(f, at);
+		body = at + 8;
+		end = at + len - 4;
+		if (type == 1) {
+			st = interface_block(f, &s, body, end);
+			if (st)
+				return st;
+		} else if (type == 6) {
+			if (end - body < 20)
+				return cut(f, at);
+			i = get32(f, body);
+			n = get32(f, body + 12);
+			if (i >= s.n || n > end - body - 20)
+				return cut(f, at);
+			add_frame(f, s.link[i],
+				  ((uint64_t)get32(f, body + 4) << 32 | get32(f, body + 8)) * s.ns[i],
+				  f->data + body + 20, n);
+		} else if (type == 3 && s.n) {
+			n = get32(f, body);
+			if (n > end - body - 4)
+				n = end - body - 4;
+			add_frame(f, s.link[0], 0, f->data + body + 4, n);
+		}
+		at += len;
+	}
+	return ST_OK;
+}
+
+/* cycles of an event in `pwmodel fabric --trace`, which has thousands of them */
+static json_int_t cycles(const json_t *event)
+{
+	return (json_int_t)(json_number_value(json_object_get(event, "ts")) * 1000 + 0.5);
+}
+
+static json_t *number(const json_t *args, const char *name, json_int_t other)
+{
+	const json_t *v = json_object_get(args, name);
+
+	return json_integer(json_is_integer(v) ? json_integer_value(v) : other);
+}
+
+/*
+ * Trace of a model: rows of [cycle, name, process, unit, src, dst, sequence number, times],
+ * and messages as [from, to, name, port, bytes]. Begin and end of a message stand side by
+ * side in the file.
+ */
+static enum status read_trace(struct file *f, json_t *page)
+{
+	json_t *root, *list, *e, *args, *messages = json_array();
+	const char *name, *ph;
+	json_error_t err;
+	json_int_t pid;
+	size_t i;
+
+	json_object_set_new(page, "messages", messages);
+	root = json_loadb((char *)f->data, f->len, 0, &err);
+	list = json_object_get(root, "traceEvents");
+	if (!json_is_array(list)) {
+		json_decref(root);
+		return root ? fail(0, "%s: neither a capture nor a trace of pwmodel fabric", f->path) :
+			      fail(0, "%s:%d: %s", f->path, err.line, err.text);
+	}
+	json_array_foreach(list, i, e) {
+		name = json_string_value(json_object_get(e, "name"));
+		ph = json_string_value(json_object_get(e, "ph"));
+		args = json_object_get(e, "args");
+		pid = json_integer_value(json_object_get(e, "pid"));
+		if (!name || !ph || *ph == 'M' || *ph == 'e')
+			continue;
+		if (*ph == 'b') {
+			const json_t *last = json_array_get(list, i + 1);
+
+			json_array_append_new(messages, json_pack("[I, I, s, o, o]", cycles(e),
+					last ? cycles(last) : cycles(e), name, number(e, "tid", 0),
+					number(args, "bytes", 0)));
+			continue;
+		}
+		json_array_append_new(f->frames, json_pack("[I, s, I, o, o, o, o, o]", cycles(e), name, pid,
+				number(e, "tid", 0), number(args, "src", -2), number(args, "dst", -2),
+				number(args, "sqn", -1), number(args, "times", 1)));
+	}
+	json_decref(root);
+	return ST_OK;
+}
+
+static enum status slurp(struct file *f)
+{
+	FILE *in = strcmp(f->path, "-") ? fopen(f->path, "rb") : stdin;
+	size_t cap = 1 << 16, got;
+	uint8_t *more;
+	int err;
+
+	if (!in)
+		return fail(errno, "%s", f->path);
+	f->data = malloc(cap);
+	while (f->data && (got = fread(f->data + f->len, 1, cap - f->len, in)) > 0) {
+		f->len += got;
+		if (f->len < cap)
+			continue;
+		more = cap < MAX_FILE ? realloc(f->data, cap *= 2) : NULL;
+		if (!more)
+			break;
+		f->data = more;
+	}
+	err = ferror(in) ? errno : 0;
+	if (!err && (!f->data || f->len == cap))
+		err = EFBIG;
+	if (in != stdin)
+		fclose(in);
+	return err ? fail(err, "%s", f->path) : ST_OK;
+}
+
+static enum status write_page(const char *path, const json_t *page)
+{
+	/* "</" ends a script: no slash stands alone */
+	char *data = json_dumps(page, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH);
+	const char *mark = strstr(view_page, MARK);
+	const bool out = !strcmp(path, "-");
+	FILE *f = data ? out ? stdout : fopen(path, "w") : NULL;
+	enum status st;
+	bool bad;
+
+	if (!f) {
+		st = fail(data ? errno : ENOMEM, "%s", path);
+		free(data);
+		return st;
+	}
+	fprintf(f, "%.*s%s%s", (int)(mark - view_page), view_page, data, mark + strlen(MARK));
+	free(data);
+	bad = fflush(f) || ferror(f);
+	if ((!out && fclose(f)) || bad)
+		return fail(errno, "%s", path);
+	if (!out)
+		printf("%s\n", path);
+	return ST_OK;
+}
+
+struct view_args {
+	const char *file, *out;
+};
+
+const struct word view_words[] = {
+	{ NULL, "FILE", W_TEXT, offsetof(struct view_args, file), WORD_NEEDED },
+	{ "-o", "PAGE.html", W_TEXT, offsetof(struct view_args, out) },
+	{}
+};
+
+/* FILE.html beside FILE.pcapng */
+static void page_name(const char *file, char *name, size_t cap)
+{
+	const char *slash = strrchr(file, '/'), *dot = strrchr(slash ? slash : file, '.');
+
+	snprintf(name, cap, "%.*s.html", dot ? (int)(dot - file) : (int)strlen(file), file);
+}
+
+enum status cmd_view(const struct verb *v, int argc, char **argv)
+{
+	struct file f = { .frames = json_array() };
+	json_t *page = json_object();
+	struct view_args a = {};
+	char name[PATH_MAX];
+	const char *base;
+	enum status st;
+	uint32_t magic;
+
+	st = words(v, argc, argv, &a);
+	if (st)
+		goto out;
+	f.path = a.file;
+	st = slurp(&f);
+	if (st)
+		goto out;
+	magic = f.len < 12 ? 0 : get32(&f, 0);
+	switch (magic) {
+	case 0x0a0d0d0a:
+		st = read_pcapng(&f);
+		break;
+	case 0xa1b2c3d4:
+	case 0xd4c3b2a1:
+	case 0xa1b23c4d:
+	case 0x4d3cb2a1:
+		st = read_pcap(&f);
+		break;
+	default:
+		st = read_trace(&f, page);
+	}
+	if (!st && !json_array_size(f.frames))
+		st = fail(0, "%s: no record of packetway in it", f.path);
+	if (st)
+		goto out;
+	base = strrchr(a.file, '/');
+	json_object_set_new(page, "version", json_integer(1));
+	json_object_set_new(page, "title", json_string(base ? base + 1 : a.file) ?: json_string("packetway"));
+	json_object_set_new(page, "source", json_string(json_object_get(page, "messages") ? "trace" : "capture"));
+	json_object_set_new(page, "skipped", json_integer(f.skipped));
+	json_object_set(page, "frames", f.frames);
+	if (!a.out && !strcmp(a.file, "-"))
+		a.out = "-";
+	if (!a.out) {
+		page_name(a.file, name, sizeof(name));
+		a.out = name;
+	}
+	st = write_page(a.out, page);
+out:
+	json_decref(f.frames);
+	json_decref(page);
+	free(f.data);
+	return st;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Capture files of models: what a pwmon device would show of the same traffic, so that
+ * the dissector and `pwctl view` read both.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pwmodel.h"
+#include "pwmodel_capture.h"
+
+/* link type USER0: a monitor record */
+#define LINK_MON	147
+#define SNAPLEN		0x40000
+
+static FILE *file;
+
+static void put32(u8 *p, u32 v)
+{
+	p[0] = v >> 24;
+	p[1] = v >> 16;
+	p[2] = v >> 8;
+	p[3] = v;
+}
+
+/* the order of the machine that writes; the first number tells readers which one */
+static void words(const u32 *w, size_t n)
+{
+	fwrite(w, sizeof(*w), n, file);
+}
+
+void pwm_capture_open(const char *path)
+{
+	const u16 version[2] = { 2, 4 };
+	/* magic number of times in nanoseconds */
+	const u32 magic = 0xa1b23c4d, rest[] = { 0, 0, SNAPLEN, LINK_MON };
+
+	file = fopen(path, "wb");
+	if (!file)
+		pwm_fail("--capture: %s: %s", path, strerror(errno));
+	words(&magic, 1);
+	fwrite(version, sizeof(version), 1, file);
+	words(rest, 4);
+}
+
+void pwm_capture_record(u8 kind, u8 direction, u32 unit, u64 when, const u8 *bytes, u32 len)
+{
+	struct packetway_mon_hdr h = { .version = PACKETWAY_MON_VERSION, .kind = kind,
+				       .direction = direction };
+	u32 head[4] = { when / 1000000000, when % 1000000000, sizeof(h) + len, sizeof(h) + len };
+
+	if (head[2] > SNAPLEN)
+		head[2] = SNAPLEN;
+	put32((u8 *)&h.unit, unit);
+	put32((u8 *)&h.vtime_high, when >> 32);
+	put32((u8 *)&h.vtime_low, (u32)when);
+	words(head, 4);
+	fwrite(&h, sizeof(h), 1, file);
+	fwrite(bytes, head[2] - sizeof(h), 1, file);
+}
+
+void pwm_capture_close(void)
+{
+	int bad = ferror(file);
+
+	if (fclose(file) || bad)
+		pwm_fail("--capture: the file could not be written");
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Capture files (pcap) of models: monitor records, as a pwmon device has them. */
+#ifndef PWMODEL_CAPTURE_H
+#define PWMODEL_CAPTURE_H
+
+#include "pw_os.h"
+#include <linux/packetway.h>
+
+void pwm_capture_open(const char *path);
+/* @unit: PACKETWAY_MON_UNIT(); @when: virtual time, which is also that of the record */
+void pwm_capture_record(u8 kind, u8 direction, u32 unit, u64 when, const u8 *bytes, u32 len);
+void pwm_capture_close(void);
+
+#endif

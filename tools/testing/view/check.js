@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+// check.js DIRECTORY: the logic of pages without a browser; a line for each point
+"use strict";
+const fs = require("fs"), dir = process.argv[2];
+let bad = 0;
+
+function point(good, what, more) {
+	console.log(`${good ? "ok" : "not"} ${what}${good || more === undefined ? "" : " # " + more}`);
+	bad += !good;
+}
+const same = (what, got, want) => point(String(got) === String(want), what, `got ${got}, expected ${want}`);
+function open(name) {
+	const text = fs.readFileSync(`${dir}/${name}.html`, "utf8"), module = { exports: {} };
+	new Function("module", text.match(/<script id="logic">([^]*?)<\/script>/)[1])(module);
+	const data = JSON.parse(text.match(/id="data">([^]*?)<\/script>/)[1]);
+	return [module.exports, module.exports.load(data), data];
+}
+
+/* the sum grows from interface to interface */
+const [PW, ring] = open("ring"), r = ring.views[0], partial = [], operands = [];
+for (let n = 1; n <= 8; n++) {
+	const s = PW.ringState(r, n);
+	partial.push(s.value);
+	operands.push(s.hops[n - 1].operand);
+	same(`hop ${n}: the packet is at its interface`, [s.now, s.hops.length], [n - 1, n]);
+	point(PW.picture(r, n).includes(`>${s.value}<`), `hop ${n}: the picture shows ${s.value}`);
+}
+same("partial sums", partial, [3, 4, 8, 9, 14, 23, 25, 31]);
+same("operands", operands, [3, 1, 4, 1, 5, 9, 2, 6]);
+same("before the first hop the ring has no packet", PW.ringState(r, 0).hops.length, 0);
+point(/class="big"[^>]*>31</.test(PW.picture(r, 8)), "the last frame shows 31");
+point(/class="big"[^>]*>14</.test(PW.picture(r, 5)), "back at hop 5 it shows 14");
+const fields = new Map(PW.fields(ring.events[7]));
+same("decoded fields", ["Operation", "Counter", "Variable-1", "Unit", "Execution region"].map((f) => fields.get(f)),
+	["ADD", 8, 31, "interface 7", "whole ring"]);
+
+/* cells: what is held grows and falls to nothing; stored states agree with single steps */
+for (const name of ["clos", "trace"]) {
+	const [, model] = open(name), v = model.views[0];
+	let most = 0, wrong = 0;
+	const now = new Int32Array(v.stages);
+	for (let n = 1; n <= v.events.length; n++) {
+		const m = v.events[n - 1].msg;
+		if (v.from[n - 1] >= 0 && v.from[n - 1] < v.stages && m.src !== null)
+			now[v.from[n - 1]]--;
+		if (v.to[n - 1] >= 0 && v.to[n - 1] < v.stages && m.src !== null)
+			now[v.to[n - 1]]++;
+		most = Math.max(most, ...now);
+		wrong += n % 97 === 0 && String(PW.fabricState(v, n)) !== String(now);
+	}
+	same(`${name}: ports`, v.ports, 16);
+	same(`${name}: stored states are those of single steps`, wrong, 0);
+	same(`${name}: queue heat`, most, v.most);
+	point(most > 3, `${name}: queues grow under contention`, most);
+	same(`${name}: nothing is left`, PW.fabricState(v, v.events.length).reduce((a, b) => a + b, 0), 0);
+	point(/heat/.test(PW.picture(v, v.events.length >> 1)), `${name}: heat in the picture`);
+}
+
+/* routers: the path of an echo from SAN 3 to SAN 1 by source route */
+const [, sans] = open("sans"), v = sans.views[0];
+same("SANs", v.sans.map((s) => s.id), [1, 2, 3]);
+same("routers between them", v.links.length, 3);
+const path = PW.sansState(v, 44).path.map((e) => `${e.san}.${e.unit}`);
+same("path of a message", path, ["3.0", "3.14", "1.14", "1.1"]);
+same("its type", new Map(PW.fields(v.events[43])).get("Type"), "echo request");
+same("a message to all half-routers", PW.sum(v.events[24]), "SAN 3, station 0 out: RRP HRTO, 00:03:01 to 7f:ff:fe");
+
+/* damaged records end in a picture too */
+let thrown = 0;
+for (const [model, data] of [open("ring"), open("sans")].map((o) => [o[1], o[2]]))
+	for (let cut = 0; cut < 120; cut += 7) {
+		const d = { ...data, frames: data.frames.map((f) => [f[0], f[1], f[2].slice(0, 2 * cut)]) };
+		try {
+			for (const w of PW.load(d).views)
+				PW.picture(w, w.at.length);
+			PW.load(d).events.forEach((e) => PW.sum(e) + PW.fields(e));
+		} catch (e) {
+			thrown++;
+			console.log("not cut to " + cut + " # " + e.stack.split("\n").slice(0, 2));
+		}
+	}
+same("records that are cut short", thrown, 0);
+
+/* 10^5 events: any frame takes a small part of all of them */
+const big = { ...open("clos")[2] };
+big.frames = Array.from({ length: 100000 }, (x, i) => big.frames[i % big.frames.length]);
+const long = PW.load(big), w = long.views[0];
+let steps = 0;
+const counted = new Proxy(w.events, { get(t, k) { steps += typeof k === "string" && /^\d+$/.test(k); return t[k]; } });
+for (let n = 1; n < 100000; n += 9973)
+	PW.fabricState({ ...w, events: counted }, n);
+point(long.events.length === 100000 && steps <= 11 * 2 * 1024, "10^5 events: a frame looks at few of them", steps);
+process.exit(bad ? 1 : 0);
