@@ -47,10 +47,10 @@ for p in $(pwmodel fabric --help | awk '$1 ~ /^--/ && NF == 5 && $5 != "-" && $1
 	tap_is "san show has $p" "$(pwctl -j san show 3 | jq ".[0][\"$p\"]")" $v
 done
 case $PW_KERNEL in
-6.1) sentence="The value is out of its range" ;;
-*) sentence="depth: 1 to 64 cells beside the other sizes" ;;
+6.1) sentence="The value is out of its range." ;;
+*) sentence="depth: 1 to 64 cells beside the other sizes." ;;
 esac
-tap_is "a parameter out of its range" "$(says pwctl san set 3 depth 65)" "pwctl: san: $sentence"
+tap_is "a parameter out of its range" "$(says pwctl san set 3 depth 65)" "Error: $sentence"
 tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
 tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big
 tap_is "san del while in use" "$(says pwctl san del 3)" \
