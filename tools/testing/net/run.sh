@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # run.sh BUILD: `pwmodel net`: one SAN is the fabric of `pwmodel fabric`, a router has the
 # delay of the closed form, every topology has its ways, rtl and fast agree, any number
-# of threads and of processes prints the same bytes, and what is wrong in a file is refused with its line.
+# of threads and of processes prints the same bytes, idle buffers take no memory, and what is
+# wrong in a file is refused with its line.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
@@ -187,6 +188,16 @@ if [ -x "$build/pwmodel-mpi" ] && command -v mpirun >/dev/null; then
 else
 	tap_skip "processes of MPI" "no mpicc or no mpirun"
 fi
+
+# ---- memory: buffers take it as far as they are used ----
+# a fabric of 256 ports has 87 MiB; one is initialized, the others are copied where written
+cat >"$net" <<-END
+	sans: {count: 32, ports: 256}
+	traffic: {messages: [[0, 0, 0, 31, 9, 100], [0, 16, 0, 17, 100, 64]]}
+END
+simulate --stats
+mib=$(sed -n 's/.* \([0-9]*\)\.[0-9]* MiB, .*/\1/p' "$tmp/err")
+tap_result $((!(${mib:-0} > 0 && mib < 87 + 32 * 4))) "32 idle SANs of 256 ports: ${mib:-no} MiB" "$tmp/err"
 
 # ---- what is refused ----
 # refused TEXT: the file on standard input; status 2, nothing on standard output
