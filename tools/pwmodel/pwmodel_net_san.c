@@ -423,7 +423,7 @@ void net_san_init(struct net *n, struct net_san *a, u32 id)
 	for (u32 i = 0; i < a->stations; i++) {
 		struct net_source *q = &a->source[i];
 
-		q->arrival_rnd = mix(s->seed, s->base[id] + i);
+		q->arrival_rnd = mix(mix(0, s->seed), s->base[id] + i);
 		q->arrival = interval(n, &q->arrival_rnd);
 		q->send_rnd = q->arrival_rnd;
 		q->send = q->arrival;

@@ -127,6 +127,12 @@ done
 digest=$(of digest)
 uniform fast 0.5 4 full
 tap_result $(($([ "$(of digest)" = "$digest" ]; echo $?) == 0)) "another seed, another digest"
+# an even number of stations: were seed and station only combined by bits, two seeds that differ in
+# the lowest one would have the same messages at other stations
+uniform fast 0.5 2 ring
+sent=$(of sent)
+uniform fast 0.5 3 ring
+tap_result $((sent == $(of sent))) "another seed, other messages" "$tmp/out"
 # 42 stations, 9 words at 38, 2 cells: a message in 462 / 0.5 cycles; six standard deviations
 uniform fast 0.5 5 ring
 want=$((42 * 20000 * 10 / (2 * (60 + 20 + 380)))) want=$((want / 10))
