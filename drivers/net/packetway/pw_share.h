@@ -58,9 +58,11 @@ void pw_share_again(struct pw_share *s);
  */
 static inline void pw_share_wake(struct pw_share *s)
 {
+	unsigned long now = jiffies;
+
 	if (s->on)
 		return;
-	if (likely(s->used <= PW_SHARE_ONE || s->tick != jiffies))
+	if (likely(s->used <= PW_SHARE_ONE || s->tick != now))
 		napi_schedule(s->napi);
 	else
 		__pw_share_wake(s);
