@@ -80,6 +80,41 @@ static void f_reduce(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint
 				PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm)));
 }
 
+static void f_scan(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
+		   MPI_Fint *comm, MPI_Fint *ierror)
+{
+	done(ierror, MPI_Scan(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
+			      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+}
+
+static void f_exscan(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
+		     MPI_Fint *comm, MPI_Fint *ierror)
+{
+	done(ierror, MPI_Exscan(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
+				PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+}
+
+static void f_reduce_scatter_block(void *in, void *out, MPI_Fint *count, MPI_Fint *t,
+				   MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+	done(ierror, MPI_Reduce_scatter_block(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
+					      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+}
+
+static void f_allgather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
+			MPI_Fint *out_t, MPI_Fint *comm, MPI_Fint *ierror)
+{
+	done(ierror, MPI_Allgather(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+				   PMPI_Type_f2c(*out_t), PMPI_Comm_f2c(*comm)));
+}
+
+static void f_gather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
+		     MPI_Fint *out_t, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror)
+{
+	done(ierror, MPI_Gather(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+				PMPI_Type_f2c(*out_t), *root, PMPI_Comm_f2c(*comm)));
+}
+
 /* one function, both names */
 #define NAMES(name, args)							\
 	void mpi_##name##_ args __attribute__((alias("f_" #name)));		\
@@ -93,3 +128,11 @@ NAMES(bcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *
 NAMES(allreduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(reduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
 	       MPI_Fint *));
+NAMES(scan, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(exscan, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(reduce_scatter_block, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+			     MPI_Fint *));
+NAMES(allgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		  MPI_Fint *));
+NAMES(gather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+	       MPI_Fint *, MPI_Fint *));

@@ -81,11 +81,14 @@
  */
 #define FLOAT_MAX	2
 
-enum why { DONE, OFF, COMM, TYPE, PRODUCT, OP, SIZE, WRONG, WHYS };
+/* a message costs about as much as this many commands */
+#define MESSAGE	4
+
+enum why { DONE, OFF, COMM, TYPE, PRODUCT, OP, SIZE, WRONG, FORM, WHYS };
 
 static const char *const why_name[WHYS] = {
 	"done", "not available", "communicator", "type", "operation MPI_PROD", "operation",
-	"size", "arguments"
+	"size", "arguments", "non-blocking or persistent form"
 };
 
 /* registers: two banks of words, INSIDE, ARRIVED */
@@ -960,7 +963,7 @@ __attribute__((destructor)) static void unloaded(void)
 static void report(void)
 {
 	unsigned long total = intercepted();
-	char rest[256] = "";
+	char rest[512] = "";
 	int i, n = 0;
 
 	if (!pw.on)
@@ -1444,3 +1447,336 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 	free(words);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
+
+/* Parts of results ------------------------------------------------------------- */
+
+/*
+ * Whether @words words that are stored in rounds, of which the ranks together ask for
+ * @results, cost less than @messages messages. A round costs each rank a question, two if
+ * its registers are those of other communicators, too.
+ */
+static bool pays(const struct ring *g, long words, long results, long messages)
+{
+	long rounds = (words + g->lane->slots - 1) / g->lane->slots;
+
+	return words <= pw.max &&
+	       rounds * g->n * (g == &pw.world ? 1 : 2) + results <= MESSAGE * messages;
+}
+
+/* of all ranks together, in as many steps as the highest rank has bits */
+static long tree_messages(const struct ring *g)
+{
+	return g->n < 2 ? 0 : (long)g->n * (32 - __builtin_clz(g->n - 1));
+}
+
+/* elements first to first + own - 1 of the result: all ranks store all, each asks for its own */
+static int reduce_part(struct ring *g, const void *in, void *out, int count, int first, int own,
+		       MPI_Datatype t, MPI_Op mpi_op)
+{
+	int i, n, at, err, type = int_type(t), size = pw.type[type].size;
+	enum op op = which_op(mpi_op);
+	bool sign = pw.type[type].sign;
+	const char *from = in;
+	uint64_t w[SLOTS];
+	uint32_t mods = 0;
+	char *to = out;
+
+	if (sign && (op == MIN || op == MAX))
+		mods = PACKETWAY_ATON_SIGNED;
+	err = enter(g);
+	for (at = 0; at < count && !err; at += n) {
+		n = count - at < g->lane->slots ? count - at : g->lane->slots;
+		for (i = 0; i < n; i++)
+			w[i] = load(from + (size_t)(at + i) * size, size, sign);
+		err = ring_round(g, ring_op(op), mods, w, n, at < first + own && at + n > first);
+		/* in place: what is overwritten was stored on the ring before */
+		for (i = 0; i < n && !err; i++)
+			if (at + i >= first && at + i < first + own)
+				store(to + (size_t)(at + i - first) * size, size, w[i]);
+	}
+	leave(g);
+	return err;
+}
+
+/* @count elements at all ranks together */
+static enum why fits_part(struct ring *g, MPI_Datatype t, MPI_Op op, long count)
+{
+	/* those are of bits or of pairs */
+	if (int_type(t) < 0)
+		return TYPE;
+	if (which_op(op) >= LAND)
+		return OP;
+	/* a rank asks for whole rounds */
+	return count < 1 || !pays(g, count, count + g->n * (g->lane->slots - 1),
+				  tree_messages(g)) ? SIZE : DONE;
+}
+
+int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
+			     MPI_Comm comm)
+{
+	struct ring *g = NULL;
+	int err, rank = 0;
+	enum why why;
+
+	why = fits(comm, t, op, 1, &g);
+	if (why == DONE)
+		why = fits_part(g, t, op, (long)count * g->n);
+	if (why == DONE && !buffers(in, out, true, false))
+		why = WRONG;
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Reduce_scatter_block(in, out, count, t, op, comm);
+	PMPI_Comm_rank(comm, &rank);
+	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, count * g->n, count * rank, count,
+			  t, op);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Datatype t, MPI_Op op,
+		       MPI_Comm comm)
+{
+	int i, err, rank = 0, first = 0;
+	struct ring *g = NULL;
+	long total = 0;
+	enum why why;
+
+	why = fits(comm, t, op, 1, &g);
+	for (i = 0; why == DONE && i < g->n; i++) {
+		if (!counts || counts[i] < 0)
+			why = WRONG;
+		else
+			total += counts[i];
+	}
+	if (why == DONE)
+		why = fits_part(g, t, op, total);
+	if (why == DONE) {
+		PMPI_Comm_rank(comm, &rank);
+		/* a rank that gets nothing may have no buffer; all must decide alike */
+		if (counts[rank] && !buffers(in, out, true, false))
+			why = WRONG;
+	}
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Reduce_scatter(in, out, counts, t, op, comm);
+	for (i = 0; i < rank; i++)
+		first += counts[i];
+	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, total, first, counts[rank], t, op);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+/*
+ * Blocks of all ranks, one after another, by OR: each rank stores its own and zeros around it.
+ * This rank gets those of the first @wanted ranks.
+ */
+static int blocks(struct ring *g, int bytes, uint64_t *words, int wanted)
+{
+	long i, n, total = ((long)bytes * g->n + 7) / 8;
+	int err;
+
+	err = enter(g);
+	for (i = 0; i < total && !err; i += n) {
+		n = total - i < g->lane->slots ? total - i : g->lane->slots;
+		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, i * 8 < (long)bytes * wanted);
+	}
+	leave(g);
+	return err;
+}
+
+static uint64_t *block_words(const struct ring *g, int bytes)
+{
+	uint64_t *w = calloc(((size_t)bytes * g->n + 7) / 8 + SLOTS, sizeof(*w));
+
+	if (!w)
+		give_up("blocks", -ENOMEM);
+	return w;
+}
+
+/* bytes of what a rank sends; -1: MPI has something to say about it */
+static long block_bytes(int count, MPI_Datatype t)
+{
+	int size;
+
+	if (count < 0 || !usable(t) || PMPI_Type_size(t, &size) != MPI_SUCCESS)
+		return -1;
+	return (long)size * count;
+}
+
+/* @out is not looked at unless this rank @gets the blocks */
+static int gather(struct ring *g, const void *in, int count, MPI_Datatype t, char *out,
+		  int out_count, MPI_Datatype out_t, bool gets, long bytes, MPI_Comm comm)
+{
+	uint64_t *w = block_words(g, bytes);
+	MPI_Aint low, extent = 0;
+	int i, err, rank, pos;
+
+	PMPI_Comm_rank(comm, &rank);
+	if (gets)
+		PMPI_Type_get_extent(out_t, &low, &extent);
+	pos = rank * bytes;
+	if (in == MPI_IN_PLACE)
+		PMPI_Pack(out + rank * out_count * extent, out_count, out_t, w, bytes * g->n, &pos,
+			  comm);
+	else
+		PMPI_Pack(in, count, t, w, bytes * g->n, &pos, comm);
+	err = blocks(g, bytes, w, gets ? g->n : 0);
+	for (i = 0, pos = 0; i < g->n && gets && !err; i++)
+		PMPI_Unpack(w, bytes * g->n, &pos, out + i * out_count * extent, out_count, out_t,
+			    comm);
+	free(w);
+	return err;
+}
+
+/* one buffer for both is forbidden, but rank 0 of many programs has it: no library minds */
+int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
+		  MPI_Datatype out_t, MPI_Comm comm)
+{
+	struct ring *g = pw.on ? ring_of(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : COMM;
+	long bytes = 0, words;
+	int err;
+
+	if (why == DONE) {
+		bytes = block_bytes(out_count, out_t);
+		if (bytes < 0 || out == MPI_IN_PLACE ||
+		    (in != MPI_IN_PLACE && block_bytes(count, t) != bytes))
+			why = WRONG;
+		words = (bytes * g->n + 7) / 8;
+		if (why == DONE && (!bytes || !pays(g, words, words * g->n, tree_messages(g))))
+			why = SIZE;
+	}
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Allgather(in, count, t, out, out_count, out_t, comm);
+	err = gather(g, in, count, t, out, out_count, out_t, true, bytes, comm);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
+	       MPI_Datatype out_t, int root, MPI_Comm comm)
+{
+	struct ring *g = pw.on ? ring_of(comm) : NULL;
+	enum why why = !pw.on ? OFF : !g ? COMM : is_root(g, root) ? DONE : WRONG;
+	long bytes = 0, words;
+	int err, rank = -1;
+
+	if (why == DONE) {
+		PMPI_Comm_rank(comm, &rank);
+		bytes = in == MPI_IN_PLACE ? block_bytes(out_count, out_t) : block_bytes(count, t);
+		if (bytes < 0 || (in == MPI_IN_PLACE && rank != root) ||
+		    (rank == root && (out == MPI_IN_PLACE || block_bytes(out_count, out_t) != bytes)))
+			why = WRONG;
+		words = (bytes * g->n + 7) / 8;
+		if (why == DONE && (!bytes || !pays(g, words, words, g->n - 1)))
+			why = SIZE;
+	}
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Gather(in, count, t, out, out_count, out_t, root, comm);
+	err = gather(g, in, count, t, out, out_count, out_t, rank == root, bytes, comm);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+/* integers only: sums of others depend on the order */
+static enum why fits_scan(MPI_Comm comm, const void *in, const void *out, int count,
+			  MPI_Datatype t, MPI_Op op, struct ring **g)
+{
+	enum why why = fits(comm, t, op, count, g);
+	long words;
+
+	if (why != DONE)
+		return why;
+	if (int_type(t) < 0)
+		return TYPE;
+	words = ((long)count * pw.type[int_type(t)].size * (*g)->n + 7) / 8;
+	/* a rank asks for those before it: half of them, and whole rounds */
+	if (!pays(*g, words, words * (*g)->n / 2 + (*g)->n, (*g)->n - 1))
+		return SIZE;
+	return buffers(in, out, true, false) ? DONE : WRONG;
+}
+
+/* blocks of the ranks before this one, and this one if @own; the library combines them */
+static int scan(struct ring *g, const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
+		bool own, MPI_Comm comm)
+{
+	int i, err, rank, bytes = count * pw.type[int_type(t)].size;
+	uint64_t *w = block_words(g, bytes);
+	char *at = (char *)w;
+
+	PMPI_Comm_rank(comm, &rank);
+	memcpy(at + rank * bytes, in, bytes);
+	err = blocks(g, bytes, w, rank + own);
+	for (i = 0; i < rank + own && !err; i++) {
+		if (i)
+			PMPI_Reduce_local(at + i * bytes, out, count, t, op);
+		else
+			memcpy(out, at, bytes);
+	}
+	free(w);
+	return err;
+}
+
+int MPI_Scan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+	struct ring *g = NULL;
+	enum why why = fits_scan(comm, in, out, count, t, op, &g);
+	int err;
+
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Scan(in, out, count, t, op, comm);
+	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, true, comm);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+	struct ring *g = NULL;
+	enum why why = fits_scan(comm, in, out, count, t, op, &g);
+	int err;
+
+	pw.count[why]++;
+	if (why != DONE)
+		return PMPI_Exscan(in, out, count, t, op, comm);
+	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, false, comm);
+	return err ? failed(g, comm, err) : MPI_SUCCESS;
+}
+
+/* Forms that the library keeps --------------------------------------------------- */
+
+/* the ring is asked while a rank waits, and these do not wait */
+#define PASS(name, params, args)						\
+	int MPI_##name params							\
+	{									\
+		pw.count[pw.on ? FORM : OFF]++;					\
+		return PMPI_##name args;					\
+	}
+
+PASS(Ibarrier, (MPI_Comm comm, MPI_Request *r), (comm, r))
+PASS(Ibcast, (void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r),
+     (buf, n, t, root, comm, r))
+PASS(Iallreduce, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		  MPI_Request *r), (in, out, n, t, op, comm, r))
+PASS(Ireduce, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
+	       MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, root, comm, r))
+PASS(Iscan, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+	     MPI_Request *r), (in, out, n, t, op, comm, r))
+PASS(Iexscan, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+	       MPI_Request *r), (in, out, n, t, op, comm, r))
+PASS(Ireduce_scatter_block, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
+			     MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, comm, r))
+PASS(Ireduce_scatter, (const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
+		       MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, comm, r))
+PASS(Iallgather, (const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
+		  MPI_Comm comm, MPI_Request *r), (in, n, t, out, m, u, comm, r))
+PASS(Igather, (const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root,
+	       MPI_Comm comm, MPI_Request *r), (in, n, t, out, m, u, root, comm, r))
+#if MPI_VERSION >= 4
+PASS(Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *r), (comm, info, r))
+PASS(Bcast_init, (void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
+		  MPI_Request *r), (buf, n, t, root, comm, info, r))
+PASS(Allreduce_init, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		      MPI_Info info, MPI_Request *r), (in, out, n, t, op, comm, info, r))
+PASS(Reduce_init, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
+		   MPI_Comm comm, MPI_Info info, MPI_Request *r),
+     (in, out, n, t, op, root, comm, info, r))
+#endif

@@ -11,6 +11,9 @@
  * mpi_check logic COUNT [SEED]: random logical operations, and minima and maxima with their
  * places, of all types that this MPI has for them, by MPI_* and by PMPI_*.
  *
+ * mpi_check parts COUNT [SEED]: random collectives of small blocks (gather, scan, scatter of a
+ * reduction), and some that do not wait, by MPI_* and by PMPI_*.
+ *
  * mpi_check time COUNT: microseconds for one MPI_Allreduce of one 8-byte integer.
  */
 #include <mpi.h>
@@ -303,6 +306,109 @@ static int logic(int rounds)
 	return sum != 0;
 }
 
+/* one collective of @what, by both */
+#define BOTH(call_a, call_b) do { MPI_##call_a; PMPI_##call_b; } while (0)
+
+static int parts(int rounds)
+{
+	MPI_Datatype types[] = {
+		MPI_INT, MPI_SIGNED_CHAR, MPI_UINT16_T, MPI_INT64_T, MPI_FLOAT, MPI_C_BOOL,
+	};
+	MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BOR, MPI_PROD };
+	static char in[8 * 1024], a[8 * 1024], b[8 * 1024];
+	int i, k, rank, n, bad = 0, sum, counts[64];
+	MPI_Comm half, c;
+	MPI_Request r;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	if (n > 64)
+		return 1;
+	MPI_Comm_split(MPI_COMM_WORLD, rank * 2 / n, -rank, &half);
+	for (i = 0; i < rounds; i++) {
+		int ti = rnd() % 6, oi = rnd() % 5, what = rnd() % 8, count = rnd() % 4;
+		int world = rnd() % 4, place = rnd() % 3, me, len, size, root;
+		uint64_t mix = rnd();
+		MPI_Datatype t = types[ti];
+		MPI_Op op = t == MPI_C_BOOL ? MPI_LOR : t == MPI_FLOAT ? MPI_MAX : ops[oi];
+		const void *from = in, *from_b = in;
+
+		count += rnd() % 10 ? !count : 20;
+		c = world ? MPI_COMM_WORLD : half;
+		MPI_Comm_rank(c, &me);
+		MPI_Comm_size(c, &len);
+		MPI_Type_size(t, &size);
+		root = mix % len;
+		for (k = 0; k < (int)sizeof(in); k++)
+			in[k] = t == MPI_C_BOOL ? mix * (rank + k) >> 9 & 1 :
+				t == MPI_FLOAT ? (mix * (rank + k) >> 9) % 60 :
+				(char)(mix * (k + 1) * (rank * 7 + 3) >> 11);
+		memset(a, 0x55, sizeof(a));
+		memset(b, 0x55, sizeof(b));
+		/* in place: operands are where the result is to be */
+		if (!place && (what > 1 || (what == 1 && me == root))) {
+			memcpy(a, in, sizeof(a));
+			memcpy(b, in, sizeof(b));
+			from = MPI_IN_PLACE;
+			from_b = MPI_IN_PLACE;
+		}
+		for (k = 0; k < len; k++)
+			counts[k] = (mix >> k % 32 & 3) % 3;
+		switch (what) {
+		case 0:
+			BOTH(Allgather(in, count, t, a, count, t, c),
+			     Allgather(in, count, t, b, count, t, c));
+			break;
+		case 1:
+			BOTH(Gather(from, count, t, a, count, t, root, c),
+			     Gather(from_b, count, t, b, count, t, root, c));
+			break;
+		case 2:
+			BOTH(Scan(from, a, count, t, op, c), Scan(from_b, b, count, t, op, c));
+			break;
+		case 3:
+			BOTH(Exscan(from, a, count, t, op, c), Exscan(from_b, b, count, t, op, c));
+			/* rank 0 has no result */
+			if (!me)
+				memcpy(a, b, sizeof(a));
+			break;
+		case 4:
+			BOTH(Reduce_scatter_block(from, a, count, t, op, c),
+			     Reduce_scatter_block(from_b, b, count, t, op, c));
+			break;
+		case 5:
+			BOTH(Reduce_scatter(from, a, counts, t, op, c),
+			     Reduce_scatter(from_b, b, counts, t, op, c));
+			break;
+		case 6:
+			MPI_Iallreduce(from, a, count, t, op, c, &r);
+			/* one that waits, while the other one is under way */
+			MPI_Barrier(c);
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+			PMPI_Allreduce(from_b, b, count, t, op, c);
+			break;
+		default:
+			BOTH(Allgather(from, count, t, a, count, t, c),
+			     Allgather(from_b, count, t, b, count, t, c));
+		}
+		/* what is left in place of operands means nothing */
+		if (from == MPI_IN_PLACE && (what == 4 || what == 5))
+			k = (what == 4 ? count : counts[me]) * size;
+		else
+			k = sizeof(a);
+		if (!memcmp(a, b, k))
+			continue;
+		fprintf(stderr, "rank %d: round %d, kind %d, type %d, operation %d, count %d of %d\n",
+			rank, i, what, ti, oi, count, len);
+		bad++;
+	}
+	MPI_Comm_free(&half);
+	PMPI_Allreduce(&bad, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d collectives of small blocks, %d differ\n", rounds, sum);
+	return sum != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -328,9 +434,9 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return bad;
 	}
-	if (argc > 2 && !strcmp(argv[1], "logic")) {
+	if (argc > 2 && (!strcmp(argv[1], "logic") || !strcmp(argv[1], "parts"))) {
 		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
-		bad = logic(atoi(argv[2]));
+		bad = *argv[1] == 'l' ? logic(atoi(argv[2])) : parts(atoi(argv[2]));
 		MPI_Finalize();
 		return bad;
 	}

@@ -98,6 +98,17 @@ for np in 2 6; do
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
 
+# parts of results, blocks, and forms that the library keeps
+for np in 2 4 9; do
+	: >"$PW_SHM_RING"
+	run $np mpi_check parts $((2 * count)) $np >"$tmp/out" 2>&1
+	tap_is "$np ranks: collectives of small blocks" "$(grep differ "$tmp/out")" "$((2 * count)) collectives of small blocks, 0 differ" ||
+		tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$np ranks: some on the ring, those that do not wait not" \
+		grep -qE "^pwmpi: [1-9][0-9]+ of [0-9]+ collectives on the ring,.*not for their non-blocking or persistent form: [1-9]" "$tmp/out"
+	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
+done
+
 # threads: each communicator has registers of its own, while there are some
 # mpirun reads its standard input
 while read -r np threads regs least <&3; do
