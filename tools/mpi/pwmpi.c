@@ -40,8 +40,10 @@
  *   PW_FLOAT	exact: sums of floating-point numbers on the ring, exact and rounded once;
  *		off: none; default: exact where the ring costs less than messages
  *   PW_BCAST_MAX	bytes up to which broadcasts are, default 24
+ *   PW_COLL_LOG	file that gets a line of JSON for each communicator
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -50,6 +52,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <packetway.h>
@@ -91,6 +94,31 @@ static const char *const why_name[WHYS] = {
 	"size", "arguments", "non-blocking or persistent form"
 };
 
+enum coll {
+	BARRIER, BCAST, ALLREDUCE, REDUCE, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER, ALLGATHER, GATHER,
+	SCAN, EXSCAN, OTHER_FORM, COLLS
+};
+
+static const char *const coll_name[COLLS] = {
+	"barrier", "bcast", "allreduce", "reduce", "reduce_scatter_block", "reduce_scatter",
+	"allgather", "gather", "scan", "exscan", "other"
+};
+
+/* of one collective in one communicator; only its own thread is there */
+struct stats {
+	unsigned long count[WHYS];
+	uint64_t bytes;		/* operands of those on the ring */
+	uint64_t packets;	/* that this rank sent for them */
+	uint64_t ns[2];		/* time in the library, on the ring */
+};
+
+/* one call */
+struct call {
+	struct stats *st;
+	bool on;
+	uint64_t start, packets;
+};
+
 /* registers: two banks of words, INSIDE, ARRIVED */
 struct lane {
 	const uint32_t *reg;
@@ -105,9 +133,11 @@ struct ring {
 	struct lane *lane;
 	uint32_t region;
 	int bit;		/* -1: it is not */
-	int n;
+	int rank, n;
 	uint64_t tag;
 	uint64_t round;
+	struct ring *next;	/* in pw.others, under the lock */
+	struct stats st[COLLS];
 };
 
 enum op { SUM, MIN, MAX, BAND, BOR, LAND, LOR, LXOR, MINLOC, MAXLOC, OPS };
@@ -135,6 +165,9 @@ static struct {
 	int rank, n;
 	int keyval;		/* MPI_Comm: struct ring */
 	struct ring world;
+	struct ring none;	/* counts of communicators that were never asked for a bit */
+	struct ring *others;	/* communicators that are not freed */
+	const char *log;
 	int lanes;
 	struct lane lane[LANES];
 	uint32_t reg[REGS_MAX];
@@ -162,7 +195,9 @@ static struct {
 		enum pw_exact_kind kind;
 		int parts;	/* 2: complex */
 	} floats[16];
-} pw = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} pw = { .none.bit = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static __thread uint64_t packets;	/* that this thread sent */
 
 static MPI_Op mpi_op(enum op op)
 {
@@ -199,6 +234,7 @@ static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 
 	for (tries = 0; tries < 1000; tries++) {
 		pthread_mutex_lock(&pw.lock);
+		packets++;
 		err = pwl_aton(pw.s, c, r);
 		pthread_mutex_unlock(&pw.lock);
 		if (err != -EBADMSG && err != -EIO && err != -EINTR)
@@ -360,6 +396,7 @@ static unsigned int batch(const struct ring *g, const struct pwl_aton *c, uint64
 	/* results are of those that were queued under the lock */
 	pthread_mutex_lock(&pw.lock);
 	queued = pwl_aton_submit(pw.s, c, n);
+	packets += queued > 0 ? queued : 0;
 	while (queued > 0) {
 		got = pwl_aton_results(pw.s, r, queued, -1);
 		if (got == -EINTR)
@@ -821,13 +858,79 @@ static const char *start_leases(void)
 	return "the ranks are not on one ring, one per station";
 }
 
+/* "name": {...} of one collective, if there was one */
+static void log_coll(FILE *f, enum coll coll, const struct stats *st, bool *first)
+{
+	unsigned long total = 0;
+	const char *sep = "";
+	int i;
+
+	for (i = 0; i < WHYS; i++)
+		total += st->count[i];
+	if (!total)
+		return;
+	fprintf(f, "%s\"%s\": {\"calls\": %lu, \"ring\": %lu, \"not\": {", *first ? "" : ", ",
+		coll_name[coll], total, st->count[DONE]);
+	for (i = DONE + 1; i < WHYS; i++) {
+		if (!st->count[i])
+			continue;
+		fprintf(f, "%s\"%s\": %lu", sep, why_name[i], st->count[i]);
+		sep = ", ";
+	}
+	fprintf(f, "}, \"bytes\": %llu, \"packets\": %llu, \"ring_ns\": %llu, \"library_ns\": %llu}",
+		(unsigned long long)st->bytes, (unsigned long long)st->packets,
+		(unsigned long long)st->ns[1], (unsigned long long)st->ns[0]);
+	*first = false;
+}
+
+/* a line of a communicator, by its rank 0, in one piece: others write to the same file */
+static void log_comm(const struct ring *g, const char *name, int n)
+{
+	bool first = true;
+	char *line = NULL;
+	size_t len = 0;
+	FILE *f;
+	int i, fd;
+
+	if (!pw.log)
+		return;
+	f = open_memstream(&line, &len);
+	if (!f)
+		return;
+	fprintf(f, "{\"rank\": %d, \"communicator\": \"%s\", \"ranks\": %d, \"group\": %d, ", pw.rank,
+		name, n, g->bit);
+	if (pw.reason)
+		fprintf(f, "\"reason\": \"%s\", ", pw.reason);
+	fprintf(f, "\"collectives\": {");
+	for (i = 0; i < COLLS; i++)
+		log_coll(f, i, &g->st[i], &first);
+	fprintf(f, "}}\n");
+	fclose(f);
+	fd = first ? -1 : open(pw.log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd >= 0 && write(fd, line, len) != (ssize_t)len)
+		fprintf(stderr, "pwmpi: %s: %s\n", pw.log, strerror(errno));
+	else if (fd < 0 && !first)
+		fprintf(stderr, "pwmpi: %s: %s\n", pw.log, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(line);
+}
+
 /* a communicator goes, and its bit is free again */
 static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 {
-	struct ring *g = val;
+	struct ring *g = val, **at;
 
 	if (g == &pw.world)
 		return MPI_SUCCESS;
+	pthread_mutex_lock(&pw.lock);
+	for (at = &pw.others; *at && *at != g; at = &(*at)->next)
+		;
+	if (*at)
+		*at = g->next;
+	pthread_mutex_unlock(&pw.lock);
+	if (!g->rank)
+		log_comm(g, "other", g->n);
 	if (g->bit >= 0 && pw.s) {
 		if (g->lane->last == g) {
 			wait_outside(g);
@@ -853,6 +956,10 @@ static void set_up(int threads)
 	int ok, all;
 
 	pw.started = true;
+	pw.world.bit = -1;
+	pw.log = getenv("PW_COLL_LOG");
+	if (pw.log && !*pw.log)
+		pw.log = NULL;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &pw.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &pw.n);
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &pw.keyval, NULL);
@@ -978,8 +1085,17 @@ static void report(void)
 
 int MPI_Finalize(void)
 {
-	if (!pw.rank)
+	struct ring *g;
+
+	if (!pw.rank) {
 		report();
+		log_comm(&pw.world, "MPI_COMM_WORLD", pw.n);
+		log_comm(&pw.none, "not on the ring", 0);
+	}
+	for (g = pw.others; g; g = g->next)
+		if (!g->rank)
+			log_comm(g, "other", g->n);
+	pw.log = NULL;
 	/* others may still ask for the results of the last collective */
 	if (pw.on)
 		PMPI_Barrier(MPI_COMM_WORLD);
@@ -1019,11 +1135,79 @@ static struct ring *ring_of(MPI_Comm comm)
 			give_up("communicator", -ENOMEM);
 		g->bit = -1;
 		g->n = n;
+		PMPI_Comm_rank(comm, &g->rank);
+		pthread_mutex_lock(&pw.lock);
+		g->next = pw.others;
+		pw.others = g;
+		pthread_mutex_unlock(&pw.lock);
 		if (!inter && n > 1)
 			find_group(g, comm);
 	}
 	PMPI_Comm_set_attr(comm, pw.keyval, g);
 	return g->bit < 0 ? NULL : g;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	if (!pw.log)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* where the calls of a communicator are counted; the world has no attribute */
+static struct ring *counted_in(MPI_Comm comm)
+{
+	struct ring *g = NULL;
+	int flag = 0;
+
+	if (comm == MPI_COMM_WORLD)
+		return &pw.world;
+	if (!pw.log || !pw.started || comm == MPI_COMM_NULL ||
+	    PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag) != MPI_SUCCESS || !flag)
+		return &pw.none;
+	return g;
+}
+
+/* it is decided where a collective of @bytes is executed */
+static struct call begin(enum coll coll, MPI_Comm comm, enum why why, uint64_t bytes)
+{
+	struct call c = { .on = why == DONE, .packets = packets, .start = now() };
+
+	pw.count[why]++;
+	if (!pw.log)
+		return c;
+	c.st = &counted_in(comm)->st[coll];
+	__atomic_add_fetch(&c.st->count[why], 1, __ATOMIC_RELAXED);
+	if (c.on)
+		c.st->bytes += bytes;
+	return c;
+}
+
+static void end(const struct call *c)
+{
+	if (!c->st)
+		return;
+	__atomic_add_fetch(&c->st->ns[c->on], now() - c->start, __ATOMIC_RELAXED);
+	c->st->packets += packets - c->packets;
+}
+
+/* the end of a call that went to the library */
+static int passed(const struct call *c, int err)
+{
+	end(c);
+	return err;
+}
+
+static uint64_t type_bytes(MPI_Datatype t, long count)
+{
+	int size = 0;
+
+	if (pw.log)
+		PMPI_Type_size(t, &size);
+	return (uint64_t)size * count;
 }
 
 /* may data of this type be sent? There is no call that only asks. */
@@ -1354,6 +1538,7 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g;
 	enum why why;
 	int err;
@@ -1361,16 +1546,18 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	why = fits(comm, t, op, count, &g);
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
 		why = WRONG;
-	pw.count[why]++;
+	call = begin(ALLREDUCE, comm, why, why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
-		return PMPI_Allreduce(in, out, count, t, op, comm);
+		return passed(&call, PMPI_Allreduce(in, out, count, t, op, comm));
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, t, op);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 	       MPI_Comm comm)
 {
+	struct call call;
 	int err, rank = -1;
 	struct ring *g;
 	enum why why;
@@ -1381,32 +1568,36 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 		if (!is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
 			why = WRONG;
 	}
-	pw.count[why]++;
+	call = begin(REDUCE, comm, why, why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
-		return PMPI_Reduce(in, out, count, t, op, root, comm);
+		return passed(&call, PMPI_Reduce(in, out, count, t, op, root, comm));
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t, op);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Barrier(MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : g ? DONE : COMM;
 	int err;
 
-	pw.count[why]++;
+	call = begin(BARRIER, comm, why, 0);
 	if (why != DONE)
-		return PMPI_Barrier(comm);
+		return passed(&call, PMPI_Barrier(comm));
 	err = enter(g);
 	if (!err)
 		err = ring_round(g, 0, 0, NULL, 0, false);
 	leave(g);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 /* a reduction by OR: the root stores its bytes, the others store 0 */
 int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 {
+	struct call call;
 	int rank, size, bytes, room, pos = 0, i, n, err;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = OFF;
@@ -1422,9 +1613,9 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		left = (long)size * count;
 		why = left < 1 || left > pw.max * 8 || left > pw.bcast_max ? SIZE : DONE;
 	}
-	pw.count[why]++;
+	call = begin(BCAST, comm, why, why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
-		return PMPI_Bcast(buf, count, t, root, comm);
+		return passed(&call, PMPI_Bcast(buf, count, t, root, comm));
 
 	PMPI_Comm_rank(comm, &rank);
 	bytes = size * count;
@@ -1445,6 +1636,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 	if (rank != root && !err)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
 	free(words);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
@@ -1514,6 +1706,7 @@ static enum why fits_part(struct ring *g, MPI_Datatype t, MPI_Op op, long count)
 int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
 			     MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = NULL;
 	int err, rank = 0;
 	enum why why;
@@ -1523,18 +1716,20 @@ int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype 
 		why = fits_part(g, t, op, (long)count * g->n);
 	if (why == DONE && !buffers(in, out, true, false))
 		why = WRONG;
-	pw.count[why]++;
+	call = begin(REDUCE_SCATTER_BLOCK, comm, why, why == DONE ? type_bytes(t, count * g->n) : 0);
 	if (why != DONE)
-		return PMPI_Reduce_scatter_block(in, out, count, t, op, comm);
+		return passed(&call, PMPI_Reduce_scatter_block(in, out, count, t, op, comm));
 	PMPI_Comm_rank(comm, &rank);
 	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, count * g->n, count * rank, count,
 			  t, op);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Datatype t, MPI_Op op,
 		       MPI_Comm comm)
 {
+	struct call call;
 	int i, err, rank = 0, first = 0;
 	struct ring *g = NULL;
 	long total = 0;
@@ -1555,12 +1750,13 @@ int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Dataty
 		if (counts[rank] && !buffers(in, out, true, false))
 			why = WRONG;
 	}
-	pw.count[why]++;
+	call = begin(REDUCE_SCATTER, comm, why, why == DONE ? type_bytes(t, total) : 0);
 	if (why != DONE)
-		return PMPI_Reduce_scatter(in, out, counts, t, op, comm);
+		return passed(&call, PMPI_Reduce_scatter(in, out, counts, t, op, comm));
 	for (i = 0; i < rank; i++)
 		first += counts[i];
 	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, total, first, counts[rank], t, op);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
@@ -1630,6 +1826,7 @@ static int gather(struct ring *g, const void *in, int count, MPI_Datatype t, cha
 int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 		  MPI_Datatype out_t, MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : g ? DONE : COMM;
 	long bytes = 0, words;
@@ -1644,16 +1841,18 @@ int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_
 		if (why == DONE && (!bytes || !pays(g, words, words * g->n, tree_messages(g))))
 			why = SIZE;
 	}
-	pw.count[why]++;
+	call = begin(ALLGATHER, comm, why, bytes);
 	if (why != DONE)
-		return PMPI_Allgather(in, count, t, out, out_count, out_t, comm);
+		return passed(&call, PMPI_Allgather(in, count, t, out, out_count, out_t, comm));
 	err = gather(g, in, count, t, out, out_count, out_t, true, bytes, comm);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 	       MPI_Datatype out_t, int root, MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : !g ? COMM : is_root(g, root) ? DONE : WRONG;
 	long bytes = 0, words;
@@ -1669,10 +1868,11 @@ int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_cou
 		if (why == DONE && (!bytes || !pays(g, words, words, g->n - 1)))
 			why = SIZE;
 	}
-	pw.count[why]++;
+	call = begin(GATHER, comm, why, bytes);
 	if (why != DONE)
-		return PMPI_Gather(in, count, t, out, out_count, out_t, root, comm);
+		return passed(&call, PMPI_Gather(in, count, t, out, out_count, out_t, root, comm));
 	err = gather(g, in, count, t, out, out_count, out_t, rank == root, bytes, comm);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
@@ -1717,27 +1917,31 @@ static int scan(struct ring *g, const void *in, void *out, int count, MPI_Dataty
 
 int MPI_Scan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = NULL;
 	enum why why = fits_scan(comm, in, out, count, t, op, &g);
 	int err;
 
-	pw.count[why]++;
+	call = begin(SCAN, comm, why, why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
-		return PMPI_Scan(in, out, count, t, op, comm);
+		return passed(&call, PMPI_Scan(in, out, count, t, op, comm));
 	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, true, comm);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
+	struct call call;
 	struct ring *g = NULL;
 	enum why why = fits_scan(comm, in, out, count, t, op, &g);
 	int err;
 
-	pw.count[why]++;
+	call = begin(EXSCAN, comm, why, why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
-		return PMPI_Exscan(in, out, count, t, op, comm);
+		return passed(&call, PMPI_Exscan(in, out, count, t, op, comm));
 	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, false, comm);
+	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
 
@@ -1747,8 +1951,9 @@ int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 #define PASS(name, params, args)						\
 	int MPI_##name params							\
 	{									\
-		pw.count[pw.on ? FORM : OFF]++;					\
-		return PMPI_##name args;					\
+		struct call call = begin(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);	\
+										\
+		return passed(&call, PMPI_##name args);				\
 	}
 
 PASS(Ibarrier, (MPI_Comm comm, MPI_Request *r), (comm, r))

@@ -32,7 +32,7 @@ run() {
 
 	shift 2
 	mpi --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
-		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
+		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} ${PW_COLL_LOG:+-x PW_COLL_LOG} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
 # ranks N ARGUMENT...: mpi_check with so many
@@ -108,6 +108,37 @@ for np in 2 4 9; do
 		grep -qE "^pwmpi: [1-9][0-9]+ of [0-9]+ collectives on the ring,.*not for their non-blocking or persistent form: [1-9]" "$tmp/out"
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
+
+# a line of JSON for each communicator
+rm -f "$tmp/log"
+: >"$PW_SHM_RING"
+PW_COLL_LOG=$tmp/log run 4 mpi_check parts 100 >"$tmp/out" 2>&1
+total=$(sed -n 's/^pwmpi: \([0-9]*\) of .*/\1/p' "$tmp/out")
+if command -v python3 >/dev/null; then
+	python3 - "$tmp/log" "${total:-0}" >"$tmp/json" 2>&1 <<-'END'
+		import json, sys
+		lines = [json.loads(x) for x in open(sys.argv[1])]
+		assert len(lines) == 3, "one line for the world and each half"
+		world = [x for x in lines if x["communicator"] == "MPI_COMM_WORLD"]
+		assert len(world) == 1 and world[0]["ranks"] == 4
+		assert sum(x["ranks"] == 2 for x in lines) == 2
+		on = off = 0
+		for x in lines:
+		    for name, c in x["collectives"].items():
+		        assert c["calls"] == c["ring"] + sum(c["not"].values()), name
+		        assert (c["packets"] > 0) == (c["ring"] > 0) == (c["ring_ns"] > 0), name
+		        # rank 0 of the half that has rank 0 of the world is rank 1
+		        if x["rank"] < 2:
+		            on += c["ring"]
+		            off += sum(c["not"].values())
+		assert on == int(sys.argv[2]), (on, sys.argv[2])
+		assert off, "some were not on the ring"
+		print("right")
+	END
+	tap_is "PW_COLL_LOG: counts and reasons" "$(cat "$tmp/json")" right
+else
+	tap_skip "PW_COLL_LOG" "no python3"
+fi
 
 # threads: each communicator has registers of its own, while there are some
 # mpirun reads its standard input
