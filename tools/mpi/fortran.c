@@ -8,12 +8,17 @@
  * component of the MPI library would be found by both languages, but has to be built
  * against the internal headers of each release.
  *
+ * MPICH has other addresses that stand for MPI_IN_PLACE and MPI_BOTTOM, and other symbols for
+ * mpi_f08: with it nothing is replaced here, and Fortran programs call its own wrappers.
+ *
  * Handles of mpi_f08 are structures of one INTEGER, passed by reference like the INTEGER of
  * the older bindings; buffers are addresses in all of them. ierror is optional in mpi_f08.
  */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stddef.h>
+
+#ifdef OPEN_MPI
 
 /* the address that stands for @c in Fortran, if it is @p */
 static void *special(void *p, const char *symbol, void *c)
@@ -136,3 +141,5 @@ NAMES(allgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *
 		  MPI_Fint *));
 NAMES(gather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
 	       MPI_Fint *, MPI_Fint *));
+
+#endif

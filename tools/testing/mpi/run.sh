@@ -264,6 +264,7 @@ cat >"$tmp/pwctl" <<-'END'
 END
 cat >"$tmp/mpirun" <<-'END'
 	#!/bin/bash
+	[ "$1" != --version ] || exit 0
 	[ -d "$OMPI_MCA_orte_tmpdir_base" ] && echo "$OMPI_MCA_orte_tmpdir_base" >>"$DIRS"
 	while [ "$1" != plm_rsh_agent ]; do shift; done
 	read -ra agent <<<"$2"

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# run.sh BUILD: what ../mpi/run.sh does with Open MPI, with MPICH and its Hydra: libpwmpi on a
+# ring in shared memory. MPICH is that of scripts/pkg/mpich-root, if it was unpacked. Calls
+# that MPI forbids are not tried: Debian's MPICH does not look for them and crashes.
+
+set -u
+top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
+root=$("$top/scripts/pkg/mpich-root" --look 2>/dev/null) || {
+	echo "1..0 # SKIP MPICH was not unpacked (scripts/pkg/mpich-root)"
+	exit 4
+}
+# shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
+. "$top/scripts/lib/tap"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+header=$(find "$root/usr" -name mpi.h -path '*mpich*' | head -n 1)
+lib=$(dirname "$(find "$root/usr/lib" -name 'libmpich.so.*' | head -n 1)")
+export LD_LIBRARY_PATH=$lib PATH=$root/usr/bin:$PATH PW_SHM_RING=$tmp/ring PW_COLL=force
+
+# cc ARGUMENT...: as mpicc would, which knows only where it is installed
+cc() {
+	gcc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -I"${header%/*}" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/mpi" "$@" \
+		-L"$lib" -lmpich -pthread
+}
+src=$top/tools/testing/mpi
+if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran,exact}.c "$src/shm_ring.c" ||
+   ! cc -o "$tmp/mpi_check" "$src/mpi_check.c" "$top/tools/mpi/exact.c" ||
+   ! cc -o "$tmp/mpi_threads" "$src/mpi_threads.c"; then
+	exit 1
+fi
+
+# run N PROGRAM ARGUMENT...: so many ranks
+run() {
+	local np=$1 prog=$2
+
+	shift 2
+	: >"$PW_SHM_RING"
+	timeout 300 mpiexec.hydra -launcher fork -n "$np" -env LD_PRELOAD "$tmp/libpwmpi.so" "$tmp/$prog" "$@" >"$tmp/out" 2>&1 </dev/null
+}
+
+# check WHAT N PROGRAM ARGUMENT...: nothing differs, and some went to the ring
+check() {
+	local what=$1
+
+	shift
+	run "$@"
+	tap_ok "$what: 0 differ" grep -qE '^[0-9]+ .*, 0 differ' "$tmp/out" || tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$what: some on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' "$tmp/out"
+	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
+}
+
+for np in 2 5; do
+	check "$np ranks: random collectives" $np mpi_check 200 $np
+	check "$np ranks: logical operations and places" $np mpi_check logic 200 $np
+	check "$np ranks: small blocks" $np mpi_check parts 200 $np
+done
+PW_FLOAT=exact check "3 ranks: floating-point numbers" 3 mpi_check float 100
+check "3 ranks: threads" 3 mpi_threads 50
+
+# pwrun by Hydra: an interface pw0 in a namespace of its own stands for the stations. The
+# program is a shell, which says what a rank is given.
+cat >"$tmp/pwctl" <<-'END'
+	#!/bin/bash
+	case "$1 $2" in
+	"lab show") printf 'station %s: lab x ...\n' s1 s2 s3 ;;
+	"lab exec") echo "$3" >>"$LOG"; shift 3; exec "$@" ;;
+	esac
+END
+chmod 755 "$tmp/pwctl"
+ln -s "$root/usr/bin/mpiexec.hydra" "$tmp/mpirun"
+ln -s "$root/usr/bin/hydra_pmi_proxy" "$tmp/hydra_pmi_proxy"
+if unshare -rnm true 2>/dev/null; then
+	: >"$PW_SHM_RING"
+	install -m 755 "$top/tools/mpi/pwrun" "$tmp/pwrun"
+	# shellcheck disable=SC2016 # expanded in there
+	LOG=$tmp/log PATH=$tmp:$PATH timeout 300 unshare -rnm bash -c '
+		mount -t sysfs sysfs /sys && ip link set lo up && ip link add pw0 type veth peer name pw0p && ip addr add 10.77.0.1/24 dev pw0 &&
+			ip link set pw0 up && ip link set pw0p up || exit 9
+		PW_COLL_MAX=77 "$1/pwrun" -np 3 sh -c "echo rank \$PMI_RANK \$PW_COLL_MAX \${LD_PRELOAD##*/}"' _ "$tmp" >"$tmp/out" 2>&1 </dev/null
+	if [ $? = 9 ]; then
+		tap_skip "pwrun by Hydra" "no interface can be made here"
+	else
+		tap_is "pwrun by Hydra: three ranks with the library and its variables" "$(sort "$tmp/out" | tr '\n' ' ')" \
+			"rank 0 77 libpwmpi.so rank 1 77 libpwmpi.so rank 2 77 libpwmpi.so "
+		tap_is "pwrun by Hydra: a proxy at each station" "$(sort -u "$tmp/log" | tr '\n' ' ')" "x/s1 x/s2 x/s3 "
+	fi
+else
+	tap_skip "pwrun by Hydra" "no namespace can be made here"
+fi
+tap_done
