@@ -1948,40 +1948,118 @@ int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 /* Forms that the library keeps --------------------------------------------------- */
 
 /* the ring is asked while a rank waits, and these do not wait */
-#define PASS(name, params, args)						\
-	int MPI_##name params							\
-	{									\
-		struct call call = begin(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);	\
-										\
-		return passed(&call, PMPI_##name args);				\
-	}
+static struct call pass(MPI_Comm comm)
+{
+	return begin(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);
+}
 
-PASS(Ibarrier, (MPI_Comm comm, MPI_Request *r), (comm, r))
-PASS(Ibcast, (void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r),
-     (buf, n, t, root, comm, r))
-PASS(Iallreduce, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
-		  MPI_Request *r), (in, out, n, t, op, comm, r))
-PASS(Ireduce, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
-	       MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, root, comm, r))
-PASS(Iscan, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
-	     MPI_Request *r), (in, out, n, t, op, comm, r))
-PASS(Iexscan, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
-	       MPI_Request *r), (in, out, n, t, op, comm, r))
-PASS(Ireduce_scatter_block, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
-			     MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, comm, r))
-PASS(Ireduce_scatter, (const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
-		       MPI_Comm comm, MPI_Request *r), (in, out, n, t, op, comm, r))
-PASS(Iallgather, (const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
-		  MPI_Comm comm, MPI_Request *r), (in, n, t, out, m, u, comm, r))
-PASS(Igather, (const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root,
-	       MPI_Comm comm, MPI_Request *r), (in, n, t, out, m, u, root, comm, r))
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Ibarrier(comm, r));
+}
+
+int MPI_Ibcast(void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Ibcast(buf, n, t, root, comm, r));
+}
+
+int MPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		   MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Iallreduce(in, out, n, t, op, comm, r));
+}
+
+int MPI_Ireduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
+		MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Ireduce(in, out, n, t, op, root, comm, r));
+}
+
+int MPI_Iscan(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+	      MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Iscan(in, out, n, t, op, comm, r));
+}
+
+int MPI_Iexscan(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Iexscan(in, out, n, t, op, comm, r));
+}
+
+int MPI_Ireduce_scatter_block(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
+			      MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Ireduce_scatter_block(in, out, n, t, op, comm, r));
+}
+
+int MPI_Ireduce_scatter(const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
+			MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Ireduce_scatter(in, out, n, t, op, comm, r));
+}
+
+int MPI_Iallgather(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
+		   MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Iallgather(in, n, t, out, m, u, comm, r));
+}
+
+int MPI_Igather(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root,
+		MPI_Comm comm, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Igather(in, n, t, out, m, u, root, comm, r));
+}
+
 #if MPI_VERSION >= 4
-PASS(Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request *r), (comm, info, r))
-PASS(Bcast_init, (void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
-		  MPI_Request *r), (buf, n, t, root, comm, info, r))
-PASS(Allreduce_init, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
-		      MPI_Info info, MPI_Request *r), (in, out, n, t, op, comm, info, r))
-PASS(Reduce_init, (const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
-		   MPI_Comm comm, MPI_Info info, MPI_Request *r),
-     (in, out, n, t, op, root, comm, info, r))
+int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Barrier_init(comm, info, r));
+}
+
+int MPI_Bcast_init(void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
+		   MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Bcast_init(buf, n, t, root, comm, info, r));
+}
+
+int MPI_Allreduce_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		       MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Allreduce_init(in, out, n, t, op, comm, info, r));
+}
+
+int MPI_Reduce_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
+		    MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Reduce_init(in, out, n, t, op, root, comm, info, r));
+}
 #endif
