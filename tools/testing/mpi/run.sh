@@ -35,6 +35,21 @@ run() {
 		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} ${PW_COLL_LOG:+-x PW_COLL_LOG} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
+# ends N PROGRAM ARGUMENT...: its status, and its output in $tmp/out. Open MPI 4.1 crashes
+# now and then when a program ends, with and without this library: a thread that it has
+# cancelled unwinds through a plug-in that it has unloaded. That run is repeated.
+ends() {
+	local i status
+
+	for i in 1 2 3; do
+		run "$@" >"$tmp/out" 2>&1
+		status=$?
+		[ $status = 139 ] || break
+		echo "# Open MPI crashed at its end, run $i" >&2
+	done
+	echo $status
+}
+
 # ranks N ARGUMENT...: mpi_check with so many
 ranks() {
 	local np=$1
@@ -60,16 +75,14 @@ for np in 2 5; do
 	tap_ok "$np ranks: forbidden calls get what MPI says" grep -qE '^[0-9]+ calls, 0 differ$' "$tmp/out" ||
 		tail -n 20 "$tmp/out" | sed 's/^/# /'
 done
-PW_COLL=probe run 2 mpi_wrong idle >"$tmp/out" 2>&1
-tap_is "a program without collectives" $? 0
-run 2 mpi_wrong idle >"$tmp/out" 2>&1
+tap_is "a program without collectives" "$(PW_COLL=probe ends 2 mpi_wrong idle)" 0
+status=$(ends 2 mpi_wrong idle)
 tap_is "forced, a program without collectives fails" \
-	"$? $(grep -o 'force, but no collective of this program' "$tmp/out" | head -n 1)" "1 force, but no collective of this program"
-PW_COLL=probe run 2 mpi_wrong pmpi >"$tmp/out" 2>&1
-tap_is "a program that calls PMPI_*" $? 0
-run 2 mpi_wrong pmpi >"$tmp/out" 2>&1
+	"$status $(grep -o 'force, but no collective of this program' "$tmp/out" | head -n 1)" "1 force, but no collective of this program"
+tap_is "a program that calls PMPI_*" "$(PW_COLL=probe ends 2 mpi_wrong pmpi)" 0
+status=$(ends 2 mpi_wrong pmpi)
 tap_is "forced, a program that calls PMPI_* fails" \
-	"$? $(grep -o 'force, but nothing of this program' "$tmp/out" | head -n 1)" "1 force, but nothing of this program"
+	"$status $(grep -o 'force, but nothing of this program' "$tmp/out" | head -n 1)" "1 force, but nothing of this program"
 
 : >"$PW_SHM_RING"
 tap_is "a broadcast of 24 bytes is on the ring" "$(run 2 mpi_wrong bcast 24 2>&1 | grep pwmpi)" \
