@@ -39,6 +39,7 @@ if [ "${1:-}" = --guest ]; then
 	done
 	tap_ok "a capture, decoded by the dissector that Wireshark found" grep -q 'ATON.*ADD, whole ring.*Counter 8' /tmp/capture ||
 		sed 's/^/# /' /tmp/capture
+	tap_is "Python: the sum over the ring" "$(python3 -c 'from packetway.lab import LabStation; print(LabStation("ring8", "s1").add())')" 33
 	tap_ok "pwctl lab down" pwctl lab down
 	tap_ok "pkg-config" sh -c "pkg-config --libs packetway | grep -q -- -lpacketway"
 	tap_ok "rmmod" rmmod packetway
@@ -89,10 +90,10 @@ rm -f "$r"/tmp/*.deb
 # only what is new: deletions do not matter
 (cd "$work/ov/upper" && find . \( -type f -o -type l \) -print0 | tar --null -T - -cpf "$work/root.tar")
 # removal: no file that was there is, nor anything with our name in it
-chroot "$r" dpkg -L packetway-tools packetway-dkms libpacketway-dev | sort -u | while read -r f; do
+chroot "$r" dpkg -L packetway-tools packetway-dkms libpacketway-dev python3-packetway | sort -u | while read -r f; do
 	if [ -f "$r$f" ]; then echo "$f"; fi
 done >"$work/files"
-chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c 'dpkg --purge libpacketway-dev packetway-tools packetway-dkms'
+chroot "$r" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -c 'dpkg --purge libpacketway-dev python3-packetway packetway-tools packetway-dkms'
 while read -r f; do
 	if [ -e "$r$f" ]; then echo "$f"; fi
 done <"$work/files" >"$work/left"
@@ -106,6 +107,19 @@ if [ -z "${PW_LONG:-}" ]; then
 		dpkg-deb -c "$d" >"$work/list" && dpkg-deb -f "$d" Depends | grep -q . && grep -q ' root/root ' "$work/list"
 		tap_result $? "${d##*/} is a package, its files are root's" "$work/list"
 	done
+	# the Python package works from its own files, and names what it imports
+	for d in "$work"/debs/packetway-tools_*.deb "$work"/debs/python3-packetway_*.deb; do
+		dpkg-deb -x "$d" "$work/pyroot"
+	done
+	py=$work/pyroot/usr/lib/python3/dist-packages
+	(cd / && LD_LIBRARY_PATH=$(dirname "$(find "$work/pyroot" -name libpwcore.so.0)") PYTHONPATH=$py PYTHONDONTWRITEBYTECODE=1 \
+		/usr/bin/python3 -c 'import packetway; print(packetway.__file__, packetway.model.ring("add", [3, 1, 4]).v1)') >"$work/py" 2>&1
+	tap_is "python3-packetway is imported, its model adds" "$(cat "$work/py")" "$py/packetway/__init__.py 8"
+	tap_is "it depends on the tools of its version and on what it imports" \
+		"$(dpkg-deb -f "$work"/debs/python3-packetway_*.deb Depends)" \
+		"packetway-tools (= $(dpkg-deb -f "$work"/debs/python3-packetway_*.deb Version)), python3 (>= 3.9), python3-yaml, python3-pyroute2, libc6"
+	tap_is "no file is in two packages" \
+		"$(for d in "$work"/debs/*.deb; do dpkg-deb -c "$d" | awk '!/\/$/ { print $6 }'; done | sort | uniq -d)" ""
 	dpkg-deb -x "$work"/debs/packetway-dkms_*.deb "$work/src"
 	(cd "$work"/src/usr/src/packetway-*/ && find . -name '*.[ch]' -o -name Kbuild) | sort >"$work/packed"
 	(cd "$top" && find ./Kbuild ./drivers ./include ./uapi -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild) | sort |
