@@ -45,6 +45,21 @@ class CoreCommand(ctypes.Structure):
                 ("v1", _U64), ("v2", _U64), ("ring_bits", _U64)]
 
 
+class CoreFabric(ctypes.Structure):
+    """struct pwc_fabric of pwcore.c."""
+
+    _fields_ = [("fast", _U32), ("pack", _U32), ("unpack", _U32), ("published", _U32), ("nparams", _U32),
+                ("names", ctypes.POINTER(ctypes.c_char_p)), ("values", ctypes.POINTER(_U32)), ("wrong", ctypes.c_char_p)]
+
+
+class CoreMessage(ctypes.Structure):
+    """struct pwc_message of pwcore.c."""
+
+    _fields_ = [("cycle", _U64), ("src", _U32), ("dst", ctypes.c_int32), ("bytes", _U32), ("arrived", _U32),
+                ("start", _U64), ("segmented", _U64), ("first_out", _U64), ("first_in", _U64), ("reassembled", _U64),
+                ("delivered", _U64), ("acked", _U64)]
+
+
 def _candidates(name: str, soname: str) -> List[str]:
     build = os.environ.get("PACKETWAY_BUILD")
     dirs = [Path(build)] if build else []
@@ -113,4 +128,20 @@ def core() -> ctypes.CDLL:
     """libpwcore: the models."""
     lib = _load("pwcore", "libpwcore.so.0")
     lib.pwc_ring_run.argtypes = [ctypes.POINTER(CoreCommand), ctypes.POINTER(_U64), _U32, ctypes.POINTER(_U64)]
+    p = ctypes.c_void_p
+    lib.pwc_fabric_run.argtypes = [ctypes.POINTER(CoreFabric), ctypes.POINTER(CoreMessage), _U32]
+    lib.pwc_esp_new.argtypes = [_U64, _U64, _U64]
+    lib.pwc_esp_new.restype = p
+    lib.pwc_esp_free.argtypes = [p]
+    lib.pwc_esp_free.restype = None
+    lib.pwc_esp_opcode.argtypes = [ctypes.c_char_p]
+    lib.pwc_esp_operator.argtypes = [_U32, ctypes.c_char_p]
+    lib.pwc_esp_field.argtypes = [_U32, ctypes.c_char_p]
+    lib.pwc_esp_verdict.argtypes = [_U32]
+    lib.pwc_esp_verdict.restype = ctypes.c_char_p
+    lib.pwc_esp_field_name.argtypes = [_U32]
+    lib.pwc_esp_field_name.restype = ctypes.c_char_p
+    lib.pwc_esp_exec.argtypes = [p, _U64, _U32, _U32, ctypes.POINTER(_U64), ctypes.POINTER(_U32)]
+    lib.pwc_esp_put.argtypes = [p, _U64, _U64, _U64]
+    lib.pwc_esp_get.argtypes = [p, _U64, _U64, ctypes.POINTER(_U64)]
     return lib

@@ -43,9 +43,10 @@ got = {(n, f[0]): getattr(c, f[0]).offset for n, c in layouts.items() for f in c
 got.update({(n, 'size'): ctypes.sizeof(c) for n, c in layouts.items()})
 same('structures of libpacketway', got, want)
 source = (top / 'tools/python/pwcore.c').read_text()
-body = source[source.index('struct pwc_ring {'):]
-members = [line.split()[1].rstrip(';').split('[')[0] for line in body[:body.index('};')].split('\n')[1:-1]]
-same('members of the one of libpwcore', [f[0] for f in _lib.CoreCommand._fields_], members)
+for name, cls in (('pwc_ring', _lib.CoreCommand), ('pwc_fabric', _lib.CoreFabric), ('pwc_message', _lib.CoreMessage)):
+    body = source[source.index('struct %s {' % name):]
+    members = [line.split()[-1].rstrip(';').split('[')[0].lstrip('*') for line in body[:body.index('};')].split('\n')[1:-1]]
+    same('members of %s' % name, [f[0] for f in cls._fields_], members)
 
 # addresses
 same('addresses', [address.parse(a) for a in ('00:01:02', '0x102', 258, 'broadcast')], [258, 258, 258, 0x7fffff])
@@ -82,6 +83,56 @@ refuses('an unknown operation', ValueError, model.ring, 'mul', [1])
 refuses('no interface', ValueError, model.ring, 'add', [])
 refuses('a tree of three', ValueError, model.ring, 'tree', [1, 2, 3], ops=['add'])
 refuses('a propagation beyond the model', packetway.PacketwayError, model.ring, 'add', [1], propagation=1 << 20)
+
+# the fabric beside pwmodel
+for engine, pack, unpack, more in (('fast', True, True, {}), ('rtl', False, False, {}), ('fast', False, True, {'depth': 2, 'og_blocks': 300}),
+                                   ('fast', True, True, {'k': 3})):
+    ports = more.get('k', 4) ** 2
+    rows = sorted((rng.randrange(400), rng.randrange(ports), rng.choice([-1] + [rng.randrange(ports)] * 9), rng.randrange(200))
+                  for _ in range(25))
+    mine = model.fabric(rows, engine=engine, pack=pack, unpack=unpack, **more)
+    words = ['fabric', '--messages', '-', '--engine', engine] + ['--pack', 'immediately'] * pack + ['--unpack', 'immediately'] * unpack
+    for k, v in more.items():
+        words += ['--' + k.replace('_', '-'), str(v)]
+    done = subprocess.run([build / 'pwmodel', *words], check=False, capture_output=True, text=True,
+                          input='cycle,src,dst,bytes\n' + ''.join('%d,%d,%d,%d\n' % r for r in rows))
+    theirs = [line.split(',') for line in done.stdout.split('\n')[1:-1]]
+    order = ('src', 'dst', 'bytes') + model.TIMES
+    same('fabric: %s %s as pwmodel' % (engine, more), [[str(mine[c][i]) for c in order] for i in range(len(rows))], theirs)
+sweep = model.load_latency([0.1, 0.4], cycles=4000)
+point(sweep['mean'][0] < sweep['mean'][1] and sweep['messages'][0] * 2 < sweep['messages'][1], 'a load takes longer', sweep)
+refuses('a port that is none', packetway.PacketwayError, model.fabric, [(0, 99, 0, 1)])
+refuses('time that goes back', packetway.PacketwayError, model.fabric, [(5, 0, 1, 1), (4, 0, 1, 1)])
+refuses('a parameter that is none', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], color=3)
+refuses('a parameter out of range', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], depth=0)
+refuses('a fast engine that polls', ValueError, model.fabric, [(0, 0, 1, 1)], unpack=False)
+
+# ESP beside pwmodel
+script, want = [], []
+with model.Esp(capacity=64, lifetime=50) as node:
+    for ms in range(0, 400, 2):
+        tag = rng.randrange(4)
+        kind = rng.choice([('count', '', {'tag': tag, 'thresh': 3}), ('compare', 'lt', {'tag': tag, 'val': rng.randrange(9)}),
+                           ('collect', 'add', {'valTag': 10 + tag, 'cntTag': 20 + tag, 'val': rng.randrange(99)}),
+                           ('put', '', {'tag': 20 + tag, 'val': 3}), ('get', '', {'tag': 10 + tag})])
+        name, op, operands = kind
+        script.append(' '.join([str(ms), name] + (['op=' + op] if op else []) + ['%s=%d' % o for o in operands.items()]))
+        if name == 'put':
+            want.append({'verdict': 'forward' if node.put(ms, operands['tag'], 3) else 'abort'})
+        elif name == 'get':
+            want.append({'val': node.get(ms, operands['tag'])})
+        else:
+            result = node.run(ms, name, op, **operands)
+            want.append({'verdict': result.verdict, **result.changed})
+    refuses('time that goes back in a store', ValueError, node.get, 0, 1)
+    refuses('an instruction that is none', ValueError, node.run, 999, 'jump')
+    refuses('an operand that is none', ValueError, node.run, 999, 'count', color=1)
+    refuses('an operator of another instruction', ValueError, node.run, 999, 'collect', 'lt', val=1)
+done = subprocess.run([build / 'pwmodel', 'esp', '--capacity', '64', '--lifetime', '50', '-'], input='\n'.join(script), check=True,
+                      capture_output=True, text=True)
+same('ESP as pwmodel', [json.loads(line) for line in done.stdout.split('\n') if line], want)
+refuses('a store that is closed', ValueError, node.get, 999, 1)
+refuses('a store without room', ValueError, model.Esp, capacity=0)
 
 # EEP
 message = packetway.Message(258, 9, 1, bytes(range(200)), prio=3, flags=2)
