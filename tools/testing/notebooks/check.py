@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Notebooks, as TAP."""
+import contextlib
+import io
+import json
+import sys
+import traceback
+from pathlib import Path
+
+from pytap import finish, point, same
+
+top = Path(sys.argv[1])
+folder = top / 'Documentation/notebooks'
+
+
+def by_nbconvert(path):
+    import nbformat
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    ExecutePreprocessor(timeout=200).preprocess(nbformat.read(path, as_version=4), {'metadata': {'path': str(folder)}})
+
+
+def by_hand(path):
+    names = {'__name__': '__main__'}
+    for i, cell in enumerate(json.loads(path.read_text())['cells']):
+        if cell['cell_type'] == 'code':
+            exec(compile(''.join(cell['source']), '%s[%d]' % (path.name, i), 'exec'), names)
+
+
+try:
+    import ipykernel  # noqa: F401
+    import nbconvert  # noqa: F401
+    run = by_nbconvert
+except ImportError:
+    run = by_hand
+print('# executed %s' % run.__name__.replace('_', ' '))
+notebooks = sorted(folder.glob('*.ipynb'))
+same('notebooks', [n.stem for n in notebooks], ['contention', 'esp-tree', 'first-sum', 'load-latency'])
+for path in notebooks:
+    book = json.loads(path.read_text())
+    code = [c for c in book['cells'] if c['cell_type'] == 'code']
+    same('%s: its form' % path.stem, (book['nbformat'], len({c['id'] for c in book['cells']})), (4, len(book['cells'])))
+    point(all(not c['outputs'] and c['execution_count'] is None for c in code), '%s: stored without output' % path.stem)
+    point(any('assert ' in ''.join(c['source']) for c in code), '%s: it checks what it shows' % path.stem)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            run(path)
+        point(True, '%s: it runs' % path.stem)
+    except Exception:
+        point(False, '%s: it runs' % path.stem, traceback.format_exc(), said.getvalue())
+finish()
