@@ -126,6 +126,8 @@ if shutil.which('node'):
         verdict, _, what = line.partition(' ')
         point(verdict == 'ok', 'page: ' + what)
     point(done.returncode == 0, 'page: the script ends', done.stderr)
+    point(run('node', here / 'film.js', out / 'ring.html').stdout == (top / 'Documentation/pictures/ring8.svg').read_text(),
+          'the picture of the README is what the page draws')
 else:
     skip('what the page computes', 'no node')
 
