@@ -31,7 +31,7 @@ command_of_page() {
 	what=${what%% *([[:blank:]])#*}
 	# programs that take long to start: once for all pages
 	case $text in
-	*pwrun*|*capture*)
+	*pwrun*|*pwctl*capture*)
 		if [ -z "$all" ]; then
 			tap_skip "$what" "in soaks; see mpi.sh, mon.sh"
 			return
