@@ -11,10 +11,7 @@
 #include "pwctl.h"
 
 /* the template, linked in by the assembler */
-asm(".pushsection .rodata\n"
-    "view_page: .incbin \"" VIEW_HTML "\"\n"
-    ".byte 0\n"
-    ".popsection\n");
+asm(".pushsection .rodata\n view_page: .incbin \"" VIEW_HTML "\"\n .byte 0\n .popsection\n");
 extern const char view_page[];
 
 /* where the data stand in the template */
@@ -113,6 +110,7 @@ static enum status read_pcap(struct file *f)
 	const bool nano = magic == 0xa1b23c4d || magic == 0x4d3cb2a1;
 	uint32_t link, n;
 	size_t at = 24;
+	uint64_t ns;
 
 	f->swapped = magic == 0xd4c3b2a1 || magic == 0x4d3cb2a1;
 	if (f->len < at)
@@ -124,8 +122,8 @@ static enum status read_pcap(struct file *f)
 		n = get32(f, at + 8);
 		if (n > f->len - at - 16)
 			return cut(f, at);
-		add_frame(f, link, get32(f, at) * 1000000000ULL + get32(f, at + 4) * (nano ? 1ULL : 1000ULL),
-			  f->data + at + 16, n);
+		ns = get32(f, at) * 1000000000ULL + get32(f, at + 4) * (nano ? 1ULL : 1000ULL);
+		add_frame(f, link, ns, f->data + at + 16, n);
 		at += 16 + n;
 	}
 	return ST_OK;
@@ -170,6 +168,7 @@ static enum status read_pcapng(struct file *f)
 	size_t at = 0, body, end;
 	uint32_t type, len, n, i;
 	enum status st;
+	uint64_t stamp;
 
 	while (at < f->len) {
 		if (f->len - at < 12)
@@ -196,9 +195,8 @@ static enum status read_pcapng(struct file *f)
 			n = get32(f, body + 12);
 			if (i >= s.n || n > end - body - 20)
 				return cut(f, at);
-			add_frame(f, s.link[i],
-				  ((uint64_t)get32(f, body + 4) << 32 | get32(f, body + 8)) * s.ns[i],
-				  f->data + body + 20, n);
+			stamp = (uint64_t)get32(f, body + 4) << 32 | get32(f, body + 8);
+			add_frame(f, s.link[i], stamp * s.ns[i], f->data + body + 20, n);
 		} else if (type == 3 && s.n) {
 			n = get32(f, body);
 			if (n > end - body - 4)
@@ -230,38 +228,45 @@ static json_t *number(const json_t *args, const char *name, json_int_t other)
  */
 static enum status read_trace(struct file *f, json_t *page)
 {
-	json_t *root, *list, *e, *args, *messages = json_array();
+	json_t *root, *list, *e, *args, *row, *last, *messages = json_array();
 	const char *name, *ph;
 	json_error_t err;
-	json_int_t pid;
 	size_t i;
 
 	json_object_set_new(page, "messages", messages);
 	root = json_loadb((char *)f->data, f->len, 0, &err);
 	list = json_object_get(root, "traceEvents");
+	if (!root)
+		return fail(0, "%s:%d: %s", f->path, err.line, err.text);
 	if (!json_is_array(list)) {
 		json_decref(root);
-		return root ? fail(0, "%s: neither a capture nor a trace of pwmodel fabric", f->path) :
-			      fail(0, "%s:%d: %s", f->path, err.line, err.text);
+		return fail(0, "%s: neither a capture nor a trace of pwmodel fabric", f->path);
 	}
 	json_array_foreach(list, i, e) {
 		name = json_string_value(json_object_get(e, "name"));
 		ph = json_string_value(json_object_get(e, "ph"));
 		args = json_object_get(e, "args");
-		pid = json_integer_value(json_object_get(e, "pid"));
 		if (!name || !ph || *ph == 'M' || *ph == 'e')
 			continue;
+		row = json_array();
+		json_array_append_new(row, json_integer(cycles(e)));
 		if (*ph == 'b') {
-			const json_t *last = json_array_get(list, i + 1);
-
-			json_array_append_new(messages, json_pack("[I, I, s, o, o]", cycles(e),
-					last ? cycles(last) : cycles(e), name, number(e, "tid", 0),
-					number(args, "bytes", 0)));
+			last = json_array_get(list, i + 1);
+			json_array_append_new(row, json_integer(cycles(last ? last : e)));
+			json_array_append_new(row, json_string(name));
+			json_array_append_new(row, number(e, "tid", 0));
+			json_array_append_new(row, number(args, "bytes", 0));
+			json_array_append_new(messages, row);
 			continue;
 		}
-		json_array_append_new(f->frames, json_pack("[I, s, I, o, o, o, o, o]", cycles(e), name, pid,
-				number(e, "tid", 0), number(args, "src", -2), number(args, "dst", -2),
-				number(args, "sqn", -1), number(args, "times", 1)));
+		json_array_append_new(row, json_string(name));
+		json_array_append_new(row, number(e, "pid", 0));
+		json_array_append_new(row, number(e, "tid", 0));
+		json_array_append_new(row, number(args, "src", -2));
+		json_array_append_new(row, number(args, "dst", -2));
+		json_array_append_new(row, number(args, "sqn", -1));
+		json_array_append_new(row, number(args, "times", 1));
+		json_array_append_new(f->frames, row);
 	}
 	json_decref(root);
 	return ST_OK;
@@ -346,6 +351,7 @@ enum status cmd_view(const struct verb *v, int argc, char **argv)
 	const char *base;
 	enum status st;
 	uint32_t magic;
+	bool trace;
 
 	st = words(v, argc, argv, &a);
 	if (st)
@@ -374,8 +380,10 @@ enum status cmd_view(const struct verb *v, int argc, char **argv)
 		goto out;
 	base = strrchr(a.file, '/');
 	json_object_set_new(page, "version", json_integer(1));
-	json_object_set_new(page, "title", json_string(base ? base + 1 : a.file) ?: json_string("packetway"));
-	json_object_set_new(page, "source", json_string(json_object_get(page, "messages") ? "trace" : "capture"));
+	base = base ? base + 1 : a.file;
+	json_object_set_new(page, "title", json_string(base) ?: json_string("packetway"));
+	trace = json_object_get(page, "messages");
+	json_object_set_new(page, "source", json_string(trace ? "trace" : "capture"));
 	json_object_set_new(page, "skipped", json_integer(f.skipped));
 	json_object_set(page, "frames", f.frames);
 	if (!a.out && !strcmp(a.file, "-"))

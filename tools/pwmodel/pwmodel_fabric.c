@@ -47,12 +47,12 @@ static void fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
 
 static void cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *bytes)
 {
-	bool aal = unit >= PW_BMX_STAGES * ports;
+	u32 units = PW_BMX_STAGES * ports;
 
+	unit = unit < units ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
+			      PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - units);
 	pwm_capture_record(PACKETWAY_MON_CELL, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
-			   aal ? PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - PW_BMX_STAGES * ports) :
-				 PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit),
-			   cycle, bytes, PW_BMX_CELL);
+			   unit, cycle, bytes, PW_BMX_CELL);
 }
 
 static struct pw_fabric_ops ops = {

@@ -234,9 +234,10 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 	};
 	struct run r = { .msgs = msgs, .n = n };
 	struct pw_fabric *f;
-	u32 i, seen = 0;
+	u32 i, ports, seen = 0;
 	u64 since = 0;
 	void *mem;
+	u16 dst;
 	int err;
 
 	c->wrong = NULL;
@@ -246,8 +247,9 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 	if (err)
 		return err;
 	p.k = p.k ? p.k : PW_BMX_K;
+	ports = p.k * p.k;
 	for (i = 0; i < n; i++) {
-		if (msgs[i].src >= p.k * p.k || msgs[i].dst < -1 || msgs[i].dst >= (s32)(p.k * p.k) ||
+		if (msgs[i].src >= ports || msgs[i].dst < -1 || msgs[i].dst >= (s32)ports ||
 		    msgs[i].bytes > PW_FABRIC_MAX_LEN || msgs[i].cycle > UINT64_MAX / 4 ||
 		    (i && msgs[i].cycle < msgs[i - 1].cycle))
 			return -EINVAL;
@@ -258,10 +260,11 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 		return -ENOMEM;
 	f = pw_fabric_init(mem, &p, &ops, &r);
 	for (i = 0; i < n && !err; i++) {
+		dst = msgs[i].dst < 0 ? PW_FABRIC_ALL : msgs[i].dst;
 		err = advance(f, &r, msgs[i].cycle, &since, &seen);
 		while (!err) {
-			err = pw_fabric_send(f, msgs[i].src, msgs[i].dst < 0 ? PW_FABRIC_ALL : msgs[i].dst,
-					     PW_FABRIC_AUTO, msgs[i].bytes, i, NULL);
+			err = pw_fabric_send(f, msgs[i].src, dst, PW_FABRIC_AUTO, msgs[i].bytes, i,
+					     NULL);
 			if (err != -EBUSY)
 				break;
 			err = advance(f, &r, pw_fabric_now(f) + 1, &since, &seen);
