@@ -478,7 +478,8 @@ static void lone_pair(struct pw_fabric *f, u16 src, u16 dst, struct pw_lone_pair
 
 static bool lone_idle(struct pw_fabric *f, const struct pw_lone_pair *pair)
 {
-	return fast_next(f) == NEVER && pw_aal_fast_idle(pair->u[0]) && pw_aal_fast_idle(pair->u[1]);
+	return fast_next(f) == NEVER && pw_aal_fast_idle(pair->u[0]) &&
+	       pw_aal_fast_idle(pair->u[1]);
 }
 
 /* before another message: store the result of the watched one if it was alone to its end */
