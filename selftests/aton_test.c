@@ -108,14 +108,6 @@ static struct expect oracle(const uint64_t *x, int t, unsigned int op, bool sgn)
 	return e;
 }
 
-static uint64_t rnd(uint64_t *s)
-{
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return *s;
-}
-
 TEST_F(aton, refusals)
 {
 	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
@@ -180,16 +172,16 @@ TEST_F(aton, basic_commands_both_engines)
 		PW_ATON_OP_COUNT_LE };
 	static const unsigned int engines[] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
 	long rounds = pw_count(60, 6);
-	uint64_t seed = 42, x[N];
+	uint64_t x[N];
 
 	for (int e = 0; e < 2; e++) {
 		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, engines[e]));
 		for (long r = 0; r < rounds; r++) {
-			int t = rnd(&seed) % N, reg = rnd(&seed) % PACKETWAY_ATON_REGS;
-			bool small = rnd(&seed) & 1, sgn = rnd(&seed) & 1;
+			int t = pw_below(N), reg = pw_below(PACKETWAY_ATON_REGS);
+			bool small = pw_below(2), sgn = pw_below(2);
 
 			for (int i = 0; i < N; i++) {
-				x[i] = small ? rnd(&seed) % 3 : rnd(&seed);
+				x[i] = small ? pw_below(3) : pw_rnd();
 				self->st[i].op->operand[reg] = x[i];
 			}
 			for (int o = 0; o < 8; o++) {

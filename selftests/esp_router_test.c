@@ -371,7 +371,7 @@ static int leaf_send(int fd, uint32_t from, uint32_t to, struct insn in)
 {
 	if (send_to(fd, from, to, in))
 		return -1;
-	if (rnd() % 100 >= 30)
+	if (pw_rnd() % 100 >= 30)
 		return 0;
 	duplicates++;
 	return send_to(fd, from, to, in);
@@ -408,11 +408,11 @@ TEST_F(row, exact_reduction)
 	double begin = pw_now();
 
 	for (r = 0; r < rounds; r++) {
-		uint64_t sib = rnd(), fwd = rnd(), fwd2 = rnd(), comp = rnd(), sum = 0;
+		uint64_t sib = pw_rnd(), fwd = pw_rnd(), fwd2 = pw_rnd(), comp = pw_rnd(), sum = 0;
 		uint64_t value[SANS * PER_SAN];
 
 		for (i = 0; i < all; i++)
-			sum += value[i] = i == root ? 0 : rnd();
+			sum += value[i] = i == root ? 0 : pw_rnd();
 		wrong = 0;
 		for (i = 0; i < all; i++) {
 			if (i == root)

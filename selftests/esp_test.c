@@ -509,7 +509,7 @@ TEST(full_and_forgetting)
 TEST(nack_suppression)
 {
 	long rounds = pw_count(20, 3), seq;
-	uint64_t tag = rnd();
+	uint64_t tag = pw_rnd();
 	struct insn got;
 	int i, heard;
 
@@ -538,7 +538,7 @@ TEST(nack_suppression)
 /* how many are there? One packet arrives; the store has the count */
 TEST(count_without_implosion)
 {
-	uint64_t sib = rnd(), fwd = rnd(), one = rnd();
+	uint64_t sib = pw_rnd(), fwd = pw_rnd(), one = pw_rnd();
 	struct insn got;
 	struct pw_hdr h;
 	int i, j;
@@ -568,7 +568,7 @@ TEST(bottleneck)
 
 	ASSERT_EQ(0, world_make(8));
 	for (r = 0; r < rounds; r++) {
-		uint64_t val = rnd(), cnt = rnd(), least = ~0ULL;
+		uint64_t val = pw_rnd(), cnt = pw_rnd(), least = ~0ULL;
 
 		/* all counts are there before the first value: senders overtake each other */
 		for (i = 1; i < 8; i++) {
@@ -577,7 +577,7 @@ TEST(bottleneck)
 		}
 		EXPECT_EQ(0, drain(0, 7, NULL));
 		for (i = 1; i < 8; i++) {
-			uint64_t width = rnd() % 10000 + 1;
+			uint64_t width = pw_rnd() % 10000 + 1;
 
 			least = width < least ? width : least;
 			ASSERT_EQ(0, send_insn(i, 0, COLLECT(EXEC, PW_ESP_OP_MIN, val, cnt,
@@ -603,7 +603,7 @@ static int climb(int from, struct insn in)
 	in.ctl = EXEC;
 	if (send_insn(from, to, in))
 		return -1;
-	if (rnd() % 100 < 30) {
+	if (pw_rnd() % 100 < 30) {
 		duplicates++;
 		return send_insn(from, to, in);
 	}
@@ -659,11 +659,11 @@ TEST(exact_reduction)
 	}
 	begin = pw_now();
 	for (r = 0; r < rounds; r++) {
-		uint64_t sib = rnd(), fwd = rnd(), fwd2 = rnd(), comp = rnd(), sum = 0;
+		uint64_t sib = pw_rnd(), fwd = pw_rnd(), fwd2 = pw_rnd(), comp = pw_rnd(), sum = 0;
 		uint64_t value[N];
 
 		for (i = 0; i < N; i++)
-			sum += value[i] = rnd();
+			sum += value[i] = pw_rnd();
 		/* from the leaves up: who is there? */
 		for (i = N - 1; i >= 0; i--) {
 			kids = (2 * i + 1 < N) + (2 * i + 2 < N);

@@ -16,32 +16,18 @@
 #define MTU 1500
 
 static uint8_t frame[BATCH][FRAME_MAX];
-static uint64_t rng = 88172645463325252ULL;
-
-static uint32_t rnd(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng >> 16;
-}
-
-static uint32_t below(uint32_t n)
-{
-	return rnd() % n;
-}
 
 static uint32_t some_address(void)
 {
-	switch (below(12)) {
+	switch (pw_below(12)) {
 	case 0: return 0;
 	case 1: return 1;
 	case 2: return PW_ADDR_HEYYOU;
 	case 3: return PW_ADDR_BROADCAST;
-	case 4: return 0xe00000 | below(8);
-	case 5: return 0xc00000 | below(0x200000);
-	case 6: return below(40);
-	case 7: return below(1 << 24);
+	case 4: return 0xe00000 | pw_below(8);
+	case 5: return 0xc00000 | pw_below(0x200000);
+	case 6: return pw_below(40);
+	case 7: return pw_below(1 << 24);
 	default: return 2;
 	}
 }
@@ -51,47 +37,47 @@ static int some_message(uint8_t *b)
 {
 	static const uint16_t pts[] = { 1, 2, 5, 5, 5, 1027, 1027, 1500, 1500, 65535, 1025 };
 	struct pw_hdr h = {
-		.dt = some_address(), .sa = below(4) ? 1 : some_address(), .p = below(64),
-		.pt = pts[below(sizeof(pts) / sizeof(pts[0]))], .te = below(4) ? below(4) : rnd(),
-		.e = below(4) ? 0 : below(16),
+		.dt = some_address(), .sa = pw_below(4) ? 1 : some_address(), .p = pw_below(64),
+		.pt = pts[pw_below(sizeof(pts) / sizeof(pts[0]))], .te = pw_below(4) ? pw_below(4) : pw_rnd(),
+		.e = pw_below(4) ? 0 : pw_below(16),
 	};
-	int data = below(8) ? (int)below(200) : (int)below(MTU - 100);
+	int data = pw_below(8) ? (int)pw_below(200) : (int)pw_below(MTU - 100);
 	int n = 0, i, opts, types[4];
 	uint8_t bytes[64];
 
 	for (i = 0; i < 64; i++)
-		bytes[i] = rnd();
-	for (i = below(8) ? 0 : below(4); i > 0; i--) {
-		if (below(2)) {
-			uint8_t route[3] = { below(5), below(5), below(5) };
+		bytes[i] = pw_rnd();
+	for (i = pw_below(8) ? 0 : pw_below(4); i > 0; i--) {
+		if (pw_below(2)) {
+			uint8_t route[3] = { pw_below(5), pw_below(5), pw_below(5) };
 
-			n += pw_put_l2rh(b + n, below(4) ? route : bytes, below(4) ? 3 : 1 + below(40));
+			n += pw_put_l2rh(b + n, pw_below(4) ? route : bytes, pw_below(4) ? 3 : 1 + pw_below(40));
 		} else {
-			n += pw_put_sym(b + n, below(2) ? 1 + below(3) : below(1 << 20), bytes, below(40));
+			n += pw_put_sym(b + n, pw_below(2) ? 1 + pw_below(3) : pw_below(1 << 20), bytes, pw_below(40));
 		}
 	}
-	opts = below(4) ? 0 : 1 + below(3);
+	opts = pw_below(4) ? 0 : 1 + pw_below(3);
 	h.dl = (data + 7) / 8;
 	h.pl = -data & 7;
 	h.h = opts > 0;
 	pw_hdr_put(b + n, &h);
 	n += 16;
 	for (i = 0; i < opts; i++) {
-		types[i] = below(4) ? 1 + below(4) : below(64);
-		n += pw_put_opt(b + n, types[i], !below(3), i == opts - 1, bytes,
-				types[i] <= 2 ? 0 : below(24));
+		types[i] = pw_below(4) ? 1 + pw_below(4) : pw_below(64);
+		n += pw_put_opt(b + n, types[i], !pw_below(3), i == opts - 1, bytes,
+				types[i] <= 2 ? 0 : pw_below(24));
 	}
 	for (i = 0; i < data; i += 4)
-		pw_put(b + n + i, 4, rnd());
-	if (h.pt == PW_PT_IP && below(2) && data)
-		b[n] = below(2) ? 0x45 : 0x60;
+		pw_put(b + n + i, 4, pw_rnd());
+	if (h.pt == PW_PT_IP && pw_below(2) && data)
+		b[n] = pw_below(2) ? 0x45 : 0x60;
 	memset(b + n + data, 0, h.pl);
 	n += h.dl * 8;
 	for (i = 0; i < opts; i++)
 		if (types[i] == PW_OH_CRC32 || types[i] == PW_OH_CRC64)
-			n += pw_put_opt(b + n, types[i], false, i == opts - 1 || below(2), bytes,
+			n += pw_put_opt(b + n, types[i], false, i == opts - 1 || pw_below(2), bytes,
 					types[i] * 4);
-	pw_put(b + n, 8, below(8) ? 0 : rnd());
+	pw_put(b + n, 8, pw_below(8) ? 0 : pw_rnd());
 	return n + 8;
 }
 
@@ -99,36 +85,36 @@ static int some_frame(uint8_t *b)
 {
 	int n, i, k;
 
-	if (!below(8)) {
-		n = 1 + below(below(8) ? 64 : 1600);
+	if (!pw_below(8)) {
+		n = 1 + pw_below(pw_below(8) ? 64 : 1600);
 		for (i = 0; i < n; i++)
-			b[i] = rnd();
+			b[i] = pw_rnd();
 		return n;
 	}
 	n = some_message(b);
-	if (!below(4))
+	if (!pw_below(4))
 		return n;
-	for (k = 1 + below(3); k > 0; k--) {
-		switch (below(6)) {
+	for (k = 1 + pw_below(3); k > 0; k--) {
+		switch (pw_below(6)) {
 		case 0:		/* cut */
-			n = 1 + below(n);
+			n = 1 + pw_below(n);
 			break;
 		case 1:		/* longer */
-			i = below(64);
-			memset(b + n, rnd(), i);
+			i = pw_below(64);
+			memset(b + n, pw_rnd(), i);
 			n += i;
 			break;
 		case 2:		/* one bit */
-			b[below(n)] ^= 1 << below(8);
+			b[pw_below(n)] ^= 1 << pw_below(8);
 			break;
 		case 3:		/* one bit of what is in front */
-			b[below(n < 32 ? n : 32)] ^= 1 << below(8);
+			b[pw_below(n < 32 ? n : 32)] ^= 1 << pw_below(8);
 			break;
 		case 4:		/* one byte of what is in front */
-			b[below(n < 48 ? n : 48)] = rnd();
+			b[pw_below(n < 48 ? n : 48)] = pw_rnd();
 			break;
 		case 5:		/* the last bytes */
-			b[n - 1 - below(n < 24 ? n : 24)] = rnd();
+			b[n - 1 - pw_below(n < 24 ? n : 24)] = pw_rnd();
 			break;
 		}
 	}
@@ -274,7 +260,7 @@ int main(int argc, char **argv)
 
 	ksft_print_header();
 	if (argc > 2)
-		rng = strtoull(argv[2], NULL, 0) ?: rng;
+		pw_seed = strtoull(argv[2], NULL, 0) ?: pw_seed;
 	a.ns = pw_ns_new();
 	b.ns = pw_ns_new();
 	if (a.ns < 0 || b.ns < 0)
@@ -291,7 +277,7 @@ int main(int argc, char **argv)
 		ksft_exit_fail_msg("the engine stays\n");
 	if (pw_packet_join(b.fd, b.idx, PACKET_MR_MULTICAST, 0xe00003, false))
 		ksft_exit_fail_msg("join: %s\n", strerror(errno));
-	ksft_print_msg("%ld frames, seed %llu\n", frames, (unsigned long long)rng);
+	ksft_print_msg("%ld frames, seed %llu\n", frames, (unsigned long long)pw_seed);
 
 	t = pw_now();
 	while (done < frames) {

@@ -38,11 +38,6 @@ static int ns;			/* the namespace it is in */
 static struct pw_nl nl;
 static struct pw_genl g;
 
-static unsigned int pick(unsigned int n)
-{
-	return rnd() % n;
-}
-
 static bool over(void)
 {
 	return pw_now() >= end;
@@ -245,23 +240,23 @@ static void churn(void)
 	memset(po, -1, sizeof(po));
 	stations(0, 4);
 	for (n = 0; !over(); n++) {
-		i = pick(FILES);
-		switch (pick(15)) {
+		i = pw_below(FILES);
+		switch (pw_below(15)) {
 		case 0:
-			san_new(1 + pick(8), 256, PACKETWAY_ENGINE_RTL, PACKETWAY_ENGINE_RTL);
+			san_new(1 + pw_below(8), 256, PACKETWAY_ENGINE_RTL, PACKETWAY_ENGINE_RTL);
 			break;
 		case 1:
-			stations(1 + pick(8), 4);
+			stations(1 + pw_below(8), 4);
 			break;
 		case 2:
-			pw_san_cmd(&g, PACKETWAY_CMD_SAN_DEL, 1 + pick(8), -1, -1);
+			pw_san_cmd(&g, PACKETWAY_CMD_SAN_DEL, 1 + pw_below(8), -1, -1);
 			break;
 		case 3:
 			close(fd[i]);
-			fd[i] = file_open(pick(2) ? "s0_0" : "s1_0");
+			fd[i] = file_open(pw_below(2) ? "s0_0" : "s1_0");
 			break;
 		case 4:
-			interfaces(fd[i], pick(4) ? 20000 : 1000000, pick(2) ? 1 : 16);
+			interfaces(fd[i], pw_below(4) ? 20000 : 1000000, pw_below(2) ? 1 : 16);
 			break;
 		case 5:
 			stand(fd[i]);
@@ -277,22 +272,22 @@ static void churn(void)
 			po[i] = poets(fd[i]);
 			break;
 		case 9:
-			snprintf(name, sizeof(name), "r%d", pick(8));
-			if (pick(2))
-				pw_router_add(&g, name, (struct pw_half_req){ pick(4), -1, -1 },
-					      (struct pw_half_req){ pick(8), -1, -1 });
+			snprintf(name, sizeof(name), "r%d", pw_below(8));
+			if (pw_below(2))
+				pw_router_add(&g, name, (struct pw_half_req){ pw_below(4), -1, -1 },
+					      (struct pw_half_req){ pw_below(8), -1, -1 });
 			else
 				pw_router_del(&g, name);
 			break;
 		case 10:
 			trunk_add("ta", 1, INADDR_LOOPBACK, INADDR_LOOPBACK + 1);
 			trunk_add("tb", 2, INADDR_LOOPBACK + 1, INADDR_LOOPBACK);
-			if (!pick(4))
-				pw_router_del(&g, pick(2) ? "ta" : "tb");
+			if (!pw_below(4))
+				pw_router_del(&g, pw_below(2) ? "ta" : "tb");
 			break;
 		case 11:
-			snprintf(name, sizeof(name), "m%d", pick(3));
-			if (pick(2)) {
+			snprintf(name, sizeof(name), "m%d", pw_below(3));
+			if (pw_below(2)) {
 				pw_mon_add(&nl, name, true);
 				pw_link_up(&nl, name);
 			} else {
@@ -300,19 +295,19 @@ static void churn(void)
 			}
 			break;
 		case 12:
-			snprintf(name, sizeof(name), "s%d_%d", pick(8), pick(4));
+			snprintf(name, sizeof(name), "s%d_%d", pw_below(8), pw_below(4));
 			pw_link_del(&nl, name);
-			route_add(pick(4), 0x10000 + 256 * pick(200), 0x100ff + 256 * pick(200),
-				  1 + pick(16));
+			route_add(pw_below(4), 0x10000 + 256 * pw_below(200), 0x100ff + 256 * pw_below(200),
+				  1 + pw_below(16));
 			break;
 		case 13:
-			dump(pick(2) ? PACKETWAY_CMD_NODE_GET : PACKETWAY_CMD_SAN_GET, pick(2));
-			esp_set(pick(2) ? PACKETWAY_ESP_CAPACITY_MAX : 16);
+			dump(pw_below(2) ? PACKETWAY_CMD_NODE_GET : PACKETWAY_CMD_SAN_GET, pw_below(2));
+			esp_set(pw_below(2) ? PACKETWAY_ESP_CAPACITY_MAX : 16);
 			break;
 		default:
 			nested();
-			san_set(pick(4), pick(2) ? PACKETWAY_A_SAN_FROZEN : PACKETWAY_A_SAN_ENGINE,
-				pick(2));
+			san_set(pw_below(4), pw_below(2) ? PACKETWAY_A_SAN_FROZEN : PACKETWAY_A_SAN_ENGINE,
+				pw_below(2));
 			break;
 		}
 	}
@@ -323,22 +318,22 @@ static void churn(void)
 static int frame(uint8_t *b)
 {
 	static const int sizes[] = { 8, 100, 1400, 20000, 60000 };
-	struct insn in = COUNT(EXEC | REFLECT, rnd(), BIG);
-	uint32_t to[] = { 1 + pick(4), PW_ADDR_BROADCAST, PW_ADDR_HEYYOU, 0x101 + pick(4),
-			  pick(0x1000) };
-	int len = sizes[pick(5)];
+	struct insn in = COUNT(EXEC | REFLECT, pw_rnd(), BIG);
+	uint32_t to[] = { 1 + pw_below(4), PW_ADDR_BROADCAST, PW_ADDR_HEYYOU, 0x101 + pw_below(4),
+			  pw_below(0x1000) };
+	int len = sizes[pw_below(5)];
 
-	switch (pick(4)) {
+	switch (pw_below(4)) {
 	case 0:
-		return pw_msg(b, to[pick(5)], 1 + pick(3), PW_PT_ECHO, PW_TE_ECHO_REQUEST, 7, NULL,
+		return pw_msg(b, to[pw_below(5)], 1 + pw_below(3), PW_PT_ECHO, PW_TE_ECHO_REQUEST, 7, NULL,
 			      len);
 	case 1:
-		return esp_msg(b, to[pick(5)], 1, &in);
+		return esp_msg(b, to[pw_below(5)], 1, &in);
 	case 2:
-		return pw_msg(b, to[pick(5)], 1, PW_PT_POETS, 0, 0, b + 100, 8 + 8 * pick(7));
+		return pw_msg(b, to[pw_below(5)], 1, PW_PT_POETS, 0, 0, b + 100, 8 + 8 * pw_below(7));
 	default:
-		return pw_msg(b, to[pick(5)], 1 + pick(3), PW_PT_RRP, 1 + pick(12), 63, b + 200,
-			      8 * pick(20));
+		return pw_msg(b, to[pw_below(5)], 1 + pw_below(3), PW_PT_RRP, 1 + pw_below(12), 63, b + 200,
+			      8 * pw_below(20));
 	}
 }
 
@@ -367,7 +362,7 @@ static void flood(void)
 		if (!(n % 500)) {
 			close(fd);
 			close(mon);
-			snprintf(name, sizeof(name), "s%d_%d", pick(3), pick(4));
+			snprintf(name, sizeof(name), "s%d_%d", pw_below(3), pw_below(4));
 			fd = packet_socket(name);
 			mon = packet_socket("m0");
 			if (n)
@@ -400,14 +395,14 @@ static void dummies(void)
 
 	l.kind = "dummy";
 	while (!over()) {
-		snprintf(name, sizeof(name), "d%d", pick(16));
+		snprintf(name, sizeof(name), "d%d", pw_below(16));
 		l.name = name;
 		l.san = l.port = l.order = l.addr = -1;
 		if (pw_link_add(&nl, &l))
 			pw_link_del(&nl, name);
 		else
 			pw_link_up(&nl, name);
-		if (pick(15))
+		if (pw_below(15))
 			continue;
 		pid = fork();
 		if (!pid)
@@ -451,7 +446,7 @@ static pid_t start(void (*f)(void), unsigned int salt)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (write(procs, "0", 1) != 1)
 		exit(15);
-	seed ^= salt * 0x9e3779b97f4a7c15ULL;
+	pw_seed ^= salt * 0x9e3779b97f4a7c15ULL;
 	ns = pw_ns_self();
 	if (pw_nl_open(&nl, ns) || pw_genl_open(&g, ns))
 		exit(14);

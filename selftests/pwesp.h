@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ESP packets for the C selftests: built, received, and random tags. */
+/* ESP packets for the C selftests: built and received. */
 #ifndef PWESP_H
 #define PWESP_H
 
@@ -11,15 +11,6 @@
 #define ON_REFLECT PW_ESP_EXEC_ON_REFLECT
 #define BIG 1000000000ULL
 #define FENCE 0xfe	/* opcode that no node executes */
-
-static uint64_t seed = 88172645463325252ULL;
-
-static PW_UNUSED uint64_t rnd(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
-}
 
 struct insn {
 	int ctl, opcode, op, n;

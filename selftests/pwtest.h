@@ -77,6 +77,25 @@ static PW_UNUSED bool pw_slow_kernel(void)
 	return s && strcmp(s, "stock");
 }
 
+/* --- random numbers ------------------------------------------------------- */
+
+/* not 0; the same seed gives the same numbers */
+static PW_UNUSED uint64_t pw_seed = 88172645463325252ULL;
+
+/* xorshift */
+static PW_UNUSED uint64_t pw_rnd(void)
+{
+	pw_seed ^= pw_seed << 13;
+	pw_seed ^= pw_seed >> 7;
+	pw_seed ^= pw_seed << 17;
+	return pw_seed;
+}
+
+static PW_UNUSED uint32_t pw_below(uint32_t n)
+{
+	return (pw_rnd() >> 33) % n;
+}
+
 /* --- files ---------------------------------------------------------------- */
 
 /* @text into a file that exists, as one write; 0 or a negative errno */

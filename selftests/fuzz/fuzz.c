@@ -54,6 +54,7 @@
 #include <linux/kcov.h>
 
 #include "fuzz.h"
+#include "pwtest.h"
 
 #define NOBODY		65534
 #define CORPUS_MAX	4096
@@ -63,7 +64,6 @@
 #define PROG_TEXT	(FUZZ_CALLS * (FUZZ_ARGS * 18 + 2 * FUZZ_BLOB + 40) + 64)
 #define RECENT		8
 
-static uint64_t rng;
 static struct prog *corpus[CORPUS_MAX];
 static int ncorpus;
 static uint8_t seen[SIGNAL_BITS / 8];
@@ -79,24 +79,9 @@ static int limit = 5;
 static struct prog recent[RECENT];
 static char complaint[512];
 
-/* --- random numbers -------------------------------------------------------------- */
-
-static uint64_t rnd(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return rng * 0x2545f4914f6cdd1dULL;
-}
-
-static uint32_t below(uint32_t n)
-{
-	return (rnd() >> 33) % n;
-}
-
 static bool one_in(uint32_t n)
 {
-	return !below(n);
+	return !pw_below(n);
 }
 
 static double now(void)
@@ -116,18 +101,18 @@ static const uint64_t odd_values[] = {
 	0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 8000000000,
 };
 
-#define PICK(array) ((array)[below(sizeof(array) / sizeof((array)[0]))])
+#define PICK(array) ((array)[pw_below(sizeof(array) / sizeof((array)[0]))])
 
 static uint64_t gen_addr(void)
 {
-	switch (below(10)) {
+	switch (pw_below(10)) {
 	case 0: return 0x7fffff;	/* broadcast */
 	case 1: return 0x7ffffe;	/* hey-you: each receiver */
-	case 2: return 0xe00000 | below(8);
+	case 2: return 0xe00000 | pw_below(8);
 	case 3: return 0xffffff;	/* the ring */
 	case 4: return PICK(odd_values) & 0xffffff;
 	}
-	return 256 * below(4) + 1 + below(6);
+	return 256 * pw_below(4) + 1 + pw_below(6);
 }
 
 /*
@@ -151,38 +136,38 @@ static uint64_t gen_arg(char kind)
 	if (!strchr("sn3b8xDFf", kind) && one_in(24))
 		return PICK(odd_values);
 	switch (kind) {
-	case 's': return below(one_in(6) ? 8 : 4);
-	case 'n': return one_in(3) ? below(4) : 0;
-	case 'N': return one_in(16) ? PICK(odd_values) : below(4);
-	case 'P': return one_in(3) ? below(17) : 0;
+	case 's': return pw_below(one_in(6) ? 8 : 4);
+	case 'n': return one_in(3) ? pw_below(4) : 0;
+	case 'N': return one_in(16) ? PICK(odd_values) : pw_below(4);
+	case 'P': return one_in(3) ? pw_below(17) : 0;
 	case 'M': return one_in(3) ? PICK(((uint32_t []) { 64, 68, 576, 1280, 1500, 9000, 65528, 65529, 63 })) : 0;
-	case 'k': return one_in(8) ? below(17) : 2 + below(3);
+	case 'k': return one_in(8) ? pw_below(17) : 2 + pw_below(3);
 	case 'a': return gen_addr();
-	case 'u': return one_in(4) ? (uint32_t)rnd() : PICK(odd_values);
-	case 'U': return one_in(2) ? rnd() : PICK(odd_values);
-	case 'b': return below(2);
-	case '3': return below(4);
-	case '5': return below(6);
-	case '8': return below(8);
-	case 'x': return below(256);
+	case 'u': return one_in(4) ? (uint32_t)pw_rnd() : PICK(odd_values);
+	case 'U': return one_in(2) ? pw_rnd() : PICK(odd_values);
+	case 'b': return pw_below(2);
+	case '3': return pw_below(4);
+	case '5': return pw_below(6);
+	case '8': return pw_below(8);
+	case 'x': return pw_below(256);
 	case 'v': return PICK(counts);
-	case 'l': return one_in(8) ? below(9000) : below(300);
-	case 'w': return one_in(3) ? below(4) : 0;
+	case 'l': return one_in(8) ? pw_below(9000) : pw_below(300);
+	case 'w': return one_in(3) ? pw_below(4) : 0;
 	case 'O': return PICK(ops);
-	case 'r': return below(16);
-	case 'm': return below(4);
-	case 't': return one_in(4) ? below(256) : below(4);
-	case 'T': return one_in(8) ? rnd() & 0xfffff : below(20);
-	case 'F': return one_in(2) ? 0 : rnd() & (one_in(2) ? 0x1f : 0xffffffff);
+	case 'r': return pw_below(16);
+	case 'm': return pw_below(4);
+	case 't': return one_in(4) ? pw_below(256) : pw_below(4);
+	case 'T': return one_in(8) ? pw_rnd() & 0xfffff : pw_below(20);
+	case 'F': return one_in(2) ? 0 : pw_rnd() & (one_in(2) ? 0x1f : 0xffffffff);
 	case 'f': return PICK(flags);
-	case 'c': return below(20);
-	case 'i': return one_in(8) ? rnd() & 0x1ff : PICK(((uint8_t []) { 0, 1, 2, 0x10, 0x11, 0x12, 0x13, 0x14,
+	case 'c': return pw_below(20);
+	case 'i': return one_in(8) ? pw_rnd() & 0x1ff : PICK(((uint8_t []) { 0, 1, 2, 0x10, 0x11, 0x12, 0x13, 0x14,
 			0x15, 0x16, 0x17, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 }));
-	case 'z': return one_in(3) ? PICK(odd_values) : below(512);
-	case 'p': return one_in(4) ? rnd() & 0xffffffff : PICK(sw);
-	case 'e': return below(4);
-	case 'o': return below(4);
-	case 'D': return one_in(6) ? rnd() & 0x1ffff : 0;
+	case 'z': return one_in(3) ? PICK(odd_values) : pw_below(512);
+	case 'p': return one_in(4) ? pw_rnd() & 0xffffffff : PICK(sw);
+	case 'e': return pw_below(4);
+	case 'o': return pw_below(4);
+	case 'D': return one_in(6) ? pw_rnd() & 0x1ffff : 0;
 	}
 	return 0;
 }
@@ -191,13 +176,13 @@ static void gen_blob(struct call *c)
 {
 	int i;
 
-	c->blen = below(one_in(3) ? FUZZ_BLOB : 40);
+	c->blen = pw_below(one_in(3) ? FUZZ_BLOB : 40);
 	for (i = 0; i < c->blen; i++)
-		c->blob[i] = rnd();
+		c->blob[i] = pw_rnd();
 	/* attributes: a length, a type and a small number */
 	for (i = 0; !one_in(3) && i + 8 <= c->blen; i += 8) {
-		uint16_t head[2] = { one_in(8) ? below(64) : 8, below(16) | (one_in(8) ? 0x8000 : 0) };
-		uint32_t v = one_in(2) ? below(5) : PICK(odd_values);
+		uint16_t head[2] = { one_in(8) ? pw_below(64) : 8, pw_below(16) | (one_in(8) ? 0x8000 : 0) };
+		uint32_t v = one_in(2) ? pw_below(5) : PICK(odd_values);
 
 		memcpy(c->blob + i, head, 4);
 		memcpy(c->blob + i + 4, &v, 4);
@@ -225,7 +210,7 @@ static void gen_args(struct call *c)
 	c->blen = 0;
 	if (d->blob)
 		gen_blob(c);
-	c->fail = !d->nofail && one_in(12) ? 1 + below(one_in(2) ? 12 : 80) : 0;
+	c->fail = !d->nofail && one_in(12) ? 1 + pw_below(one_in(2) ? 12 : 80) : 0;
 }
 
 static struct call *room_for(struct prog *p, int at)
@@ -248,12 +233,12 @@ static void gen_call(struct prog *p, int at)
 	for (i = 0; i < fuzz_ncalls; i++)
 		sum += fuzz_calls[i].weight;
 	do {
-		r = below(sum);
+		r = pw_below(sum);
 		for (i = 0; r >= fuzz_calls[i].weight; i++)
 			r -= fuzz_calls[i].weight;
 	} while (p->user && fuzz_calls[i].root);
 	c->op = i;
-	c->thread = one_in(2) ? 0 : below(FUZZ_THREADS);
+	c->thread = one_in(2) ? 0 : pw_below(FUZZ_THREADS);
 	gen_args(c);
 }
 
@@ -277,22 +262,22 @@ static void say(struct prog *p, int thread, const char *name, int n, ...)
 /* what most programs begin with: something to work on */
 static void gen_scene(struct prog *p)
 {
-	int san = below(2), i, n = 1 + below(3), what = below(8);
+	int san = pw_below(2), i, n = 1 + pw_below(3), what = pw_below(8);
 
 	if (one_in(2))
-		say(p, 0, "san", 12, 1, san, 4, below(3), 1 + below(2), 0, 0, 0, 0, 2 | 4, 0, 0);
+		say(p, 0, "san", 12, 1, san, 4, pw_below(3), 1 + pw_below(2), 0, 0, 0, 0, 2 | 4, 0, 0);
 	if (one_in(4))
 		say(p, 0, "ns_new", 2, 1, 0);
 	for (i = 0; i < n; i++)
-		say(p, 0, "newlink", 7, i, 0, san, 0, below(3), 0, 1);
+		say(p, 0, "newlink", 7, i, 0, san, 0, pw_below(3), 0, 1);
 	switch (what) {
 	case 0: case 1:		/* a ring */
 		for (i = 0; i < 2; i++) {
-			say(p, i, "open", 2, i, below(2));
+			say(p, i, "open", 2, i, pw_below(2));
 			say(p, i, "bind", 2, i, i % n);
 		}
 		if (one_in(2))
-			say(p, 0, "ring_create", 3, 0, 1 << below(8), 1 + below(16));
+			say(p, 0, "ring_create", 3, 0, 1 << pw_below(8), 1 + pw_below(16));
 		break;
 	case 2:			/* POETS */
 		say(p, 0, "open", 2, 0, 0);
@@ -310,8 +295,8 @@ static void gen_scene(struct prog *p)
 			say(p, 0, "router", 7, 1, 2, 0, 0, 3, 0, 0);
 		break;
 	case 5:			/* a trunk between two SANs */
-		i = below(3);
-		n = below(2);
+		i = pw_below(3);
+		n = pw_below(2);
 		if (i == 2)
 			say(p, 0, "veth", 1, 1);
 		say(p, 0, "trunk", 7, 0, san, 0, 0, i, n, 0);
@@ -320,15 +305,15 @@ static void gen_scene(struct prog *p)
 		say(p, 0, "sleep", 1, 63);
 		break;
 	case 6:			/* a trunk whose peer we are */
-		i = 2 * below(2);
-		n = below(2);
+		i = 2 * pw_below(2);
+		n = pw_below(2);
 		if (i == 2)
 			say(p, 0, "veth", 1, 1);
 		say(p, 0, "peer", 2, 0, i == 2);
 		say(p, 0, "trunk", 7, 0, san, 0, 0, i, n, 0);
 		say(p, 0, "hello", 4, 0, n, 0x301, 1500);
 		say(p, 0, "hello", 4, 0, n, 0x301, 1500);
-		say(p, 0, "trunk_frame", 7, 0, n, 0, one_in(2) ? 6 : below(20), 256 * san + 1, 0x301, 1);
+		say(p, 0, "trunk_frame", 7, 0, n, 0, one_in(2) ? 6 : pw_below(20), 256 * san + 1, 0x301, 1);
 		break;
 	case 7:			/* monitors */
 		say(p, 0, "newmon", 4, 0, 1, 1, 0);
@@ -337,15 +322,15 @@ static void gen_scene(struct prog *p)
 	}
 	say(p, 0, "sock", 3, 0, 0, 0);
 	if (one_in(2))
-		say(p, 1, "sock", 3, 1, 1, below(64));
+		say(p, 1, "sock", 3, 1, 1, pw_below(64));
 }
 
 static void gen_prog(struct prog *p)
 {
-	int n = 8 + below(24);
+	int n = 8 + pw_below(24);
 
 	memset(p, 0, sizeof(*p));
-	p->user = only >= 0 ? only : below(2);
+	p->user = only >= 0 ? only : pw_below(2);
 	if (!one_in(8))
 		gen_scene(p);
 	while (n-- > 0)
@@ -361,18 +346,18 @@ static void drop_call(struct prog *p, int at)
 static void mutate_call(struct prog *p, struct call *c)
 {
 	const struct call_desc *d = &fuzz_calls[c->op];
-	int n = strlen(d->args), i = below(n);
+	int n = strlen(d->args), i = pw_below(n);
 
-	switch (below(8)) {
+	switch (pw_below(8)) {
 	case 0:
-		c->thread = below(FUZZ_THREADS);
+		c->thread = pw_below(FUZZ_THREADS);
 		break;
 	case 1:
-		c->fail = d->nofail || c->fail ? 0 : 1 + below(one_in(2) ? 12 : 120);
+		c->fail = d->nofail || c->fail ? 0 : 1 + pw_below(one_in(2) ? 12 : 120);
 		break;
 	case 2:
 		if (d->blob && c->blen) {
-			c->blob[below(c->blen)] ^= 1 << below(8);
+			c->blob[pw_below(c->blen)] ^= 1 << pw_below(8);
 			break;
 		}
 		if (d->blob)
@@ -382,7 +367,7 @@ static void mutate_call(struct prog *p, struct call *c)
 		gen_args(c);
 		break;
 	case 4:
-		c->arg[i] ^= 1ULL << below(one_in(2) ? 8 : 64);
+		c->arg[i] ^= 1ULL << pw_below(one_in(2) ? 8 : 64);
 		break;
 	case 5:
 		c->arg[i] += one_in(2) ? 1 : -1;
@@ -394,30 +379,30 @@ static void mutate_call(struct prog *p, struct call *c)
 
 static void mutate(struct prog *p)
 {
-	const struct prog *o = ncorpus ? corpus[below(ncorpus)] : NULL;
-	int k = 1 + below(4), at, from;
+	const struct prog *o = ncorpus ? corpus[pw_below(ncorpus)] : NULL;
+	int k = 1 + pw_below(4), at, from;
 
 	while (k-- > 0) {
-		switch (below(10)) {
+		switch (pw_below(10)) {
 		case 0: case 1: case 2:
-			gen_call(p, p->n ? below(p->n + 1) : 0);
+			gen_call(p, p->n ? pw_below(p->n + 1) : 0);
 			break;
 		case 3:
 			if (p->n > 2)
-				drop_call(p, below(p->n));
+				drop_call(p, pw_below(p->n));
 			break;
 		case 4:		/* twice, or again in another thread */
 			if (p->n && p->n < FUZZ_CALLS) {
-				struct call c = p->c[below(p->n)];
+				struct call c = p->c[pw_below(p->n)];
 
-				c.thread = below(FUZZ_THREADS);
+				c.thread = pw_below(FUZZ_THREADS);
 				*room_for(p, p->n) = c;
 			}
 			break;
 		case 5:		/* the end of another one */
 			if (o && o->n && p->n) {
-				from = below(o->n);
-				at = one_in(2) ? p->n : below(p->n + 1);
+				from = pw_below(o->n);
+				at = one_in(2) ? p->n : pw_below(p->n + 1);
 				p->n = at;
 				for (; from < o->n && p->n < FUZZ_CALLS; from++)
 					if (!(p->user && fuzz_calls[o->c[from].op].root))
@@ -426,7 +411,7 @@ static void mutate(struct prog *p)
 			break;
 		default:
 			if (p->n)
-				mutate_call(p, &p->c[below(p->n)]);
+				mutate_call(p, &p->c[pw_below(p->n)]);
 		}
 	}
 }
@@ -760,7 +745,7 @@ static void corpus_add(const struct prog *p)
 {
 	struct prog *q;
 
-	q = ncorpus < CORPUS_MAX ? malloc(sizeof(*q)) : corpus[below(CORPUS_MAX)];
+	q = ncorpus < CORPUS_MAX ? malloc(sizeof(*q)) : corpus[pw_below(CORPUS_MAX)];
 	if (!q)
 		return;
 	*q = *p;
@@ -1016,11 +1001,12 @@ int main(int argc, char **argv)
 
 	if (flavour && strcmp(flavour, "stock"))
 		limit = 20;
+	pw_seed = (uint64_t)time(NULL) << 20 ^ getpid();
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (o) {
 		case 's': seconds = atof(optarg); break;
 		case 'e': max_execs = atol(optarg); break;
-		case 'S': rng = strtoull(optarg, NULL, 0); break;
+		case 'S': pw_seed = strtoull(optarg, NULL, 0) ?: pw_seed; break;
 		case 'c': corpus_dir = optarg; break;
 		case 'o': out_dir = optarg; break;
 		case 'r': replay = true; break;
@@ -1034,8 +1020,6 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	}
-	if (!rng)
-		rng = (uint64_t)time(NULL) << 20 ^ getpid();
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	n = argc - optind;
 	files = n || !corpus_dir ? argv + optind : list_dir(corpus_dir, &n);
@@ -1071,7 +1055,7 @@ int main(int argc, char **argv)
 	log_init();
 	faults_init();
 	module_base();
-	printf("# seed %llu, %s coverage, %d programs to begin with\n", (unsigned long long)rng,
+	printf("# seed %llu, %s coverage, %d programs to begin with\n", (unsigned long long)pw_seed,
 	       have_kcov ? "with" : "without", ncorpus);
 	fflush(stdout);
 
@@ -1100,7 +1084,7 @@ int main(int argc, char **argv)
 		static struct prog p;
 
 		if (ncorpus && !one_in(4)) {
-			p = *corpus[one_in(2) ? below(ncorpus) : ncorpus - 1 - below(ncorpus / 4 + 1)];
+			p = *corpus[one_in(2) ? pw_below(ncorpus) : ncorpus - 1 - pw_below(ncorpus / 4 + 1)];
 			mutate(&p);
 			if (only >= 0)
 				p.user = only;
