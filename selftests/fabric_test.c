@@ -22,16 +22,6 @@
 
 static uint8_t tx[70000], rx[70000];
 
-static uint32_t rnd_state;
-
-static uint32_t rnd(uint32_t n)
-{
-	rnd_state ^= rnd_state << 13;
-	rnd_state ^= rnd_state >> 17;
-	rnd_state ^= rnd_state << 5;
-	return n ? rnd_state % n : 0;
-}
-
 FIXTURE(fabric) {
 	int ns;
 	struct pw_nl nl;
@@ -45,7 +35,6 @@ FIXTURE_SETUP(fabric)
 {
 	int i;
 
-	rnd_state = 20261115;
 	/* fq_codel drops what waits too long in front of a station */
 	ASSERT_EQ(0, pw_write_file("/proc/sys/net/core/default_qdisc", "pfifo_fast"));
 	self->ns = pw_ns_new();
@@ -391,7 +380,7 @@ TEST_F(fabric, closed_form)
 	if (n > PORTS * BURST - 20)
 		n = PORTS * BURST - 20;
 	for (i = 0; i < n; i++) {
-		size[i] = i < n - n / 4 ? i : rnd(1500);
+		size[i] = i < n - n / 4 ? i : pw_below(1500);
 		want[i] = closed_form(size[i]);
 	}
 	EXPECT_EQ(193, closed_form(4));
@@ -653,7 +642,7 @@ TEST_F(fabric, broadcast_multicast)
 	int i, n;
 
 	for (i = 0; i < ARRAY_SIZE(m); i++)
-		m[i] = (struct ref_msg) { .src = i * 5 % PORTS, .dst = -1, .len = rnd(300),
+		m[i] = (struct ref_msg) { .src = i * 5 % PORTS, .dst = -1, .len = pw_below(300),
 					  .route = -1, .cycle = 400 * i };
 	EXPECT_EQ(0, COMPARE(m, pw_slow_kernel() ? 8 : ARRAY_SIZE(m), PACKETWAY_ENGINE_FAST, NULL,
 			     &hash));
@@ -688,13 +677,13 @@ TEST_F(fabric, deterministic)
 	if (n > 2000)
 		n = 2000;
 	for (i = 0; i < n; i++) {
-		at += rnd(300);
-		m[i] = (struct ref_msg) { .src = i % PORTS, .dst = rnd(PORTS), .cycle = at,
-					  .len = rnd(20) ? rnd(200) : rnd(1500), .route = -1 };
+		at += pw_below(300);
+		m[i] = (struct ref_msg) { .src = i % PORTS, .dst = pw_below(PORTS), .cycle = at,
+					  .len = pw_below(20) ? pw_below(200) : pw_below(1500), .route = -1 };
 		if (m[i].dst == m[i].src)
-			m[i].dst = rnd(20) ? (m[i].src + 1) % PORTS : -1;
-		if (m[i].dst >= 0 && !rnd(4))
-			m[i].route = rnd(4);
+			m[i].dst = pw_below(20) ? (m[i].src + 1) % PORTS : -1;
+		if (m[i].dst >= 0 && !pw_below(4))
+			m[i].route = pw_below(4);
 	}
 	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, NULL, &hash[0]));
 	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[1]));
@@ -796,9 +785,9 @@ TEST_F_TIMEOUT(fabric, lossy, 3600)
 	end = pw_now() + (pw_long() ? 7200 : 1200);	/* a hang */
 	while (t.got + t.bad < n && pw_now() < end) {
 		if (sent < n && sent - t.got < 400) {
-			s = rnd(PORTS);
-			d = (s + 1 + rnd(PORTS - 1)) % PORTS;
-			i = send_one(self->fd[s], s, d, 4 + (rnd(16) ? rnd(160) : rnd(1480)));
+			s = pw_below(PORTS);
+			d = (s + 1 + pw_below(PORTS - 1)) % PORTS;
+			i = send_one(self->fd[s], s, d, 4 + (pw_below(16) ? pw_below(160) : pw_below(1480)));
 			if (!i)
 				sent++;
 			else if (i != -EAGAIN)
