@@ -85,10 +85,10 @@ static bool intact(const uint8_t *p, uint32_t id, int len)
 /* offer a message; the number of bytes of the frame or -1 */
 static int offer(int fd, const struct ref_msg *m, uint32_t id)
 {
-	uint8_t route[3] = { m->route, m->dst / 4, m->dst % 4 };
+	uint8_t route[3] = { m->path, m->dst / 4, m->dst % 4 };
 	int at = 0, n;
 
-	if (m->route >= 0)
+	if (m->path >= 0)
 		at = pw_put_l2rh(tx, route, 3);
 	n = pw_msg(tx + at, m->dst < 0 ? ALL : m->dst + 1, m->src + 1, PT_TEST, 0, 0, NULL, m->len);
 	fill(tx + at + 16, id, m->len);
@@ -220,7 +220,7 @@ TEST_F(fabric, refused_routes)
 /* an arrival at the end of time neither traps nor stays */
 TEST_F(fabric, far_arrivals)
 {
-	struct ref_msg m = { .src = 0, .dst = 1, .len = 4, .route = -1 };
+	struct ref_msg m = { .src = 0, .dst = 1, .len = 4, .path = -1 };
 	static const uint64_t when[] = { INT64_MAX, ~0ULL, 1ULL << 62, 1ULL << 53 };
 	static const uint64_t rate[] = { 8000000000000ULL, 8000000000ULL, 1000 };
 	uint64_t cycle;
@@ -290,7 +290,7 @@ TEST_F(fabric, parameters_by_netlink)
 /* the fabric has them: both ends of a message of 16 words idle before each word */
 TEST_F(fabric, parameters_of_the_fabric)
 {
-	struct ref_msg m = { .src = 0, .dst = 4, .len = 64, .route = -1 };
+	struct ref_msg m = { .src = 0, .dst = 4, .len = 64, .path = -1 };
 	uint64_t cycle;
 	int engine;
 
@@ -342,7 +342,7 @@ static int delays(struct __test_metadata *_metadata, struct pw_genl *san, const 
 		return -1;
 	for (i = 0; i < n; i++) {
 		struct ref_msg m = {
-			.src = i % ports, .dst = TO(i), .len = size[i], .route = -1,
+			.src = i % ports, .dst = TO(i), .len = size[i], .path = -1,
 			.cycle = at,
 		};
 
@@ -550,8 +550,8 @@ TEST_F(fabric, two_messages)
 	 * past its block, two cycles more for what comes after.
 	 */
 	static const struct ref_msg m[] = {
-		{ .src = 1, .dst = -1, .len = 4, .route = -1, .cycle = 5 },
-		{ .src = 1, .dst = 5, .len = 8, .route = -1, .cycle = 71 },
+		{ .src = 1, .dst = -1, .len = 4, .path = -1, .cycle = 5 },
+		{ .src = 1, .dst = 5, .len = 8, .path = -1, .cycle = 71 },
 	};
 	static const struct {
 		const char *published;
@@ -614,7 +614,7 @@ TEST_F(fabric, l2_routes)
 	uint64_t hash;
 
 	for (i = 0; i < 4; i++)
-		m[i] = (struct ref_msg) { .src = 2, .dst = 13, .len = 8, .route = i,
+		m[i] = (struct ref_msg) { .src = 2, .dst = 13, .len = 8, .path = i,
 					  .cycle = 5000 * i };
 	ASSERT_TRUE(trace_on());
 	EXPECT_EQ(0, COMPARE(m, 4, PACKETWAY_ENGINE_FAST, NULL, &hash));
@@ -643,7 +643,7 @@ TEST_F(fabric, broadcast_multicast)
 
 	for (i = 0; i < ARRAY_SIZE(m); i++)
 		m[i] = (struct ref_msg) { .src = i * 5 % PORTS, .dst = -1, .len = pw_below(300),
-					  .route = -1, .cycle = 400 * i };
+					  .path = -1, .cycle = 400 * i };
 	EXPECT_EQ(0, COMPARE(m, pw_slow_kernel() ? 8 : ARRAY_SIZE(m), PACKETWAY_ENGINE_FAST, NULL,
 			     &hash));
 	/* long ones, too: an acknowledgment for each cell from each port must not be too much */
@@ -679,11 +679,11 @@ TEST_F(fabric, deterministic)
 	for (i = 0; i < n; i++) {
 		at += pw_below(300);
 		m[i] = (struct ref_msg) { .src = i % PORTS, .dst = pw_below(PORTS), .cycle = at,
-					  .len = pw_below(20) ? pw_below(200) : pw_below(1500), .route = -1 };
+					  .len = pw_below(20) ? pw_below(200) : pw_below(1500), .path = -1 };
 		if (m[i].dst == m[i].src)
 			m[i].dst = pw_below(20) ? (m[i].src + 1) % PORTS : -1;
 		if (m[i].dst >= 0 && !pw_below(4))
-			m[i].route = pw_below(4);
+			m[i].path = pw_below(4);
 	}
 	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, NULL, &hash[0]));
 	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[1]));
@@ -961,7 +961,7 @@ TEST_F(fabric, real_time)
 
 TEST_F(fabric, clock)
 {
-	struct ref_msg m = { .src = 0, .dst = 9, .len = 4, .route = -1, .cycle = 1000000 };
+	struct ref_msg m = { .src = 0, .dst = 9, .len = 4, .path = -1, .cycle = 1000000 };
 	struct timespec ts;
 	uint64_t cycle, now;
 	char path[32];

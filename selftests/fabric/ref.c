@@ -50,7 +50,7 @@ static int offer(int id)
 	const struct ref_msg *m = &msgs[id];
 
 	return pw_fabric_send(f, m->src, m->dst < 0 ? PW_FABRIC_ALL : m->dst,
-			      m->dst < 0 ? PW_FABRIC_AUTO : m->route, m->len, id, NULL);
+			      m->dst < 0 ? PW_FABRIC_AUTO : m->path, m->len, id, NULL);
 }
 
 static bool waits(int src)

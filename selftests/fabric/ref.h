@@ -14,7 +14,7 @@ struct ref_msg {
 	int src;
 	int dst;		/* -1: all */
 	int len;
-	int route;		/* -1: the unit's choice */
+	int path;		/* -1: the unit's choice */
 };
 
 struct ref_out {

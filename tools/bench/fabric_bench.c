@@ -38,7 +38,7 @@ static void run(struct side *s, u64 until)
 {
 	while (pw_fabric_now(s->f) < until) {
 		if (s->m.at <= pw_fabric_now(s->f)) {
-			pw_fabric_send(s->f, s->m.src, s->m.dst, s->m.route, s->m.len, 0, NULL);
+			pw_fabric_send(s->f, s->m.src, s->m.dst, s->m.path, s->m.len, 0, NULL);
 			ft_next(&s->g, &s->m);
 			continue;
 		}

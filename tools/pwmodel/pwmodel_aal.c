@@ -226,7 +226,7 @@ static void job_of(const struct message *m, struct pw_aal_job *job)
 	job->len = m->len;
 	job->piece = m->unit;
 	job->pieces = m->units;
-	job->route = -1;
+	job->path = -1;
 	job->all = m->all;
 	job->gap_init = m->gap_init;
 	job->gap_lock = m->gap_lock;

@@ -67,7 +67,7 @@ struct pw_fab_msg {
 	u32 len;
 	u16 src;
 	u16 dst;
-	s8 route;
+	s8 path;
 	bool delivered;
 };
 
@@ -292,7 +292,7 @@ static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 {
 	return pw_fabric_send(fab->f, m->src,
 			      m->dst == PW_PORT_GROUP ? PW_FABRIC_ALL : m->dst,
-			      m->dst == PW_PORT_GROUP ? PW_FABRIC_AUTO : m->route, m->len,
+			      m->dst == PW_PORT_GROUP ? PW_FABRIC_AUTO : m->path, m->len,
 			      (uintptr_t)m, NULL);
 }
 
@@ -573,7 +573,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->skb = skb;
 	m->src = src;
 	m->dst = cb->dst_port;
-	m->route = cb->route;
+	m->path = cb->path;
 	m->delivered = false;
 	m->len = pw_fab_msg_len(skb);
 

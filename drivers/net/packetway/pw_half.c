@@ -25,7 +25,7 @@
 /* where a frame goes, from its first bytes; computed once for both halves */
 struct pw_look {
 	enum { PW_LOOK_L2, PW_LOOK_ADDR, PW_LOOK_GROUP, PW_LOOK_BAD, PW_LOOK_NOMEM } kind;
-	int hdr_off;		/* where the header is; L2: negative if one must parse */
+	int hdr_off;		/* offset of the header; L2: negative if it is not found yet */
 	u32 dt;			/* not L2 */
 	struct pw_eep_hop hop;	/* L2 */
 };
@@ -101,7 +101,7 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 							l->hop.consumed, &need);
 		} while (l->hdr_off == -EAGAIN && pskb_may_pull(skb, need));
 	} else if (err == PW_EEP_E_NO_L2RH) {
-		/* symbols for the host at the end: they stay */
+		/* the symbols are for the host at the end and stay in the frame */
 		do {
 			err = pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len,
 						     &l->hop);
@@ -203,7 +203,7 @@ static void pw_half_out_addr(struct pw_half *h, struct sk_buff *skb, const struc
 		pw_half_local(h, skb);
 		return;
 	}
-	cb->route = -1;
+	cb->path = -1;
 	cb->dt = l->dt;
 	port = pw_san_port_of(h->san, l->dt);
 	if (port < 0) {
@@ -233,7 +233,7 @@ static void pw_half_out_group(struct pw_half *h, struct sk_buff *skb, const stru
 	}
 	if (!pw_half_pass(h, skb, l))
 		return;
-	cb->route = -1;
+	cb->path = -1;
 	cb->dt = l->dt;
 	pw_half_count(h, PW_HALF_FORWARD_GROUP);
 	pw_half_emit(h, skb, PW_PORT_GROUP);
@@ -392,7 +392,7 @@ static void pw_half_in_addr(struct pw_half *h, struct sk_buff *skb, const struct
 	}
 	if (!pw_half_pass(h, skb, l))
 		return;
-	cb->route = -1;
+	cb->path = -1;
 	cb->dt = l->dt;
 	pw_half_count(h, PW_HALF_FORWARD_L3);
 	pw_half_emit(h, skb, port);

@@ -107,7 +107,7 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 
 	dt = get_unaligned_be24(skb->data + PW_EEP_OFF_DT);
 	*cb = (struct pw_skb_cb) {
-		.route = -1,
+		.path = -1,
 		.dt = dt,
 		.prio = skb->data[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
 		.flags = PW_CB_HALF | flags,

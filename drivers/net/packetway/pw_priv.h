@@ -277,7 +277,7 @@ struct pw_skb_cb {
 	u32 dt;			/* destination as the first word has it */
 	u16 src_port;
 	u16 dst_port;		/* PW_PORT_GROUP: every other station */
-	s8 route;		/* middle switch chosen by the sender, -1: any */
+	s8 path;		/* middle switch chosen by the sender, -1: any */
 	u8 prio;		/* P, 63 first */
 	u8 hops;		/* routers passed */
 	u8 flags;		/* PW_CB_* */

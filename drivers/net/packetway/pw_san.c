@@ -66,7 +66,7 @@ int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack)
  * @san: the SAN that consumes the L2RH
  * @route: routing bytes
  * @len: their number
- * @cb: gets route and dst_port
+ * @cb: gets path and dst_port
  *
  * The native route of a three-stage BMX network is its list of output ports:
  * middle switch, output switch, output.
@@ -79,7 +79,7 @@ int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int 
 	if (len != 3 || route[0] >= san->radix || route[1] >= san->radix ||
 	    route[2] >= san->radix)
 		return -EINVAL;
-	cb->route = route[0];
+	cb->path = route[0];
 	cb->dst_port = route[1] * san->radix + route[2];
 	return 0;
 }

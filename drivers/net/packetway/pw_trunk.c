@@ -343,7 +343,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 	}
 	/* pw_half_out() decides whether the flags of the other end are trusted */
 	*cb = (struct pw_skb_cb) {
-		.route = -1,
+		.path = -1,
 		.hops = hdr[4],
 		.prio = hdr[5],
 		.delay = get_unaligned_be64(hdr + 24),

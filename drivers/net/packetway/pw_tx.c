@@ -275,7 +275,7 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 
 	*cb = (struct pw_skb_cb) {
 		.src_port = st->port,
-		.route = -1,
+		.path = -1,
 		.flags = flags,
 		.net = dev_net(st->dev),
 	};

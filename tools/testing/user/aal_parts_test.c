@@ -184,7 +184,7 @@ static void receive_lists(void)
 	free(u);
 }
 
-/* ---- headers, routes ---- */
+/* ---- headers, paths ---- */
 
 static void message(struct pw_aal *u, u32 blocks, u16 com, u16 dst)
 {
@@ -266,7 +266,7 @@ static void headers(void)
 	free(u);
 }
 
-static void routes(void)
+static void paths(void)
 {
 	struct pw_aal *u = unit(4, 4);
 	u32 bad = 0, i;
@@ -277,15 +277,15 @@ static void routes(void)
 	/* one counter for data, broadcast and acknowledgments: 4d + k, 64 + k */
 	for (i = 0; i < 12; i++) {
 		u->comtype = i % 3 == 1 ? PW_CELL_COM_ALL : PW_CELL_COM_ONE;
-		bad += pw_aal_route(u, i % 3 == 2) !=
+		bad += pw_aal_path(u, i % 3 == 2) !=
 		       (i % 3 == 0 ? 4 * 7 : i % 3 == 1 ? 64 : 4 * 9) + i % 4;
 	}
-	is(bad, 0, "routes in turn, one counter for all");
+	is(bad, 0, "paths in turn, one counter for all");
 	u->comtype = PW_CELL_COM_ONE;
-	u->route = 2;
-	ok(pw_aal_route(u, false) == 30 && pw_aal_route(u, false) == 30 && u->rcount == 0,
-	   "a route that is asked for leaves the counter alone");
-	is(pw_aal_route(u, true), 36, "acknowledgments take no part in it");
+	u->path = 2;
+	ok(pw_aal_path(u, false) == 30 && pw_aal_path(u, false) == 30 && u->rcount == 0,
+	   "a path that is asked for leaves the counter alone");
+	is(pw_aal_path(u, true), 36, "acknowledgments take no part in it");
 	free(u);
 }
 
@@ -414,7 +414,7 @@ int main(void)
 	send_lists();
 	receive_lists();
 	headers();
-	routes();
+	paths();
 	order();
 	messages();
 	return tap_done();

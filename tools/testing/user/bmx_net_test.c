@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BMX: wiring, routes, tables, latency, flow control, cell layout, engine API. */
+/* BMX: wiring, paths, tables, latency, flow control, cell layout, engine API. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void test_wiring(void)
 		for (i = 0; i < 3; i++)
 			bad += p.ppd[i] != path[r][2 * i] || p.spd[i] != path[r][2 * i + 1];
 	}
-	is(bad, 0, "four routes from port 5 to port 14");
+	is(bad, 0, "four paths from port 5 to port 14");
 	for (k = 2, bad = 0; k <= 16; k++) {
 		for (s = 0; s < k * k; s += k + 1)
 			for (d = 0; d < k * k; d++)
@@ -57,9 +57,9 @@ static void test_wiring(void)
 					bad += p.spd[2] - 2 * k * k != d;
 				}
 	}
-	is(bad, 0, "every route follows the wires, k = 2..16");
+	is(bad, 0, "every path follows the wires, k = 2..16");
 	ok(pw_bmx_path(4, 16, 0, 0, &p) == -ERANGE && pw_bmx_path(4, 0, 16, 0, &p) == -ERANGE &&
-	   pw_bmx_path(4, 0, 0, 4, &p) == -ERANGE, "no route to what does not exist");
+	   pw_bmx_path(4, 0, 0, 4, &p) == -ERANGE, "no path to what does not exist");
 	for (k = 2, bad = 0; k <= 16; k++)
 		for (d = 0; d < k * k; d++)
 			for (r = 0; r < k; r++) {
@@ -200,7 +200,7 @@ static void test_routes(void)
 				tried++;
 			}
 		}
-		is(bad, 0, "k = %u: %u routes deliver in 18 cycles, VPI 0, low bits kept", k,
+		is(bad, 0, "k = %u: %u paths deliver in 18 cycles, VPI 0, low bits kept", k,
 		   tried);
 		free(net);
 	}
@@ -442,7 +442,7 @@ static void test_fast_api(void)
 	pw_bmx_fast_run_until(f, f->now + 6);
 	ok(pr.rx == 1 && (pr.rx_t - t - PW_BMX_LATENCY) % 6 == 0, "delivered at the next attempt");
 
-	/* fill a route until the first stage refuses, with single offers */
+	/* fill a path until the first stage refuses, with single offers */
 	pr = (struct probe){ .answer = PW_BMX_RX_BLOCK };
 	for (i = 0; i < 60 && !pr.refused; i++) {
 		pw_bmx_fast_offer(f, 3, f->now + 60, one, i, PW_BMX_OFFER_ONCE);

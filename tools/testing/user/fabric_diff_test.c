@@ -263,8 +263,8 @@ static void scene(const struct scene *sc, u64 cycles, u64 seed)
 		run_to(&a, m.at);
 		run_to(&b, m.at);
 		at = cookie(n + 1, m.len);
-		e = pw_fabric_send(a.f, m.src, m.dst, m.route, m.len, at, NULL);
-		f = pw_fabric_send(b.f, m.src, m.dst, m.route, m.len, at, NULL);
+		e = pw_fabric_send(a.f, m.src, m.dst, m.path, m.len, at, NULL);
+		f = pw_fabric_send(b.f, m.src, m.dst, m.path, m.len, at, NULL);
 		if (e != f)
 			why = "one takes a message, the other does not";
 		if (!e) {

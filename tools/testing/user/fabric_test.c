@@ -63,9 +63,9 @@ static void close_run(struct run *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static int send(struct run *r, u64 cookie, u16 src, u16 dst, int route, u32 len)
+static int send(struct run *r, u64 cookie, u16 src, u16 dst, int path, u32 len)
 {
-	return pw_fabric_send(r->f, src, dst, route, len, cookie, NULL);
+	return pw_fabric_send(r->f, src, dst, path, len, cookie, NULL);
 }
 
 /* ---- one message at a time: the closed form ---- */

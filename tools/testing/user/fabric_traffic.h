@@ -16,14 +16,14 @@ struct ft_cfg {
 	u32 load;		/* per mille */
 	u32 k, ports, maxlen;
 	u32 bcast, hot;		/* per cent of the messages */
-	u32 hosts;		/* ports that send to each other, any route; 0: all */
+	u32 hosts;		/* ports that send to each other, any path; 0: all */
 	u32 lens;		/* different lengths, 0: any */
 };
 
 struct ft_msg {
 	u64 at;
 	u16 src, dst;
-	int route;
+	int path;
 	u32 len;
 };
 
@@ -72,9 +72,9 @@ static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
 	m->len = tap_rand(&g->rnd) % (tap_rand(&g->rnd) % 4 ? c->maxlen + 1 : 40);
 	if (c->lens)
 		m->len = (1 + m->len % c->lens) * c->maxlen / c->lens;
-	m->route = tap_rand(&g->rnd) % 8 ? PW_FABRIC_AUTO : (int)(tap_rand(&g->rnd) % c->k);
+	m->path = tap_rand(&g->rnd) % 8 ? PW_FABRIC_AUTO : (int)(tap_rand(&g->rnd) % c->k);
 	if (c->hosts) {
-		m->route = PW_FABRIC_AUTO;
+		m->path = PW_FABRIC_AUTO;
 		do
 			m->dst = ft_host(c, tap_rand(&g->rnd) % c->hosts);
 		while (m->dst == src);

@@ -11,8 +11,8 @@ static void cfg_defaults(struct pw_aal_cfg *c)
 {
 	if (!c->ports)
 		c->ports = PW_BMX_K * PW_BMX_K;
-	if (!c->routes)
-		c->routes = PW_BMX_K;
+	if (!c->paths)
+		c->paths = PW_BMX_K;
 	if (!c->shift)
 		c->shift = 4;
 	if (!c->og_blocks)
@@ -38,7 +38,7 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 	struct pw_aal_cfg c = *cfg;
 
 	cfg_defaults(&c);
-	if (!c.engine || c.ports > 256 || c.port >= c.ports || c.routes > PW_BMX_KMAX)
+	if (!c.engine || c.ports > 256 || c.port >= c.ports || c.paths > PW_BMX_KMAX)
 		return -EINVAL;
 	if (c.og_blocks < 2 || c.og_blocks >= PW_AAL_NONE ||
 	    c.ic_blocks < 2 || c.ic_blocks >= PW_AAL_NONE)
@@ -121,8 +121,8 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	u = layout(&a, cfg);
 	u->ops = ops;
 	u->ctx = ctx;
-	u->dev.route = -1;
-	u->route = -1;
+	u->dev.path = -1;
+	u->path = -1;
 	for (i = 0; i < u->cfg.og_blocks; i++) {
 		u->og[i].next = i + 1;
 		u->og[i].ready = -1;
@@ -316,27 +316,27 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 }
 
 /**
- * pw_aal_route() - choose a route
+ * pw_aal_path() - choose a path
  * @u: AAL unit
  * @ack: for the acknowledgment being built, else for the message being segmented
  *
- * The route counter serves all cells but those of a message that asks for a route.
+ * The path counter serves all cells but those of a message that asks for a path.
  *
  * Return: VPI of the first stage.
  */
-u16 pw_aal_route(struct pw_aal *u, bool ack)
+u16 pw_aal_path(struct pw_aal *u, bool ack)
 {
 	u16 k = u->rcount;
 
-	if (!ack && u->route >= 0)
-		k = u->route;
-	else if (++u->rcount == u->cfg.routes)
+	if (!ack && u->path >= 0)
+		k = u->path;
+	else if (++u->rcount == u->cfg.paths)
 		u->rcount = 0;
 	if (ack)
-		return u->cfg.routes * u->srcpn + k;
+		return u->cfg.paths * u->srcpn + k;
 	if (u->comtype == PW_CELL_COM_ALL)
-		return u->cfg.routes * u->cfg.ports + k;
-	return u->cfg.routes * u->dstreg + k;
+		return u->cfg.paths * u->cfg.ports + k;
+	return u->cfg.paths * u->dstreg + k;
 }
 
 /**

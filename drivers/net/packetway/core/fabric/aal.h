@@ -78,7 +78,7 @@ enum pw_aal_cmd {
  * struct pw_aal_cfg - sizes and times of an AAL unit; 0 takes the published value
  * @port: own port number
  * @ports: ports of the fabric
- * @routes: routes per destination
+ * @paths: paths per destination
  * @shift: bits of the header word below the VPI
  * @og_blocks: blocks of the send buffer
  * @ic_blocks: blocks of the receive buffer
@@ -96,7 +96,7 @@ enum pw_aal_cmd {
 struct pw_aal_cfg {
 	u16 port;
 	u16 ports;
-	u16 routes;
+	u16 paths;
 	u16 shift;
 	u32 og_blocks;
 	u32 ic_blocks;
@@ -118,7 +118,7 @@ struct pw_aal_dev {
 	bool read, readi;
 	bool rlcked, wlcked;
 	bool nomem, exit;
-	s8 route;	/* with SETDST: route, -1 for the route counter */
+	s8 path;	/* with SETDST: path, -1 for the path counter */
 };
 
 /* a cell without its bytes */
@@ -188,7 +188,7 @@ struct pw_aal_txm {
  * @len: data bytes
  * @dst: destination port
  * @com: PW_CELL_COM_*
- * @route: route, -1 for the route counter
+ * @path: path, -1 for the path counter
  * @gap_lock: idle cycles before init-send
  * @gap_init: idle cycles after init-send
  */
@@ -197,7 +197,7 @@ struct pw_aal_send {
 	u32 len;
 	u16 dst;
 	u8 com;
-	s8 route;
+	s8 path;
 	u32 gap_lock;
 	u32 gap_init;
 };
@@ -304,10 +304,10 @@ struct pw_aal {
 	u8 run24, last24;	/* header words in a row, and their command */
 	u32 d, e, f, g, j;
 	u16 dstreg, comtype;
-	s8 route;
+	s8 path;
 	/* controllers 1 to 4 */
 	u16 c1blk, c2blk;
-	u16 rcount;		/* route counter k */
+	u16 rcount;		/* path counter k */
 	u16 vp4, vp7;
 	u16 h;
 	bool sync12, sync23, sync73, sync75;
@@ -356,7 +356,7 @@ struct pw_aal {
 	u32 c0word;		/* word that needs the next block */
 	u32 c0gap;		/* idle cycles of the process */
 	u16 c0dst, c0com;
-	s8 c0route;
+	s8 c0path;
 	u32 c0id;
 	u64 c5at, c7at, c8at, c10at;
 	u8 c5mode, c7mode;
@@ -410,7 +410,7 @@ bool pw_aal_put_block(struct pw_aal *u, bool first);
 void pw_aal_header(struct pw_aal *u, u16 b);
 void pw_aal_og_cell(const struct pw_aal *u, u16 b, struct pw_aal_cell *c);
 void pw_aal_take_ack(struct pw_aal *u, u16 b);
-u16 pw_aal_route(struct pw_aal *u, bool ack);
+u16 pw_aal_path(struct pw_aal *u, bool ack);
 bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b);
 void pw_aal_sent(struct pw_aal *u, u16 b);
 void pw_aal_ic_append(struct pw_aal *u, u16 b);

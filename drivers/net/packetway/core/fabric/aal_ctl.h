@@ -48,13 +48,13 @@ enum c1_state {
 
 /* controller 2: ATM headers */
 enum c2_state {
-	C2_IDLE		= 0,	/* wait for controller 1; request the first route */
+	C2_IDLE		= 0,	/* wait for controller 1; request the first path */
 	C2_WAIT		= 1,	/* wait for the header from controller 4 */
-	C2_NEXT		= 2,	/* next block; request its route */
+	C2_NEXT		= 2,	/* next block; request its path */
 	C2_WRITE	= 5,	/* header to block, which is ready then */
 };
 
-/* controller 3: routes for controllers 2 and 7 */
+/* controller 3: paths for controllers 2 and 7 */
 enum c3_state {
 	C3_LOOK		= 0,	/* any request? */
 	C3_ACK		= 1,	/* VPI for controller 7 */
@@ -100,7 +100,7 @@ enum c7_state {
 	/* data: build an acknowledgment */
 	C7_ACK_TYPE	= 17,
 	C7_ACK_SQN	= 18,
-	C7_ACK_PORTS	= 19,	/* last field; request a route */
+	C7_ACK_PORTS	= 19,	/* last field; request a path */
 	C7_VPI_WAIT	= 20,	/* wait for the VPI from controller 3 */
 	C7_VPI		= 23,	/* three cycles to put the VPI in */
 	C7_VPI2		= 24,
@@ -214,7 +214,7 @@ enum aal_cycles {
 	CYC_C7_COMMIT	= 9,
 	/* COMMIT to LOOK: END in between */
 	CYC_C7_END	= 2,
-	/* new data cell, LOOK to COMMIT: route, ACK_HAND, ORDER and on to COMMIT inclusive */
+	/* new data cell, LOOK to COMMIT: path, ACK_HAND, ORDER and on to COMMIT inclusive */
 	CYC_C7_CELL	= CYC_C7_ASK + CYC_SEE + CYC_GRANT + CYC_GRANT_HAND + 1 + CYC_C7_COMMIT + 1,
 
 	/* controller 8, source without messages: SOURCE, ANY, NEXT_SOURCE, LAST */

@@ -594,7 +594,7 @@ void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
  * Controller 3 serves requests in the order in which it sees them. C3_LOOK runs from cycle
  * c3free on, sees a request one cycle after it was made and grants it in the cycle after
  * that. Two requests seen at once cost a cycle more; controller 7 is served first.
- * Requests are known in advance, so the grants are computed. The route counter advances
+ * Requests are known in advance, so the grants are computed. The path counter advances
  * in the order of the grants.
  */
 static void c3_plan(struct pw_aal *u)
@@ -624,7 +624,7 @@ static void c3_plan(struct pw_aal *u)
 /* the request of controller 7 was granted */
 static void c3_use7(struct pw_aal *u)
 {
-	u->ackbldvpi = pw_aal_route(u, true);
+	u->ackbldvpi = pw_aal_path(u, true);
 	u->c3free = u->grant7 + CYC_AGAIN;
 	u->ask7 = NEVER;
 }
@@ -638,7 +638,7 @@ static void run2(struct pw_aal *u)
 	/* an earlier grant of controller 7 counts first; its event may still be pending */
 	if (u->ask7 != NEVER && u->grant7 < u->grant2)
 		c3_use7(u);
-	p->vpi = pw_aal_route(u, false);
+	p->vpi = pw_aal_path(u, false);
 	u->c3free = u->grant2 + CYC_AGAIN;
 	p->ready = 0;
 	if (og_behind(u, p))
@@ -673,7 +673,7 @@ static void run1(struct pw_aal *u)
 	u->txm[u->txm_cur].id = u->c0id;
 	u->dstreg = u->c0dst;
 	u->comtype = u->c0com;
-	u->route = u->c0route;
+	u->path = u->c0path;
 	for (;;) {
 		pw_aal_header(u, b);
 		hash_add(u, b);
@@ -1554,7 +1554,7 @@ void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
 	u->c0cells = pw_cell_count(s->len);
 	u->c0dst = s->dst;
 	u->c0com = s->com;
-	u->c0route = s->route;
+	u->c0path = s->path;
 	u->c0gap = s->gap_init;
 	u->st[0] = C0_INIT;
 	u->wake[0] = now + s->gap_lock + CYC_COMMAND;
@@ -1610,7 +1610,7 @@ void pw_aal_fast_discard(struct pw_aal *u, u16 desc)
  * pw_aal_fast_idle() - is the AAL unit idle?
  * @u: AAL unit
  *
- * Idle AAL units differ only in their sequence numbers, their route counters and the place
+ * Idle AAL units differ only in their sequence numbers, their path counters and the place
  * of controller 10.
  *
  * Return: true if nothing is stored and no event is due.

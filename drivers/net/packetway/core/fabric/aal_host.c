@@ -109,7 +109,7 @@ static void put(struct pw_aal_host *h)
 	u8 w[4] = {};
 
 	if (!n) {
-		h->u->dev.route = h->job.route;
+		h->u->dev.path = h->job.path;
 		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 | (h->job.all ? 0 : 1), 4);
 		h->state = HOST_TX_DST;
 		return;

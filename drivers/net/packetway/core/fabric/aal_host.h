@@ -17,7 +17,7 @@
  * @pieces: entries in @piece
  * @dst: send: destination port
  * @all: send: to all ports
- * @route: send: route, -1 for the route counter
+ * @path: send: path, -1 for the path counter
  * @gap_lock: idle cycles between getting the lock and init-send
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles before the first get
@@ -30,7 +30,7 @@ struct pw_aal_job {
 	u32 pieces;
 	u16 dst;
 	bool all;
-	s8 route;
+	s8 path;
 	u32 gap_lock;
 	u32 gap_init;
 	u32 gap_get;

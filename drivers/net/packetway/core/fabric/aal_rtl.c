@@ -147,7 +147,7 @@ static void c0_dest(struct pw_aal *u)
 	u->comtype = u->dev.bus & 0xffff ? PW_CELL_COM_ONE : PW_CELL_COM_ALL;
 	if (u->dstreg >= u->cfg.ports)
 		u->dstreg = 0;
-	u->route = u->dev.route;
+	u->path = u->dev.path;
 }
 
 static void ctl0(struct pw_aal *u)
@@ -308,13 +308,13 @@ static void ctl3(struct pw_aal *u)
 		*st = c3_look(u);
 		break;
 	case C3_ACK:
-		u->vp7 = pw_aal_route(u, true);
+		u->vp7 = pw_aal_path(u, true);
 		u->vp7d = true;
 		u->sync73 = false;
 		*st = C3_LOOK;
 		break;
 	case C3_DATA:
-		u->vp4 = pw_aal_route(u, false);
+		u->vp4 = pw_aal_path(u, false);
 		u->vp4i = true;
 		u->sync23 = false;
 		*st = C3_LOOK;

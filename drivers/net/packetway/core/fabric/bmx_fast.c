@@ -393,7 +393,7 @@ static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
  * A refused cell is sent again every six cycles until it is accepted, unless
  * PW_BMX_OFFER_ONCE is given.
  *
- * Return: 0; -EINVAL for a port or VPI without a route; -EBUSY if an earlier cell is on
+ * Return: 0; -EINVAL for a port or VPI without a path; -EBUSY if an earlier cell is on
  * the link; -ERANGE if @t + PW_BMX_DECIDE is in the past or too far ahead (run the network
  * first).
  */

@@ -4,7 +4,7 @@
 #include "bmx_net.h"
 
 /**
- * pw_bmx_entries_needed() - table entries that the routes of a network take
+ * pw_bmx_entries_needed() - table entries that the paths of a network take
  * @k: ports of a switch
  *
  * First and middle stage: every source of a switch (k of them) has k*k
@@ -140,8 +140,8 @@ static void set_all(struct pw_bmx_net *net, u32 ppd, u32 vpi, u32 vpi_out)
 
 /*
  * Every PPD allocates its entries upwards from 0: sources ascending, for each source
- * first all point-to-point routes (destination, then route), then its broadcast
- * routes. These are the closed forms of that for any k.
+ * first all point-to-point paths (destination, then path), then its broadcast
+ * paths. These are the closed forms of that for any k.
  */
 static void fill_tables(struct pw_bmx_net *net)
 {
@@ -169,7 +169,7 @@ static void fill_tables(struct pw_bmx_net *net)
 }
 
 /**
- * pw_bmx_net_init() - reset network with its routes
+ * pw_bmx_net_init() - reset network with its paths
  * @mem: pw_bmx_net_size() bytes, aligned to 8
  * @cfg: sizes, checked
  *

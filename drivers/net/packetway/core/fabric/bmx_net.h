@@ -30,7 +30,7 @@ enum pw_bmx_stage { PW_BMX_FIRST, PW_BMX_MIDDLE, PW_BMX_LAST };
  * struct pw_bmx_cfg - sizes of a network or switch
  * @k: ports of a switch, PW_BMX_KMIN..PW_BMX_KMAX; 0 for the default
  * @depth: cells in a queue, 1..PW_BMX_DEPTH_MAX; 0 for the default
- * @entries: table entries; 0 for the default, raised to what the routes need
+ * @entries: table entries; 0 for the default, raised to what the paths need
  */
 struct pw_bmx_cfg {
 	u32 k;
@@ -101,7 +101,7 @@ static inline u32 pw_bmx_cfg_depth(const struct pw_bmx_cfg *cfg)
 	return cfg->depth ? cfg->depth : PW_BMX_DEPTH;
 }
 
-/* VPI at the sender: point-to-point to port @d by route @r, broadcast by route @r */
+/* VPI at the sender: point-to-point to port @d by path @r, broadcast by path @r */
 static inline u32 pw_bmx_vpi_one(u32 k, u32 d, u32 r)
 {
 	return k * d + r;
@@ -149,7 +149,7 @@ bool pw_bmx_net_idle(const struct pw_bmx_net *net);
 
 /* bmx_tools.c: not in the module */
 
-/* ranks of the input and output units on a route, in the order in which a cell passes them */
+/* ranks of the input and output units on a path, in the order in which a cell passes them */
 struct pw_bmx_path {
 	u16 ppd[PW_BMX_STAGES];
 	u16 spd[PW_BMX_STAGES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * BMX switch and network: functions for tools and tests, not in the module. A switch by
- * itself, routes as lists of ranks and outputs, the published form of a table entry.
+ * itself, paths as lists of ranks and outputs, the published form of a table entry.
  */
 #include "arena.h"
 #include "cell.h"
@@ -13,14 +13,14 @@
 #define RAW_MASK	0xfff
 
 /**
- * pw_bmx_path() - input and output units on a route, in the order in which a cell passes them
+ * pw_bmx_path() - input and output units on a path, in the order in which a cell passes them
  * @k: ports of a switch
  * @s: source port
  * @d: destination port
- * @r: route 0..k-1, the middle switch
+ * @r: path 0..k-1, the middle switch
  * @path: result
  *
- * Return: 0, or -ERANGE for a port or route that does not exist.
+ * Return: 0, or -ERANGE for a port or path that does not exist.
  */
 int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path)
 {
@@ -41,10 +41,10 @@ int pw_bmx_path(u32 k, u32 s, u32 d, u32 r, struct pw_bmx_path *path)
  * pw_bmx_outputs() - source route as the list of switch outputs
  * @k: ports of a switch
  * @d: destination port
- * @r: route
+ * @r: path
  * @out: output of the first, middle and last switch
  *
- * Return: 0, or -ERANGE for a port or route that does not exist.
+ * Return: 0, or -ERANGE for a port or path that does not exist.
  */
 int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES])
 {
@@ -57,12 +57,12 @@ int pw_bmx_outputs(u32 k, u32 d, u32 r, u8 out[PW_BMX_STAGES])
 }
 
 /**
- * pw_bmx_outputs_parse() - destination and route from a list of switch outputs
+ * pw_bmx_outputs_parse() - destination and path from a list of switch outputs
  * @k: ports of a switch
  * @out: list
  * @len: its length
  * @d: result: destination port
- * @r: result: route
+ * @r: result: path
  *
  * Return: 0, -EINVAL if the list has not one output per stage, -ERANGE if it
  * names an output that a switch does not have.

@@ -594,18 +594,18 @@ u64 pw_fabric_next(struct pw_fabric *f)
 
 /* ports, cells and acknowledgments of a message; an error if the fabric can never carry it */
 static inline int plan_message(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst,
-			       int route, u32 len)
+			       int path, u32 len)
 {
 	u32 own;
 
-	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || route >= (int)f->p.k ||
-	    route < PW_FABRIC_AUTO)
+	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || path >= (int)f->p.k ||
+	    path < PW_FABRIC_AUTO)
 		return -EINVAL;
 	if (len > PW_FABRIC_MAX_LEN)
 		return -EMSGSIZE;
 	m->src = src;
 	m->dst = dst;
-	m->route = route;
+	m->path = path;
 	m->len = len;
 	m->cells = pw_cell_count(len);
 	m->acks = m->cells;
@@ -648,16 +648,16 @@ static inline void queue_message(struct pw_fabric *f, u16 i)
  * @f: fabric
  * @src: sending port
  * @dst: destination port, PW_FABRIC_ALL for every port
- * @route: 0..k-1, PW_FABRIC_AUTO for the next in turn
+ * @path: 0..k-1, PW_FABRIC_AUTO for the next in turn
  * @len: data bytes
  * @cookie: identifies the message in the callbacks
  * @data: its bytes (rtl), may be NULL; must stay until ops->done()
  *
- * Return: 0; -EINVAL for a port or route that does not exist; -EMSGSIZE if it
+ * Return: 0; -EINVAL for a port or path that does not exist; -EMSGSIZE if it
  * does not fit into the buffers; -EBUSY if the queue of the port is full, ops->room() is
  * called when it has room again.
  */
-int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
+int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64 cookie,
 		   const void *data)
 {
 	struct fmsg *m, plan = {};
@@ -665,7 +665,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u6
 	int err;
 	u16 i;
 
-	err = plan_message(f, &plan, src, dst, route, len);
+	err = plan_message(f, &plan, src, dst, path, len);
 	if (err)
 		return err;
 	p = &f->port[src];

@@ -28,7 +28,7 @@
 #include "bmx_net.h"
 
 #define PW_FABRIC_ALL		0xffff	/* destination: every port */
-#define PW_FABRIC_AUTO		(-1)	/* route: next of the sender's route counter */
+#define PW_FABRIC_AUTO		(-1)	/* path: next of the sender's path counter */
 #define PW_FABRIC_NEVER		U64_MAX
 #define PW_FABRIC_MAX_LEN	65600
 #define PW_FABRIC_QUEUE		64
@@ -191,7 +191,7 @@ struct pw_fabric *pw_fabric_init(void *mem, const struct pw_fabric_params *p,
 				 const struct pw_fabric_ops *ops, void *ctx);
 void pw_fabric_callbacks(struct pw_fabric *f, bool trace, bool fault);
 int pw_fabric_attach(struct pw_fabric *f, u16 port, bool on);
-int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int route, u32 len, u64 cookie,
+int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64 cookie,
 		   const void *data);
 void pw_fabric_tap(struct pw_fabric *f, bool on);
 bool pw_fabric_tapped(const struct pw_fabric *f);

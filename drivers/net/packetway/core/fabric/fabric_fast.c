@@ -282,7 +282,7 @@ static void fast_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 		.len = m->len,
 		.dst = m->dst,
 		.com = m->dst == PW_FABRIC_ALL ? PW_CELL_COM_ALL : PW_CELL_COM_ONE,
-		.route = m->route,
+		.path = m->path,
 		.gap_lock = f->p.gap_lock,
 		.gap_init = f->p.gap_init,
 	};
@@ -578,7 +578,7 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 	lone_pair(f, m->src, m->dst, &pair);
 	if (!lone_idle(f, &pair))
 		return false;
-	pw_lone_key(&key, &pair, m->len, m->route);
+	pw_lone_key(&key, &pair, m->len, m->path);
 	e = pw_lone_find(f->lone->known, &key);
 	if (!e) {
 		f->lone->msg = m - f->msg;

@@ -38,7 +38,7 @@ static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cf
 	memset(c, 0, sizeof(*c));
 	c->port = port;
 	c->ports = p->k * p->k;
-	c->routes = p->k;
+	c->paths = p->k;
 	c->shift = pw_bmx_vpi_shift(p->k);
 	c->og_blocks = p->og_blocks;
 	c->ic_blocks = p->ic_blocks;

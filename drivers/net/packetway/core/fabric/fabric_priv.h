@@ -26,7 +26,7 @@ struct fmsg {
 	u16 need;		/* deliveries outstanding */
 	u16 gen;
 	u16 sqn;		/* of its first cell */
-	s8 route;
+	s8 path;
 	bool used, acked, ended;
 	u32 got[MAP_WORDS];	/* read by the process of that port */
 	u32 done[MAP_WORDS];	/* handed to the owner */

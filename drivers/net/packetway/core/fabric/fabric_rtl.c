@@ -185,7 +185,7 @@ static void rtl_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	job.len = m->len;
 	job.dst = m->dst;
 	job.all = m->dst == PW_FABRIC_ALL;
-	job.route = m->route;
+	job.path = m->path;
 	job.gap_lock = f->p.gap_lock;
 	job.gap_init = f->p.gap_init;
 	job.gap_word = f->p.gap_word;

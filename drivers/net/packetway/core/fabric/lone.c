@@ -4,7 +4,7 @@
 
 #define PORT_SOURCES	4	/* input and output of both ports */
 
-/* number of sources on all routes from @s to @d and back */
+/* number of sources on all paths from @s to @d and back */
 static u32 sources(const struct pw_bmx_fast *net, u32 s, u32 d)
 {
 	return PORT_SOURCES + 2 * net->k * (net->base[s] == net->base[d] ? 1 : 2);
@@ -45,9 +45,9 @@ static u32 choosers(const struct pw_bmx_fast *net, u32 s, u32 d)
  * @key: result
  * @pair: its sender and receiver, idle
  * @len: data bytes
- * @route: requested route
+ * @path: requested path
  */
-void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int route)
+void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int path)
 {
 	u32 s = pair->u[0]->cfg.port, d = pair->u[1]->cfg.port, i;
 
@@ -55,7 +55,7 @@ void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 l
 	key->len = len;
 	key->src = s;
 	key->dst = d;
-	key->route = route;
+	key->path = path;
 	key->rcount[0] = pair->u[0]->rcount;
 	key->rcount[1] = pair->u[1]->rcount;
 	for (i = 0; i < choosers(pair->net, s, d); i++)

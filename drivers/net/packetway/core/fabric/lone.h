@@ -3,7 +3,7 @@
  * Results of a message that is alone in the fabric.
  *
  * In an idle fabric, everything that happens to a lone message is determined by its
- * length, its ports, its route and a few registers: the route counters of the two AAL
+ * length, its ports, its path and a few registers: the path counters of the two AAL
  * units and the queue served last in some output units. A second message with the same
  * values takes the same cycles, so the stored result is applied without simulating cells.
  *
@@ -29,15 +29,15 @@
  * @len: data bytes
  * @src: sending port
  * @dst: receiving port
- * @route: route asked for
- * @rcount: route counters of sender and receiver
+ * @path: path asked for
+ * @rcount: path counters of sender and receiver
  * @rr: queue served last, of sources that may have a choice
  * @pad: zero
  */
 struct pw_lone_key {
 	u32 len;
 	u16 src, dst;
-	s16 route;
+	s16 path;
 	u16 rcount[2];
 	u8 rr[PW_LONE_CHOOSERS];
 	u8 pad[2];
@@ -62,7 +62,7 @@ struct pw_lone_times {
  * struct pw_lone - a message and its result
  * @key: the message
  * @t: times of its events; delivered 0: entry not used
- * @rcount: route counters afterwards
+ * @rcount: path counters afterwards
  * @rr: queue served last afterwards
  * @sent: cells that each source has sent
  * @stats: increments of the counters of the two AAL units
@@ -100,7 +100,7 @@ struct pw_lone_watch {
 	struct pw_aal_stats stats[2];
 };
 
-void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int route);
+void pw_lone_key(struct pw_lone_key *key, const struct pw_lone_pair *pair, u32 len, int path);
 const struct pw_lone *pw_lone_find(const struct pw_lone *table, const struct pw_lone_key *key);
 void pw_lone_begin(struct pw_lone_watch *w, const struct pw_lone_pair *pair,
 		   const struct pw_lone_key *key);
