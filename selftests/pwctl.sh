@@ -51,6 +51,8 @@ case $PW_KERNEL in
 *) sentence="depth: 1 to 64 cells beside the other sizes." ;;
 esac
 tap_is "a parameter out of its range" "$(says pwctl san set 3 depth 65)" "Error: $sentence"
+tap_is "a fabric that is too large" "$(says pwctl san add 4 ports 256 og-blocks 65534)" \
+	"Error: A fabric of these sizes needs more than 256 MiB."
 tap_is "took effect" "$(pwctl -p sa sh 3 | jq -r '.[0]."ring-engine"')" fast
 tap_ok "station add" pwctl station add x0 san 3 port 4 mtu 2000 order big
 tap_is "san del while in use" "$(says pwctl san del 3)" \

@@ -27,8 +27,8 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 				     .reject_message = "The pinned flag is reply only" },
 };
 
-/* most memory of one fabric; the largest one with default sizes takes 87 MiB */
-#define PW_SAN_FABRIC_MEM	(128 << 20)
+/* most memory of one fabric, run by rtl: 256 ports with default sizes take 172 MiB there */
+#define PW_SAN_FABRIC_MEM	(256 << 20)
 
 /* attributes that set a parameter of the fabric, and where its value lies */
 static const struct {
@@ -90,7 +90,7 @@ static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
 		return -ERANGE;
 	}
 	if (pw_fabric_size(p) > PW_SAN_FABRIC_MEM) {
-		NL_SET_ERR_MSG(extack, "A fabric of these sizes needs more than 128 MiB");
+		NL_SET_ERR_MSG(extack, "A fabric of these sizes needs more than 256 MiB");
 		return -ERANGE;
 	}
 	return 0;
