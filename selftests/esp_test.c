@@ -639,7 +639,11 @@ static int relay(int at, int fences, uint64_t own, struct insn *last, int *passe
 TEST(exact_reduction)
 {
 	long rounds = pw_count(1000, 20), r, exact = 0;
-	struct pw_attr conf[] = { { PACKETWAY_A_ESP_CAPACITY, PACKETWAY_ESP_CAPACITY_MAX } };
+	/* a computation must end within a lifetime, on a slow machine, too */
+	struct pw_attr conf[] = {
+		{ PACKETWAY_A_ESP_CAPACITY, PACKETWAY_ESP_CAPACITY_MAX },
+		{ PACKETWAY_A_ESP_LIFETIME, 600000 },
+	};
 	struct insn last, in;
 	int i, kids, passed, err;
 	socklen_t len = sizeof(err);
@@ -649,7 +653,7 @@ TEST(exact_reduction)
 	/* 1000 computations within one lifetime: by the namespace's default this time */
 	for (i = 0; i < N; i++) {
 		ASSERT_EQ(0, pw_genl_ask(&w.genl[i], PACKETWAY_CMD_ESP_SET, NLM_F_ACK,
-					 PACKETWAY_A_ESP, conf, 1));
+					 PACKETWAY_A_ESP, conf, ARRAY_SIZE(conf)));
 		ASSERT_EQ(1024, esp_get(i, PACKETWAY_A_ESP_CAPACITY));
 		ASSERT_EQ(0, pw_link_down(&w.nl[i], w.name[i]));
 		ASSERT_EQ(0, pw_link_up(&w.nl[i], w.name[i]));
