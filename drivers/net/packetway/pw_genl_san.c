@@ -48,25 +48,15 @@ static const struct {
 	{ PACKETWAY_A_SAN_GAP_WORD, offsetof(struct pw_fabric_params, gap_word) },
 };
 
-static const struct pw_fabric_param *pw_san_param_at(size_t at)
-{
-	u32 i;
-
-	for (i = 0; i < pw_fabric_param_num; i++)
-		if (pw_fabric_param[i].at == at)
-			return &pw_fabric_param[i];
-	return NULL;
-}
-
-/* which attribute of a request asks for a parameter; NULL: another one made it wrong */
-static const struct nlattr *pw_san_param_attr(struct nlattr **tb, const struct pw_fabric_param *d)
+/* attribute of a parameter; 0: it has none */
+static u32 pw_san_param_attr(const struct pw_fabric_param *d)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++)
 		if (pw_san_param[i].at == d->at)
-			return tb[pw_san_param[i].attr];
-	return NULL;
+			return pw_san_param[i].attr;
+	return 0;
 }
 
 /* @p with what a request changes; what it may not be is refused with name and range */
@@ -74,17 +64,17 @@ static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
 			 struct netlink_ext_ack *extack)
 {
 	const struct pw_fabric_param *d;
-	u32 i, lo, hi;
+	u32 i, attr, lo, hi;
 
-	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++) {
-		d = pw_san_param_at(pw_san_param[i].at);
-		if (d && tb[pw_san_param[i].attr])
-			pw_fabric_param_set(p, d, nla_get_u32(tb[pw_san_param[i].attr]));
+	for (i = 0; i < pw_fabric_param_num; i++) {
+		attr = pw_san_param_attr(&pw_fabric_param[i]);
+		if (attr && tb[attr])
+			pw_fabric_param_set(p, &pw_fabric_param[i], nla_get_u32(tb[attr]));
 	}
 	d = pw_fabric_param_wrong(p);
 	if (d) {
 		pw_fabric_param_range(p, d, &lo, &hi);
-		NL_SET_ERR_MSG_ATTR_FMT(extack, pw_san_param_attr(tb, d),
+		NL_SET_ERR_MSG_ATTR_FMT(extack, tb[pw_san_param_attr(d)],
 					"%s: %u to %u %s beside the other sizes", d->name, lo, hi,
 					d->unit);
 		return -ERANGE;
@@ -98,12 +88,11 @@ static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
 
 static int pw_san_put_params(struct sk_buff *msg, const struct pw_fabric_params *p)
 {
-	const struct pw_fabric_param *d;
-	u32 i;
+	u32 i, attr;
 
-	for (i = 0; i < ARRAY_SIZE(pw_san_param); i++) {
-		d = pw_san_param_at(pw_san_param[i].at);
-		if (d && nla_put_u32(msg, pw_san_param[i].attr, pw_fabric_param_get(p, d)))
+	for (i = 0; i < pw_fabric_param_num; i++) {
+		attr = pw_san_param_attr(&pw_fabric_param[i]);
+		if (attr && nla_put_u32(msg, attr, pw_fabric_param_get(p, &pw_fabric_param[i])))
 			return -EMSGSIZE;
 	}
 	return 0;
