@@ -13,6 +13,7 @@
  *       late   frozen fabric: every station sends FRAMES frames, each with an earlier
  *              time than the one before, then the fabric runs
  *       flush  the same, and the engine is replaced instead
+ *       sizes  the fabric is made anew with other queues, FRAMES times
  * Counters and queues are read while the fabric runs, MS milliseconds (default 500);
  * then the stations and the SAN are deleted.
  */
@@ -86,6 +87,12 @@ static void load(const char *what)
 		return;
 	if (late && pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 1))
 		die("freeze");
+	if (!strcmp(what, "sizes")) {
+		for (j = 0; j < frames; j++)
+			if (pw_gsan_set(&san, PACKETWAY_A_SAN_DEPTH, 63 - j))
+				die("depth");
+		return;
+	}
 	for (j = 0; j < frames; j++) {
 		for (i = 0; i < ports; i++) {
 			if (!strcmp(what, "all")) {

@@ -7,7 +7,7 @@
 #	. "$(dirname "$0")/lib_latency.sh"
 #	lat_begin
 #	WORKLOAD
-#	lat_end NAME [LIMIT]
+#	lat_end NAME [LIMIT [RTNL_LIMIT]]
 #
 # lat_end prints, in nanoseconds (instructions), with the function that took them:
 #	NAME: poll N FUNC	longest poll, timer or transmit (BH is off all the time)
@@ -15,8 +15,8 @@
 #				of the section in which it is off (softirqs that it
 #				lets run by turning BH on are not counted)
 #	NAME: rtnl N		longest time from rtnl_lock() to rtnl_unlock(), waits included
-# and returns 1 if poll or bh is above LIMIT and the guest counts instructions
-# (lat_counted). A trace of its own costs about 200 instructions per traced call.
+# and returns 1 if poll or bh is above LIMIT, or rtnl above RTNL_LIMIT, and the guest
+# counts instructions (lat_counted). A trace of its own costs about 200 instructions per traced call.
 # Needs ftrace's function and function_graph tracers (Debian's kernels have both).
 
 lat_dir=/sys/kernel/tracing
@@ -66,9 +66,9 @@ lat_begin() {
 	echo 1 >"$lat_own/tracing_on"
 }
 
-# lat_end NAME [LIMIT]
+# lat_end NAME [LIMIT [RTNL_LIMIT]]
 lat_end() {
-	local name=$1 limit=${2:-0} status=0
+	local name=$1 limit=${2:-0} rtnl=${3:-0} status=0
 
 	echo 0 >"$lat_dir/tracing_on"
 	echo 0 >"$lat_own/tracing_on"
@@ -77,7 +77,7 @@ lat_end() {
 		cat "$lat_dir/trace"
 		echo "# locks"
 		cat "$lat_own/trace"
-	} | awk -v name="$name" -v limit="$limit" -v polls="$lat_polls" '
+	} | awk -v name="$name" -v limit="$limit" -v most="$rtnl" -v polls="$lat_polls" '
 		/^# polls/ { locks = 0; next }
 		/^# locks/ { locks = 1; next }
 		/^#/ { next }
@@ -130,13 +130,13 @@ lat_end() {
 			printf "%s: rtnl %d\n", name, rtnl
 			if (lost)
 				printf "%s: events were lost\n", name
-			exit limit && (poll > limit || bh > limit)
+			exit limit && (poll > limit || bh > limit) || most && rtnl > most
 		}' || status=1
 	echo nop >"$lat_dir/current_tracer"
 	echo nop >"$lat_own/current_tracer"
 	echo 0 >"$lat_dir/tracing_thresh"
 	if [ $status = 1 ] && lat_counted; then
-		echo "$name: above $limit"
+		echo "$name: above $limit (RTNL: ${rtnl})"
 		return 1
 	fi
 	return 0

@@ -516,6 +516,26 @@ static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 	ge_end(t, &m, nest, a[11]);
 }
 
+/* new SAN ports engine parameter value parameter value defect */
+static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	const uint32_t first = PACKETWAY_A_SAN_DEPTH;
+	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;
+	struct nlattr *nest;
+	struct nlb m;
+	int i;
+
+	nest = ge_begin(t, &m, a[0] & 1 ? PACKETWAY_CMD_SAN_NEW : PACKETWAY_CMD_SAN_SET, 0,
+			PACKETWAY_A_SAN);
+	nl_u32(&m, PACKETWAY_A_SAN_ID, a[1]);
+	if (a[0] & 1)
+		nl_u32(&m, PACKETWAY_A_SAN_PORTS, a[2] < 17 ? a[2] * a[2] : a[2]);
+	nl_u32(&m, PACKETWAY_A_SAN_ENGINE, a[3]);
+	for (i = 4; i < 8; i += 2)
+		nl_u32(&m, first + a[i] % n, a[i + 1]);
+	ge_end(t, &m, nest, a[8]);
+}
+
 /* command station node capacity lifetime given dump defect */
 static void do_esp(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -1320,6 +1340,7 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "xdp", .run = do_xdp, .args = "s5", .weight = 2, .nofail = true },
 	{ .name = "qdisc", .run = do_qdisc, .args = "s5", .weight = 1, .nofail = true },
 	{ .name = "san", .run = do_san, .args = "3NkeeUbbuxbD", .weight = 10 },
+	{ .name = "san_sizes", .run = do_san_sizes, .args = "bNkexlxvD", .weight = 4 },
 	{ .name = "esp", .run = do_esp, .args = "3sauuxbD", .weight = 5 },
 	{ .name = "router", .run = do_router, .args = "8NPMNPMD", .weight = 8 },
 	{ .name = "trunk", .run = do_trunk, .args = "3NPM3bbwD", .weight = 6 },

@@ -667,11 +667,10 @@ static void pw_fab_queues(struct pw_engine *eng, u32 *bytes)
 		pw_fab_queues_some(pw_fab(eng), bytes, i, min(n, i + PW_FAB_QUEUES));
 }
 
-static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
-				       const struct pw_engine_ops *ops,
+static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_params params,
+				       bool rtl, const struct pw_engine_ops *ops,
 				       struct netlink_ext_ack *extack)
 {
-	struct pw_fabric_params params = san->fabric.params;
 	struct pw_fab *fab;
 	u32 i;
 
@@ -724,14 +723,16 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, bool rtl,
 	return &fab->eng;
 }
 
-static struct pw_engine *pw_fast_create(struct pw_san *san, struct netlink_ext_ack *extack)
+static struct pw_engine *pw_fast_create(struct pw_san *san, const struct pw_fabric_params *params,
+					struct netlink_ext_ack *extack)
 {
-	return pw_fab_create(san, false, &pw_engine_fast, extack);
+	return pw_fab_create(san, *params, false, &pw_engine_fast, extack);
 }
 
-static struct pw_engine *pw_rtl_create(struct pw_san *san, struct netlink_ext_ack *extack)
+static struct pw_engine *pw_rtl_create(struct pw_san *san, const struct pw_fabric_params *params,
+				       struct netlink_ext_ack *extack)
 {
-	return pw_fab_create(san, true, &pw_engine_rtl, extack);
+	return pw_fab_create(san, *params, true, &pw_engine_rtl, extack);
 }
 
 /* a message that waits outside the fabric goes to its receivers; fab->lock held */

@@ -4,7 +4,8 @@
 
 #include "pw_priv.h"
 
-static struct pw_engine *pw_none_create(struct pw_san *san, struct netlink_ext_ack *extack)
+static struct pw_engine *pw_none_create(struct pw_san *san, const struct pw_fabric_params *params,
+					struct netlink_ext_ack *extack)
 {
 	struct pw_engine *eng = kzalloc(sizeof(*eng), PW_GFP);
 

@@ -279,62 +279,122 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+/* what a request makes of a SAN; what it does not name stays */
+struct pw_san_change {
+	struct pw_fabric_params params;
+	u32 engine;
+	u32 ring_engine;
+	bool rebuild;		/* the fabric is to be made anew */
+};
+
+/* Can a SAN be changed as a request says? @c gets the result. RTNL */
+static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
+			       struct netlink_ext_ack *extack)
+{
+	int err;
+
+	c->params = san->fabric.params;
+	err = pw_san_params(tb, &c->params, extack);
+	if (err)
+		return err;
+	if ((tb[PACKETWAY_A_SAN_PORTS] &&
+	     nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]) != san->nports) ||
+	    (tb[PACKETWAY_A_SAN_BIAS] && nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]) != san->bias)) {
+		NL_SET_ERR_MSG(extack, "Ports and bias are fixed; delete the SAN and make another");
+		return -EOPNOTSUPP;
+	}
+	if (tb[PACKETWAY_A_SAN_RATE]) {
+		err = pw_san_check_rate(nla_get_u64(tb[PACKETWAY_A_SAN_RATE]), extack);
+		if (err)
+			return err;
+	}
+	c->engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
+						 pw_san_engine(san);
+	c->ring_engine = tb[PACKETWAY_A_SAN_RING_ENGINE] ?
+			 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]) : pw_aton_engine(san->aton);
+	c->rebuild = c->engine != pw_san_engine(san) ||
+		     (c->engine != PACKETWAY_ENGINE_NONE &&
+		      memcmp(&c->params, &san->fabric.params, sizeof(c->params)));
+	return 0;
+}
+
+/*
+ * Change a SAN. @eng: the engine to run it by, or NULL; becomes the one that it had. RTNL
+ *
+ * Return: 0 or a negative errno; then nothing has changed.
+ */
+static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw_san_change *c,
+			 struct pw_engine **eng, struct netlink_ext_ack *extack)
+{
+	int err = pw_aton_set_engine(san->aton, c->ring_engine, extack);
+
+	if (err)
+		return err;
+	san->fabric.params = c->params;
+	if (tb[PACKETWAY_A_SAN_RATE])
+		WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
+	if (tb[PACKETWAY_A_SAN_REAL])
+		WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
+	if (tb[PACKETWAY_A_SAN_FROZEN])
+		WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
+	if (*eng)
+		*eng = pw_san_engine_swap(san, *eng);
+	pw_engine_update(san);
+	pw_genl_notify(san->net, pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));
+	return 0;
+}
+
+/*
+ * The memory of a fabric is cleared and the old one emptied without RTNL. The request has a
+ * share of the SAN meanwhile, and pw_net.san_change keeps other requests from changing it.
+ */
+static int pw_san_set(struct nlattr **tb, struct genl_info *info)
+{
+	struct pw_engine *eng = NULL;
+	struct pw_san_change c;
+	struct pw_san *san;
+	int err;
+
+	rtnl_lock();
+	san = pw_san_of(info, tb);
+	err = IS_ERR(san) ? PTR_ERR(san) : pw_san_change_check(san, tb, &c, info->extack);
+	if (!err)
+		san->users++;
+	rtnl_unlock();
+	if (err)
+		return err;
+
+	if (c.rebuild)
+		eng = pw_san_engine_make(san, c.engine, &c.params, info->extack);
+	rtnl_lock();
+	if (IS_ERR(eng)) {
+		err = PTR_ERR(eng);
+		eng = NULL;
+	} else {
+		err = pw_san_change(san, tb, &c, &eng, info->extack);
+	}
+	rtnl_unlock();
+	if (eng)
+		pw_san_engine_free(eng);
+	rtnl_lock();
+	pw_san_put(san);
+	rtnl_unlock();
+	return err;
+}
+
 int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
-	struct pw_fabric_params params;
-	struct pw_san *san;
-	u32 engine;
+	struct net *net = genl_info_net(info);
 	int err;
 
 	err = pw_san_parse(info, tb);
 	if (err)
 		return err;
-
-	rtnl_lock();
-	san = pw_san_of(info, tb);
-	if (IS_ERR(san)) {
-		err = PTR_ERR(san);
-		goto out;
-	}
-	params = san->fabric.params;
-	err = pw_san_params(tb, &params, info->extack);
-	if (err)
-		goto out;
-	if ((tb[PACKETWAY_A_SAN_PORTS] &&
-	     nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]) != san->nports) ||
-	    (tb[PACKETWAY_A_SAN_BIAS] && nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]) != san->bias)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "Ports and bias are fixed; delete the SAN and make another");
-		err = -EOPNOTSUPP;
-		goto out;
-	}
-	if (tb[PACKETWAY_A_SAN_RATE]) {
-		err = pw_san_check_rate(nla_get_u64(tb[PACKETWAY_A_SAN_RATE]), info->extack);
-		if (err)
-			goto out;
-	}
-	engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
-					      pw_san_engine(san);
-	err = pw_san_set_engine(san, engine, &params, info->extack);
-	if (!err && tb[PACKETWAY_A_SAN_RING_ENGINE])
-		err = pw_aton_set_engine(san->aton,
-					 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]),
-					 info->extack);
-	if (!err) {
-		if (tb[PACKETWAY_A_SAN_RATE])
-			WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
-		if (tb[PACKETWAY_A_SAN_REAL])
-			WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
-		if (tb[PACKETWAY_A_SAN_FROZEN])
-			WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
-		pw_engine_update(san);
-	}
-	if (!err)
-		pw_genl_notify(genl_info_net(info),
-			       pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));
-out:
-	rtnl_unlock();
+	if (mutex_lock_killable(&pw_net(net)->san_change))
+		return -EINTR;
+	err = pw_san_set(tb, info);
+	mutex_unlock(&pw_net(net)->san_change);
 	return err;
 }
 
@@ -349,6 +409,9 @@ int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 
+	/* a request that changes the SAN has a share of it */
+	if (mutex_lock_killable(&pw_net(genl_info_net(info))->san_change))
+		return -EINTR;
 	rtnl_lock();
 	san = pw_san_of(info, tb);
 	if (IS_ERR(san)) {
@@ -364,6 +427,7 @@ int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
 		pw_genl_notify(genl_info_net(info), msg);
 	}
 	rtnl_unlock();
+	mutex_unlock(&pw_net(genl_info_net(info))->san_change);
 	if (!err)
 		pw_dying_wait(genl_info_net(info));
 	return err;

@@ -15,6 +15,7 @@ static int __net_init pw_net_init(struct net *net)
 	struct pw_net *pn = pw_net(net);
 
 	xa_init(&pn->sans);
+	mutex_init(&pn->san_change);
 	INIT_LIST_HEAD(&pn->routers);
 	INIT_LIST_HEAD(&pn->mons);
 	pw_esp_net_init(&pn->esp);

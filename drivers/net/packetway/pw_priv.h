@@ -24,7 +24,10 @@
  *  lock			protects			taken in
  *  pw_file.lock	binding, standing command and	process, interruptible
  *			block of one open file
+ *  pw_net.san_change	fabric.params of a namespace's	process, killable
+ *			SANs; which engine they have
  *  RTNL		SANs, ports, link settings	process, also inside pw_file.lock
+ *							or pw_net.san_change
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
  *			station				pw_file.lock
  *  pw_fab.lock		fabric, messages in it		any, BH off
@@ -106,6 +109,7 @@ struct netlink_ext_ack;
 /* per-network-namespace state */
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
+	struct mutex san_change;	/* requests that change or delete a SAN, one by one */
 	atomic_t dying;		/* objects without users that still have to be freed */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
@@ -320,9 +324,9 @@ struct pw_engine {
 
 /**
  * struct pw_engine_ops - how frames get from port to port of a SAN
- * @create: make one for a SAN; under RTNL
+ * @create: make one for a SAN, all of its ports down; no lock
  * @destroy: free it; no sender is left (an RCU grace period has passed), what
- *	is still inside is handed to pw_port_deliver(); under RTNL
+ *	is still inside is handed to pw_port_deliver(); no lock
  * @xmit: consumes the skb; pw_cb(skb) has source and destination ports. BH off, RCU held.
  * @port_up: a station came up or went down; RTNL; may be NULL, as the following
  * @update: the SAN's fabric settings have changed; RTNL
@@ -331,7 +335,8 @@ struct pw_engine {
  * @queues: bytes that wait at each input unit of the fabric, 3 * ports of them
  */
 struct pw_engine_ops {
-	struct pw_engine *(*create)(struct pw_san *san, struct netlink_ext_ack *extack);
+	struct pw_engine *(*create)(struct pw_san *san, const struct pw_fabric_params *params,
+				    struct netlink_ext_ack *extack);
 	void (*destroy)(struct pw_engine *eng);
 	void (*xmit)(struct pw_engine *eng, struct sk_buff *skb);
 	void (*port_up)(struct pw_engine *eng, unsigned int port, bool up);
@@ -408,8 +413,11 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 void pw_san_free(struct pw_san *san);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
 u32 pw_san_engine(const struct pw_san *san);
-int pw_san_set_engine(struct pw_san *san, u32 engine, const struct pw_fabric_params *params,
-		      struct netlink_ext_ack *extack);
+struct pw_engine *pw_san_engine_make(struct pw_san *san, u32 engine,
+				     const struct pw_fabric_params *params,
+				     struct netlink_ext_ack *extack);
+struct pw_engine *pw_san_engine_swap(struct pw_san *san, struct pw_engine *eng);
+void pw_san_engine_free(struct pw_engine *eng);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 

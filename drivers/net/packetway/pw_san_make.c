@@ -15,12 +15,6 @@ static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
 	[PACKETWAY_ENGINE_RTL] = &pw_engine_rtl,
 };
 
-static struct pw_engine *pw_engine_create(struct pw_san *san, u32 engine,
-					  struct netlink_ext_ack *extack)
-{
-	return pw_engines[engine]->create(san, extack);
-}
-
 /* the engine of a SAN as enum packetway_engine; under RTNL */
 u32 pw_san_engine(const struct pw_san *san)
 {
@@ -34,37 +28,51 @@ u32 pw_san_engine(const struct pw_san *san)
 }
 
 /**
- * pw_san_set_engine - run a SAN's fabric by another engine, or a fabric of other sizes
- * @san: the SAN; under RTNL
+ * pw_san_engine_make - make an engine that a SAN does not use yet
+ * @san: the SAN
  * @engine: enum packetway_engine
  * @params: sizes that the fabric can have
  * @extack: where a refusal is explained
  *
- * Frames under way in the old engine are delivered at once.
+ * A large fabric has hundreds of megabytes to clear, so this needs no lock and is not to
+ * be called under one that others wait for.
  *
- * Return: 0 or a negative errno; then nothing has changed.
+ * Return: the engine, for pw_san_engine_swap(), or an ERR_PTR.
  */
-int pw_san_set_engine(struct pw_san *san, u32 engine, const struct pw_fabric_params *params,
-		      struct netlink_ext_ack *extack)
+struct pw_engine *pw_san_engine_make(struct pw_san *san, u32 engine,
+				     const struct pw_fabric_params *params,
+				     struct netlink_ext_ack *extack)
 {
-	const struct pw_fabric_params was = san->fabric.params;
-	struct pw_engine *new, *old;
+	return pw_engines[engine]->create(san, params, extack);
+}
 
-	san->fabric.params = *params;
-	if (engine == pw_san_engine(san) &&
-	    (engine == PACKETWAY_ENGINE_NONE || !memcmp(params, &was, sizeof(was))))
-		return 0;
-	new = pw_engine_create(san, engine, extack);
-	if (IS_ERR(new)) {
-		san->fabric.params = was;
-		return PTR_ERR(new);
-	}
-	old = rtnl_dereference(san->engine);
-	rcu_assign_pointer(san->engine, new);
+/**
+ * pw_san_engine_swap - run a SAN by an engine that was made for it
+ * @san: the SAN; under RTNL
+ * @eng: the engine
+ *
+ * Return: the engine that it had, for pw_san_engine_free().
+ */
+struct pw_engine *pw_san_engine_swap(struct pw_san *san, struct pw_engine *eng)
+{
+	u32 i;
+
+	if (eng->ops->port_up)
+		for (i = 0; i < san->nports; i++)
+			eng->ops->port_up(eng, i, pw_port_takes(san, i));
+	return rcu_replace_pointer(san->engine, eng, lockdep_rtnl_is_held());
+}
+
+/**
+ * pw_san_engine_free - free an engine that a SAN has used
+ * @eng: the engine; no lock held, and its SAN is kept
+ *
+ * Frames under way in it are delivered at once.
+ */
+void pw_san_engine_free(struct pw_engine *eng)
+{
 	synchronize_net();
-	old->ops->destroy(old);
-	pw_engine_update(san);
-	return 0;
+	eng->ops->destroy(eng);
 }
 
 /* default of a new SAN */
@@ -184,7 +192,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	INIT_RCU_WORK(&san->gone, pw_san_gone);
 	pw_rrp_san_init(san);
 
-	eng = pw_engine_create(san, conf->engine, extack);
+	eng = pw_san_engine_make(san, conf->engine, &san->fabric.params, extack);
 	if (IS_ERR(eng)) {
 		err = PTR_ERR(eng);
 		goto err_free;
