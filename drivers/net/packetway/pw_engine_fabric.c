@@ -41,8 +41,9 @@
 /* a poll ends after the slice in which this time is over */
 #define PW_FAB_POLL_NS		(100 * NSEC_PER_USEC)
 /*
- * Events (fast) of a slice, cycles (rtl) of a slice times ports: either takes some
- * ten thousand instructions. A cycle of 256 ports (rtl) is the longest slice.
+ * Events (fast) of a slice of 16 ports, cycles (rtl) of a slice times ports: either takes
+ * some ten thousand instructions. An event takes longer with more ports: up to 70,000
+ * instructions in a broadcast to 256 of them. A cycle of 256 ports (rtl) is the longest slice.
  */
 #define PW_FAB_SLICE_FAST	64
 #define PW_FAB_SLICE_RTL	32
@@ -695,7 +696,8 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	fab->eng.ops = ops;
 	fab->eng.san = san;
 	fab->rtl = rtl;
-	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) : PW_FAB_SLICE_FAST;
+	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) :
+			   min_t(u32, PW_FAB_SLICE_FAST * 16 / san->nports, PW_FAB_SLICE_FAST);
 	spin_lock_init(&fab->lock);
 	INIT_HLIST_HEAD(&fab->msgs);
 	fab->pending = RB_ROOT_CACHED;
@@ -716,10 +718,8 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	pw_share_setup(&fab->share, &fab->napi);
 	napi_enable(&fab->napi);
 
-	/* a new SAN has empty ports; an engine is replaced under RTNL */
 	for (i = 0; i < san->nports; i++)
-		pw_fabric_attach(fab->f, i,
-				 rcu_access_pointer(san->engine) && pw_port_takes(san, i));
+		pw_fabric_attach(fab->f, i, false);
 	return &fab->eng;
 }
 
@@ -798,7 +798,7 @@ static noinline bool pw_fab_flush_some(struct pw_fab *fab, bool *inside, u32 *po
 /*
  * No station sends, reads counters or polls: what is under way goes to its receivers
  * at once, one message at a time with BH off. There may be minutes of work for the
- * model in it, and this is under RTNL.
+ * model in it, and a request waits.
  */
 static void pw_fab_flush(struct pw_fab *fab)
 {
