@@ -57,7 +57,8 @@ void pw_skb_strip(struct sk_buff *skb, const struct pw_eep_view *v)
  * @addr: who answers
  *
  * A timestamp that is 0 gets the virtual time that the request has taken, and a
- * hop trace the address of who answers: routers behind it are on the way back.
+ * hop trace the address of who answers: routers behind it are on the way back. EI of the
+ * request names routers of its own way: that of the reply is 1 if the data is damaged.
  *
  * Return: 0, or -ENOMEM; then nothing was written.
  */
@@ -65,9 +66,11 @@ int pw_skb_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr)
 {
 	u8 *hdr;
 
-	if (skb_ensure_writable(skb, v->db_off - v->hdr_off))
+	if (skb_ensure_writable(skb, v->ei ? skb->len : v->db_off - v->hdr_off))
 		return -ENOMEM;
 	hdr = skb->data;
+	if (v->ei)
+		put_unaligned_be64(1, hdr + v->tail_off - v->hdr_off);
 	memcpy(hdr + PW_EEP_OFF_DT, hdr + PW_EEP_OFF_SA, PW_ADDR_LEN);
 	put_unaligned_be24(addr, hdr + PW_EEP_OFF_SA);
 	put_unaligned_be16(PW_TE_ECHO_REPLY, hdr + PW_EEP_OFF_TE);

@@ -118,6 +118,18 @@ static int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, co
 	}
 }
 
+/* P of the header behind L2RHs; 0 if it cannot be found */
+static u8 pw_prio_behind(struct sk_buff *skb, u32 off)
+{
+	u32 need;
+	int at;
+
+	do {
+		at = pw_eep_find_header(skb->data, skb_headlen(skb), skb->len, off, &need);
+	} while (at == -EAGAIN && pskb_may_pull(skb, need));
+	return at < 0 ? 0 : skb->data[at + PW_EEP_OFF_VP] & PW_EEP_P_MASK;
+}
+
 /*
  * The message begins with prefixes. The first L2RH, with the symbols before it,
  * is the native route in the sender's own SAN and is consumed here. Symbols with
@@ -153,7 +165,7 @@ static int pw_classify_prefixed(const struct pw_san *san, struct sk_buff *skb)
 
 	if (pw_san_native_route(san, skb->data + hop.route_off, hop.route_len, cb))
 		return PW_DROP_BAD_L2RH;
-	cb->prio = hop.prio >= 0 ? hop.prio : 0;
+	cb->prio = hop.prio >= 0 ? hop.prio : pw_prio_behind(skb, hop.consumed);
 	why = pw_to_port(san, cb, cb->dst_port);
 	if (why == PW_SEND)
 		__skb_pull(skb, hop.consumed);

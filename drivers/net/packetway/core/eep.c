@@ -451,6 +451,9 @@ static int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
 			break;
 		pw_eep_take_symbol(head, &el, hop);
 	}
+	/* where the draft's summary of formats has P; its text has zeros there */
+	if (hop->prio < 0 && head[pos - el.len] & PW_EEP_P_MASK)
+		hop->prio = head[pos - el.len] & PW_EEP_P_MASK;
 	hop->route_off = el.data_off;
 	hop->route_len = el.data_len;
 	hop->consumed = pos;

@@ -237,7 +237,8 @@ struct pw_eep_iter {
  * @route_off: offset of the routing bytes
  * @route_len: number of routing bytes, 0 if no L2RH was taken
  * @nsym: symbols taken
- * @prio: what a priority symbol said, -1 if none did
+ * @prio: what a priority symbol said, else the low six bits of the L2RH's first byte if they
+ *	are not 0, else -1
  * @trace: a trace symbol was there
  * @need: after -EAGAIN, bytes of head that the next try must have
  */
