@@ -105,7 +105,7 @@ tap_is "show: the mothership" "$(pwctl -j poets show pw0 | jq -c '.[1] | [.role,
 tap_is "show: needs no privilege" \
 	"$(setpriv --reuid 65534 --clear-groups pwctl -j poets show | jq length)" 17
 tap_is "a station has one softswitch" "$(says pwctl poets run "$dir/ring.json")" \
-	"pwctl: pw0: the station has a mothership already"
+	"pwctl: pw0: the station has a mothership of this task already"
 kill -INT $pid
 wait $pid
 tap_is "interrupted: ends well" $? 0
@@ -129,5 +129,22 @@ pwctl -j poets run "$dir/x.json" timeout 3000 >"$dir/out" 2>&1
 tap_is "in a lab: all ends well" $? 0
 tap_is "in a lab: what it did" "$(tail -n 1 "$dir/out" | jq -c '[.end, .stations, .handled, .lost]')" \
 	'["stopped",8,1000,0]'
+tap_ok "lab down" pwctl lab down
+
+# devices behind routers, two applications on the same stations, a bystander
+tap_ok "lab of three SANs" pwctl lab up "$PW_SELFTESTS/../Documentation/labs/sans.yaml"
+change '.stations = ["sans-a1/pw0", "sans-b1/pw0", "sans-c1/pw0"] | .mothership = "sans-b1/pw0" |
+	.properties.laps = 1'
+jq '.task = 9' "$dir/x.json" >"$dir/nine.json"
+pwctl -j poets run "$dir/nine.json" timeout 3000 >"$dir/out9" 2>&1 &
+pid=$!
+pwctl -j poets run "$dir/x.json" timeout 3000 >"$dir/out" 2>&1
+tap_is "behind routers: all ends well" $? 0
+wait $pid
+tap_is "beside another application: all ends well" $? 0
+for out in "$dir/out" "$dir/out9"; do
+	tap_is "behind routers: what it did" "$(tail -n 1 "$out" | jq -c '[.end, .stations, .handled, .lost]')" \
+		'["stopped",3,1000,0]'
+done
 tap_ok "lab down" pwctl lab down
 tap_done

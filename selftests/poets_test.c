@@ -45,14 +45,17 @@ TEST(refused)
 	do { errno = 0; EXPECT_EQ(-1, call); EXPECT_EQ(e, errno); } while (0)
 	EXPECT_ERR(ENOTCONN, ioctl(unbound, PACKETWAY_IOC_POETS_OPEN, &o));
 	EXPECT_ERR(ENOTTY, ioctl(unbound, PACKETWAY_IOC_POETS_LOAD, &o));
-	o.size = sizeof(o) - 1;
+	o.size = offsetof(struct packetway_poets_open, task) - 1;
 	EXPECT_ERR(EINVAL, ioctl(w.dev[1], PACKETWAY_IOC_POETS_OPEN, &o));
 	o.size = sizeof(big);
 	memcpy(big, &o, sizeof(o));
 	big[sizeof(o)] = 1;
 	EXPECT_ERR(E2BIG, ioctl(w.dev[1], PACKETWAY_IOC_POETS_OPEN, big));
 #define OPEN(...) poets_open(1, (struct packetway_poets_open) { __VA_ARGS__ })
-	EXPECT_ERR(EINVAL, OPEN(.flags = 4, .devices = 1));
+	EXPECT_ERR(EINVAL, OPEN(.flags = 8, .devices = 1));
+	EXPECT_ERR(EINVAL, OPEN(.devices = 1, .task = 1));
+	EXPECT_ERR(EINVAL, OPEN(.flags = PACKETWAY_POETS_TASK, .devices = 1, .task = 64));
+	EXPECT_ERR(EINVAL, OPEN(.devices = 1, .__reserved2 = 1));
 	EXPECT_ERR(EINVAL, OPEN(.devices = 0));
 	EXPECT_ERR(EINVAL, OPEN(.devices = 65536));
 	EXPECT_ERR(EINVAL, OPEN(.devices = 1, .pins = 257));
@@ -334,6 +337,101 @@ TEST(reports_and_logs)
 		memcpy(got + 55 * i, ev.payload + 1, 55);
 	}
 	EXPECT_EQ(0, memcmp(text, got, 220));
+}
+
+/* --- tasks ------------------------------------------------------------------------ */
+
+#define OF_TASK(t) ((uint32_t)(t) << PW_POETS_TASK_SHIFT)
+
+/* a softswitch with one device, of one pin and one edge, for a task; it waits at the barrier */
+static int task_switch(int i, int task)
+{
+	int fd = poets_open(i, (struct packetway_poets_open) {
+		.flags = PACKETWAY_POETS_TASK, .task = task, .devices = 1, .pins = 1,
+		.mothership = 1,
+	});
+
+	if (fd >= 0 && load(fd, 1, (uint32_t[]){ 1 }, 1, (uint32_t[]){ 1 }))
+		return -1;
+	return fd;
+}
+
+static int task_mothership(int task)
+{
+	return poets_open(0, (struct packetway_poets_open) {
+		.flags = PACKETWAY_POETS_TASK | PACKETWAY_POETS_MOTHERSHIP, .task = task,
+	});
+}
+
+/* a packet of one task does nothing to an application of another */
+TEST(tasks)
+{
+	static const int task[2] = { 3, 9 };
+	int ms[2], sw[2], i, raw, n;
+	uint8_t msg[128];
+	EVENT ev;
+
+	ASSERT_EQ(0, world_make(3));
+	/* the mothership for all tasks leaves no room for another, and the other way round */
+	EXPECT_ERR(EBUSY, task_mothership(3));
+	close(w.ms);
+	for (i = 0; i < 2; i++) {
+		ms[i] = task_mothership(task[i]);
+		sw[i] = task_switch(1, task[i]);
+		ASSERT_GE(ms[i], 0);
+		ASSERT_GE(sw[i], 0);
+	}
+	EXPECT_ERR(EBUSY, task_switch(1, 9));
+	EXPECT_ERR(EBUSY, poets_open(1, (struct packetway_poets_open) { .devices = 1 }));
+	/* the barrier: what the kernel sends carries the task and reaches its mothership */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, simple(sw[i], PACKETWAY_IOC_POETS_START));
+		ASSERT_EQ(PACKETWAY_POETS_EV_MOTHERSHIP, next_event(ms[i], &ev, SOON));
+		EXPECT_EQ(PW_POETS_SW_BARRIER_REACHED | OF_TASK(task[i]), ev.sw_addr);
+		ASSERT_EQ(0, send_pkt(ms[i], 2, PW_POETS_SW_BARRIER_RELEASE | OF_TASK(task[i]), 0,
+				      NULL, 0));
+		ASSERT_EQ(PACKETWAY_POETS_EV_RELEASED, next_event(sw[i], &ev, SOON));
+	}
+	/* one station, two applications: each gets its own */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, send_pkt(ms[i], 2, OF_TASK(task[i]), PIN(0, 0), &task[i], 4));
+		ASSERT_EQ(PACKETWAY_POETS_EV_PIN, next_event(sw[i], &ev, SOON));
+		EXPECT_EQ(0, memcmp(&task[i], ev.payload, 4));
+		EXPECT_ERR(EPERM, send_pkt(sw[i], 1, OF_TASK(task[!i]), 0, NULL, 0));
+		EXPECT_ERR(EPERM, send_pkt(ms[i], 2, PW_POETS_SW_STOP | OF_TASK(task[!i]), 0,
+					   NULL, 0));
+	}
+	/* a bystander stops a task that is not there, then kills it at the mothership */
+	raw = pw_packet_open(w.ns, SOCK_RAW, ETH_P_PACKETWAY, w.idx[2]);
+	ASSERT_GE(raw, 0);
+	memset(msg, 0, sizeof(msg));
+	memcpy(msg + 16, &(uint32_t){ htole32(PW_POETS_SW_STOP | OF_TASK(4)) }, 4);
+	n = pw_msg(msg, 2, 3, PW_PT_POETS, 0, 0, NULL, 8);
+	ASSERT_EQ(n, send(raw, msg, n, 0));
+	EXPECT_EQ(1, pw_stat_wait(w.sock, "s1", "poets_drop_task", 1));
+	memset(msg, 0, sizeof(msg));
+	memcpy(msg + 16, &(uint32_t){ htole32(0xc0ff0000 | OF_TASK(4)) }, 4);
+	n = pw_msg(msg, 1, 3, PW_PT_POETS, 0, 0, NULL, 8);
+	ASSERT_EQ(n, send(raw, msg, n, 0));
+	EXPECT_EQ(1, pw_stat_wait(w.sock, "s0", "poets_drop_task", 1));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, next_event(ms[i], &ev, NEVER));
+		EXPECT_EQ(PACKETWAY_POETS_RUNNING, get(sw[i]).out_state);
+	}
+	/* stop one: the other goes on */
+	ASSERT_EQ(0, send_pkt(ms[1], 2, PW_POETS_SW_STOP | OF_TASK(9), 0, NULL, 0));
+	ASSERT_EQ(PACKETWAY_POETS_EV_STOPPED, next_event(sw[1], &ev, SOON));
+	EXPECT_EQ(PACKETWAY_POETS_RUNNING, get(sw[0]).out_state);
+	close(sw[1]);
+	ASSERT_EQ(0, send_pkt(ms[1], 2, OF_TASK(9), PIN(0, 0), NULL, 0));
+	EXPECT_EQ(2, pw_stat_wait(w.sock, "s1", "poets_drop_task", 2));
+	/* a log and a kill name the task, too */
+	ASSERT_EQ(0, send_pkt(ms[0], 2, OF_TASK(3), PIN(1, 0), NULL, 0));
+	ASSERT_EQ(PACKETWAY_POETS_EV_MOTHERSHIP, next_event(ms[0], &ev, SOON));
+	EXPECT_EQ(PW_POETS_SW_LOG | OF_TASK(3), ev.sw_addr);
+	ASSERT_EQ(0, simple(sw[0], PACKETWAY_IOC_POETS_KILL));
+	ASSERT_EQ(PACKETWAY_POETS_EV_MOTHERSHIP, next_event(ms[0], &ev, SOON));
+	EXPECT_EQ(0xc0ff0000 | OF_TASK(3), ev.sw_addr);
 }
 
 /* an owner that does not read loses packets, but learns of the stop; others go on */

@@ -64,7 +64,7 @@
 	X(ESP_REFLECTED,	"esp_reflected")	\
 	X(ESP_REFLECT_LIMITED, "esp_reflect_limited")
 
-/* POETS; drops in the order of enum pw_softswitch_drop */
+/* POETS; drops in the order of enum pw_softswitch_drop, then those of no softswitch */
 #define PW_POETS_COUNTERS(X)				\
 	X(POETS_RX, "poets_rx")				\
 	X(POETS_TX, "poets_tx")				\
@@ -81,7 +81,8 @@
 	X(POETS_DROP_DEVICE, "poets_drop_device")	\
 	X(POETS_DROP_OPCODE, "poets_drop_opcode")	\
 	X(POETS_DROP_PIN, "poets_drop_pin")		\
-	X(POETS_DROP_EDGE, "poets_drop_edge")
+	X(POETS_DROP_EDGE, "poets_drop_edge")		\
+	X(POETS_DROP_TASK, "poets_drop_task")
 
 /* Everything else worth counting at a station: X(SYMBOL, name) */
 #define PW_COUNTERS(X)					\

@@ -113,6 +113,7 @@ static const struct word poets_fields[] = {
 	{ "lost", "N", W_U64, PACKETWAY_A_POETS_LOST },
 	{ "drops", NULL, W_COUNTERS, PACKETWAY_A_POETS_DROPS, .counter = poets_drop },
 	{ "counters", NULL, W_COUNTERS, PACKETWAY_A_POETS_COUNTERS, .counter = poets_counter },
+	{ "task", "N", W_U32, PACKETWAY_A_POETS_TASK },
 	{}
 };
 

@@ -355,7 +355,9 @@ static enum status find_station(const struct app_station *s)
 static enum status open_mothership(const struct app_station *s)
 {
 	struct packetway_poets_open o = {
-		.flags = PACKETWAY_POETS_MOTHERSHIP | PACKETWAY_POETS_NONBLOCK,
+		.flags = PACKETWAY_POETS_MOTHERSHIP | PACKETWAY_POETS_NONBLOCK |
+			 PACKETWAY_POETS_TASK,
+		.task = poets.task,
 		.queue = PACKETWAY_POETS_QUEUE_MAX,
 	};
 	struct pwl *k;
@@ -366,7 +368,7 @@ static enum status open_mothership(const struct app_station *s)
 	ms.fd = pwl_poets_open(k, &o);
 	pwl_close(k);
 	if (ms.fd == -EBUSY)
-		return fail(0, "%s: the station has a mothership already", s->name);
+		return fail(0, "%s: the station has a mothership of this task already", s->name);
 	return ms.fd < 0 ? fail(ms.fd, "%s: mothership", s->name) : ST_OK;
 }
 
@@ -486,7 +488,7 @@ static enum status release(void)
 	uint64_t all = 0;
 	int i;
 
-	if (ms_send_all(PW_POETS_SW_BARRIER_RELEASE, NULL, 0))
+	if (ms_send_all(PW_POETS_SW_BARRIER_RELEASE | task(), NULL, 0))
 		return fail(errno, "release");
 	for (i = 0; i < poets.nstations; i++)
 		all += ms.ctl[i] >= 0;
@@ -556,7 +558,7 @@ static void stop(struct poets_tally *t)
 	int i;
 
 	ms.stopping = true;
-	ms_send_all(PW_POETS_SW_STOP, NULL, 0);
+	ms_send_all(PW_POETS_SW_STOP | task(), NULL, 0);
 	if (!ask(t))
 		fail(0, "a softswitch has ended early: the counts are not complete");
 	for (i = 0; i < 5; i++)

@@ -169,6 +169,7 @@ int poets_log(struct poets_device *d, const char *fmt, ...)
 	n = pwl_poets_log_build(of(d)->local, text, strlen(text), p);
 	for (i = 0; i < n; i++) {
 		p[i].hw_addr = app->station[app->mothership].addr;
+		p[i].sw_addr |= (uint32_t)app->task << PW_POETS_TASK_SHIFT;
 		enqueue(&p[i]);
 	}
 	return n < 0 ? -1 : 0;
@@ -372,7 +373,8 @@ static void open_switch(void)
 {
 	uint32_t *pins = calloc(self->n + 1, sizeof(*pins)), *edges, i, k = 0, total = 0;
 	struct packetway_poets_open o = {
-		.flags = PACKETWAY_POETS_NONBLOCK,
+		.flags = PACKETWAY_POETS_NONBLOCK | PACKETWAY_POETS_TASK,
+		.task = app->task,
 		.devices = self->n,
 		.queue = PACKETWAY_POETS_QUEUE_MAX,
 		.mothership = app->station[app->mothership].addr,
@@ -398,7 +400,7 @@ static void open_switch(void)
 	fd = pwl_poets_open(s, &o);
 	pwl_close(s);
 	if (fd < 0)
-		die("softswitch: %s", fd == -EBUSY ? "the station has one already" : strerror(-fd));
+		die("softswitch: %s", fd == -EBUSY ? "the station has one of this task already" : strerror(-fd));
 	err = pwl_poets_load(fd, self->n, pins, edges);
 	if (err < 0)
 		die("load: %s", strerror(-err));

@@ -707,11 +707,14 @@ struct packetway_ring_operands {
 /* flags of struct packetway_poets_open */
 #define PACKETWAY_POETS_MOTHERSHIP	(1U << 0)	/* the mothership, not the softswitch */
 #define PACKETWAY_POETS_NONBLOCK	(1U << 1)	/* O_NONBLOCK */
+#define PACKETWAY_POETS_TASK		(1U << 2)	/* packets of one task only */
+
+#define PACKETWAY_POETS_TASKS		64
 
 /**
  * struct packetway_poets_open - ioctl(PACKETWAY_IOC_POETS_OPEN), on /dev/packetway
  * @size: sizeof(struct packetway_poets_open)
- * @flags: PACKETWAY_POETS_MOTHERSHIP, PACKETWAY_POETS_NONBLOCK
+ * @flags: PACKETWAY_POETS_MOTHERSHIP, PACKETWAY_POETS_NONBLOCK, PACKETWAY_POETS_TASK
  * @devices: largest number of devices, 1..PACKETWAY_POETS_DEVICES_MAX;
  *	mothership: 0
  * @pins: largest number of input pins of all devices together; mothership: 0
@@ -721,9 +724,16 @@ struct packetway_ring_operands {
  * @interval: milliseconds from one report to the next while running; 0: only
  *	when asked. mothership: 0
  * @__reserved: must be 0
+ * @task: with PACKETWAY_POETS_TASK: 0..PACKETWAY_POETS_TASKS - 1, else 0
+ * @__reserved2: must be 0
  *
- * Returns the new descriptor (O_CLOEXEC). EBUSY if the station has such a file
- * already.
+ * Returns the new descriptor (O_CLOEXEC).
+ *
+ * With PACKETWAY_POETS_TASK the file gets packets of its task only, write() sends
+ * no others (EPERM), and what the kernel sends for it carries the task. A station
+ * may have one softswitch and one mothership for each task. A file without a task
+ * gets the packets of all tasks. EBUSY if the station has a file of the same kind
+ * for this task or for all, or if a file for all is asked for and it has any.
  */
 struct packetway_poets_open {
 	__u32 size;
@@ -734,6 +744,8 @@ struct packetway_poets_open {
 	__u32 mothership;
 	__u32 interval;
 	__u32 __reserved;
+	__u32 task;
+	__u32 __reserved2;
 };
 
 #define PACKETWAY_IOC_POETS_OPEN	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_OPEN)

@@ -433,6 +433,7 @@ enum {
  * PACKETWAY_A_POETS_DROPS	nest	PACKETWAY_A_POETS_DROP_*
  * PACKETWAY_A_POETS_COUNTERS	nest	PACKETWAY_A_POETS_COUNTER_*, since the last
  *					report; softswitch
+ * PACKETWAY_A_POETS_TASK	u32	task of its packets; absent: all tasks
  */
 enum {
 	PACKETWAY_A_POETS_UNSPEC,
@@ -450,6 +451,7 @@ enum {
 	PACKETWAY_A_POETS_LOST,
 	PACKETWAY_A_POETS_DROPS,
 	PACKETWAY_A_POETS_COUNTERS,
+	PACKETWAY_A_POETS_TASK,
 
 	__PACKETWAY_A_POETS_MAX
 };
@@ -457,7 +459,7 @@ enum {
 #define PACKETWAY_A_POETS_MAX (__PACKETWAY_A_POETS_MAX - 1)
 
 /**
- * enum packetway_poets_role - a station has at most one of each
+ * enum packetway_poets_role - a station has at most one of each for a task
  * @PACKETWAY_POETS_ROLE_SOFTSWITCH: devices
  * @PACKETWAY_POETS_ROLE_MOTHERSHIP: commands and supervisors
  */

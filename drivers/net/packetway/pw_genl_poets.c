@@ -63,6 +63,8 @@ static int pw_poets_fill(struct sk_buff *msg, struct netlink_callback *cb,
 	    nla_put_u32(msg, PACKETWAY_A_POETS_IFINDEX, st->dev->ifindex) ||
 	    nla_put_u32(msg, PACKETWAY_A_POETS_ADDR, st->addr) ||
 	    nla_put_u32(msg, PACKETWAY_A_POETS_ROLE, po->role) ||
+	    (!po->any &&
+	     nla_put_u32(msg, PACKETWAY_A_POETS_TASK, pw_poets_task(po->task))) ||
 	    nla_put_u32(msg, PACKETWAY_A_POETS_QUEUE, info.queue) ||
 	    nla_put_u32(msg, PACKETWAY_A_POETS_QUEUED, info.queued) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_POETS_LOST, info.lost, PACKETWAY_A_POETS_PAD) ||
@@ -77,7 +79,28 @@ static int pw_poets_fill(struct sk_buff *msg, struct netlink_callback *cb,
 	return 0;
 }
 
-/* args: 0: stations done, 1: roles of the next one done */
+/* the files of one station; args 1: how many of them are done */
+static int pw_poets_fill_station(struct sk_buff *skb, struct netlink_callback *cb,
+				 const struct pw_station *st)
+{
+	struct pw_poets *po;
+	long n = 0;
+	int i, err;
+
+	for (i = 0; i < PW_POETS_ROLES; i++) {
+		hlist_for_each_entry(po, &st->poets[i], node) {
+			if (n++ < cb->args[1])
+				continue;
+			err = pw_poets_fill(skb, cb, st, po);
+			if (err)
+				return err;
+			cb->args[1] = n;
+		}
+	}
+	return 0;
+}
+
+/* args: 0: stations done, 1: files of the next one done */
 int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *nest = genl_info_dump(cb)->attrs[PACKETWAY_A_POETS];
@@ -85,7 +108,6 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct net *net = sock_net(skb->sk);
 	struct net_device *dev;
 	struct pw_station *st;
-	struct pw_poets *po;
 	int only = 0, err = 0;
 	long i = 0;
 
@@ -103,14 +125,10 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		if (!pw_netdev_is(dev) || i++ < cb->args[0])
 			continue;
 		st = netdev_priv(dev);
-		for (; cb->args[1] < PW_POETS_ROLES; cb->args[1]++) {
-			po = rtnl_dereference(st->poets[cb->args[1]]);
-			if (!po || (only && dev->ifindex != only))
-				continue;
-			err = pw_poets_fill(skb, cb, st, po);
-			if (err)
-				goto out;
-		}
+		if (!only || dev->ifindex == only)
+			err = pw_poets_fill_station(skb, cb, st);
+		if (err)
+			goto out;
 		cb->args[0] = i;
 		cb->args[1] = 0;
 	}

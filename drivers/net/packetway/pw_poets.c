@@ -2,7 +2,8 @@
 /*
  * POETS packets at a station.
  *
- *   pw_rx_one -> pw_poets_rx -> pw_softswitch_input : state, address, opcode
+ *   pw_rx_one -> pw_poets_rx                        : task
+ *                            -> pw_softswitch_input : state, address, opcode
  *                            -> pw_softswitch_next  : pin and edge
  *                            -> queue -> read() of the owning file
  *
@@ -53,6 +54,12 @@ int pw_poets_send(struct pw_station *st, u32 to, const void *pkt, unsigned int l
 	return 0;
 }
 
+/* a packet to the mothership says which task it is of */
+void pw_poets_set_task(u8 *pkt, u32 task)
+{
+	put_unaligned_le32(get_unaligned_le32(pkt) | task, pkt);
+}
+
 /**
  * pw_poets_flush - send what was prepared under the lock
  * @st: the station
@@ -86,8 +93,10 @@ void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out)
 	for (i = 0; i < n; i++) {
 		len = pw_poets_log_build(frag, sizeof(frag), out->text_device, out->text,
 					 out->text_len, i);
-		if (len)
-			pw_poets_send(st, out->mothership, frag, len);
+		if (!len)
+			break;
+		pw_poets_set_task(frag, out->task);
+		pw_poets_send(st, out->mothership, frag, len);
 	}
 }
 
@@ -119,6 +128,7 @@ void pw_poets_drop_log(struct pw_poets *po, enum pw_softswitch_drop drop,
 {
 	lockdep_assert_held(&po->lock);
 	out->mothership = po->mothership;
+	out->task = po->task;
 	out->text_device = device;
 	out->text_len = pw_softswitch_drop_text(&po->sw, drop, pkt, device, out->text,
 						sizeof(out->text));
@@ -294,6 +304,38 @@ out:
 	pw_poets_count_drop(st, drop);
 }
 
+/* the file of a station that takes packets with this swAddr; RCU held */
+static struct pw_poets *pw_poets_find(struct pw_station *st, enum pw_poets_role role, u32 sw_addr)
+{
+	struct pw_poets *po;
+
+	hlist_for_each_entry_rcu(po, &st->poets[role], node)
+		if (po->any || po->task == (sw_addr & PW_POETS_TASK_MASK))
+			return po;
+	return NULL;
+}
+
+static void pw_poets_take(struct pw_station *st, enum pw_poets_role role, u32 src, const u8 *buf,
+			  unsigned int len)
+{
+	/* one that is too short has no task: it is malformed for all */
+	u32 sw_addr = len < PW_POETS_HDR_LEN ? 0 : get_unaligned_le32(buf);
+	struct pw_poets *po = pw_poets_find(st, role, sw_addr);
+
+	pw_count(st, PW_STAT_POETS_RX);
+	if (!po) {
+		pw_count(st, len < PW_POETS_HDR_LEN ? PW_STAT_POETS_DROP_MALFORMED :
+						      PW_STAT_POETS_DROP_TASK);
+		return;
+	}
+	if (role == PW_POETS_R_SWITCH)
+		pw_poets_switch_rx(st, po, src, buf, len);
+	else
+		pw_poets_mothership_rx(st, po, src, buf, len);
+	if (READ_ONCE(po->used))
+		wake_up_interruptible_poll(&po->wait, EPOLLIN | EPOLLRDNORM);
+}
+
 /**
  * pw_poets_rx - a message of type POETS has reached a station
  * @st: the station
@@ -309,7 +351,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 		struct list_head *up)
 {
 	unsigned int have = min_t(u32, v->data_len, PW_POETS_PKT_MAX);
-	struct pw_poets *po = NULL;
+	enum pw_poets_role role = PW_POETS_R_SWITCH;
 	u8 buf[PW_POETS_PKT_MAX];
 
 	if (skb_copy_bits(skb, v->db_off, buf, have))
@@ -318,25 +360,17 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 	if ((v->e & PW_E_SIZE_MASK) == PW_E_32 && !(v->e & PW_E_LITTLE))
 		pw_eep_swap(buf, have, PW_E_32);
 
+	if (have >= PW_POETS_HDR_LEN && get_unaligned_le32(buf) & PW_POETS_MOTHERSHIP &&
+	    !hlist_empty(&st->poets[PW_POETS_R_MOTHERSHIP]))
+		role = PW_POETS_R_MOTHERSHIP;
 	/* damaged data is not delivered to devices */
-	if (!v->ei && have >= PW_POETS_HDR_LEN && get_unaligned_le32(buf) & PW_POETS_MOTHERSHIP)
-		po = rcu_dereference(st->poets[PW_POETS_R_MOTHERSHIP]);
-	if (!v->ei && !po)
-		po = rcu_dereference(st->poets[PW_POETS_R_SWITCH]);
-	if (!po) {
+	if (v->ei || hlist_empty(&st->poets[role])) {
 		pw_skb_strip(skb, v);
 		list_add_tail(&skb->list, up);
 		return PW_OK;
 	}
 
-	pw_count(st, PW_STAT_POETS_RX);
-	if (po->role == PW_POETS_R_SWITCH)
-		pw_poets_switch_rx(st, po, v->sa, buf, v->data_len);
-	else
-		pw_poets_mothership_rx(st, po, v->sa, buf, v->data_len);
-	if (READ_ONCE(po->used))
-		wake_up_interruptible_poll(&po->wait, EPOLLIN | EPOLLRDNORM);
-
+	pw_poets_take(st, role, v->sa, buf, v->data_len);
 	if (dev_nit_active(st->dev)) {
 		/* captures get it; pkt_type tells programs that it was not for them */
 		skb->pkt_type = PACKET_OTHERHOST;
@@ -398,16 +432,16 @@ enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
  */
 void pw_poets_station_gone(struct pw_station *st)
 {
+	struct hlist_node *next;
 	struct pw_poets *po;
 	int i;
 
 	for (i = 0; i < PW_POETS_ROLES; i++) {
-		po = rtnl_dereference(st->poets[i]);
-		if (!po)
-			continue;
-		pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
-		RCU_INIT_POINTER(st->poets[i], NULL);
-		RCU_INIT_POINTER(po->station, NULL);
-		wake_up_all(&po->wait);
+		hlist_for_each_entry_safe(po, next, &st->poets[i], node) {
+			pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
+			hlist_del_rcu(&po->node);
+			RCU_INIT_POINTER(po->station, NULL);
+			wake_up_all(&po->wait);
+		}
 	}
 }

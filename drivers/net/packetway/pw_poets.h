@@ -23,7 +23,7 @@ struct pw_file;
 struct pw_station;
 struct sk_buff;
 
-/* what a station can have one of each */
+/* what a station can have one of each for a task */
 enum pw_poets_role {
 	PW_POETS_R_SWITCH,
 	PW_POETS_R_MOTHERSHIP,
@@ -58,7 +58,10 @@ struct pw_poets_item {
  * @used: how many
  * @mothership: address that reports, logs and the like go to; 0: none
  * @lost: packets for the owner that found no place
+ * @node: in the station's list
  * @role: which of the two
+ * @any: it takes packets of all tasks
+ * @task: otherwise the task of its packets, as in swAddr
  * @station: where it is; NULL when the station has gone. RTNL, read under RCU
  * @mem: memory of @sw
  * @timer: next report; runs only while devices run and an interval is set
@@ -75,7 +78,10 @@ struct pw_poets {
 	u32 mothership;
 	u64 lost;
 
+	struct hlist_node node;
 	enum pw_poets_role role;
+	bool any;
+	u32 task;
 	struct pw_station __rcu *station;
 	void *mem;
 	struct hrtimer timer;
@@ -92,6 +98,7 @@ struct pw_poets_out {
 	char text[96];
 	u8 text_len;
 	u16 text_device;
+	u32 task;
 	u32 mothership;
 };
 
@@ -118,6 +125,7 @@ void pw_poets_report(struct pw_poets *po, u64 now, struct pw_poets_out *out);
 void pw_poets_drop_log(struct pw_poets *po, enum pw_softswitch_drop drop,
 		       const struct pw_poets_pkt *pkt, u16 device, struct pw_poets_out *out);
 void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop);
+void pw_poets_set_task(u8 *pkt, u32 task);
 u8 pw_poets_event_type(enum pw_softswitch_handler handler);
 void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info);
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer);

@@ -25,6 +25,7 @@ static_assert(PACKETWAY_POETS_PAYLOAD == PW_POETS_MAX_PAYLOAD);
 static_assert(PACKETWAY_POETS_DEVICES_MAX == PW_POETS_DEVICES_MAX);
 static_assert(PACKETWAY_POETS_LOG_MAX == PW_POETS_LOG_MAX);
 static_assert(PACKETWAY_POETS_DROPS == PW_SOFTSWITCH_DROPS);
+static_assert((PACKETWAY_POETS_TASKS - 1) << PW_POETS_TASK_SHIFT == PW_POETS_TASK_MASK);
 static_assert(PACKETWAY_POETS_COUNTERS == PW_POETS_C_COUNT);
 static_assert((int)PACKETWAY_POETS_STOPPED == (int)PW_SOFTSWITCH_STOPPED);
 static_assert(sizeof(struct packetway_poets_event) == 80);
@@ -55,6 +56,8 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 	hrtimer_setup(&po->timer, pw_poets_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	po->role = o->flags & PACKETWAY_POETS_MOTHERSHIP ? PW_POETS_R_MOTHERSHIP :
 							   PW_POETS_R_SWITCH;
+	po->any = !(o->flags & PACKETWAY_POETS_TASK);
+	po->task = o->task << PW_POETS_TASK_SHIFT;
 	po->mothership = o->mothership;
 	po->size = (o->queue ?: PACKETWAY_POETS_QUEUE_DEFAULT) + PW_POETS_RESERVE;
 	po->ring = kvmalloc_array(po->size, sizeof(*po->ring), PW_GFP);
@@ -64,6 +67,7 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 		pw_poets_free(po);
 		return NULL;
 	}
+	po->sw.task = po->task;
 	pw_softswitch_set_interval(&po->sw, 0, (u64)o->interval * NSEC_PER_MSEC);
 	return po;
 }
@@ -273,6 +277,8 @@ static int pw_poets_tx(struct pw_poets *po, const struct packetway_poets_packet 
 	}
 	if (p->len > PW_POETS_MAX_PAYLOAD)
 		return -EINVAL;
+	if (!po->any && (p->sw_addr & PW_POETS_TASK_MASK) != po->task)
+		return -EPERM;
 	len = pw_poets_build(pkt, sizeof(pkt), p->sw_addr, p->pin_addr, p->payload, p->len);
 
 	for (;;) {
@@ -534,6 +540,7 @@ static int pw_ioc_poets_log(struct pw_poets *po, void *arg)
 	n = pw_poets_log_fragments(l->len);
 	for (i = 0; i < n; i++) {
 		len = pw_poets_log_build(frag, sizeof(frag), l->device, (char *)text, l->len, i);
+		pw_poets_set_task(frag, po->task);
 		p.sw_addr = get_unaligned_le32(frag);
 		p.pin_addr = get_unaligned_le32(frag + 4);
 		p.len = len - PW_POETS_HDR_LEN;
@@ -630,7 +637,7 @@ static int pw_poets_release(struct inode *inode, struct file *file)
 	st = rtnl_dereference(po->station);
 	if (st) {
 		pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
-		RCU_INIT_POINTER(st->poets[po->role], NULL);
+		hlist_del_rcu(&po->node);
 		RCU_INIT_POINTER(po->station, NULL);
 		pw_rrp_station_changed(st);
 	}
@@ -652,6 +659,17 @@ static const struct file_operations pw_poets_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
+/* Has the station a file for these packets already? RTNL */
+static bool pw_poets_taken(const struct pw_station *st, const struct pw_poets *po)
+{
+	const struct pw_poets *o;
+
+	hlist_for_each_entry(o, &st->poets[po->role], node)
+		if (o->any || po->any || o->task == po->task)
+			return true;
+	return false;
+}
+
 static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 {
 	struct pw_station *st;
@@ -661,14 +679,14 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 	st = pw_file_admin(pf);
 	if (IS_ERR(st))
 		err = PTR_ERR(st);
-	else if (rtnl_dereference(st->poets[po->role]))
+	else if (pw_poets_taken(st, po))
 		err = -EBUSY;
 	else
 		err = pw_limit_charge(st->san->net, PW_LIMIT_SWITCHES, 1, NULL);
 	if (!err) {
 		po->sw.hw_addr = st->addr;
 		rcu_assign_pointer(po->station, st);
-		rcu_assign_pointer(st->poets[po->role], po);
+		hlist_add_head_rcu(&po->node, &st->poets[po->role]);
 		pw_rrp_station_changed(st);
 	}
 	rtnl_unlock();
@@ -677,8 +695,11 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 
 static bool pw_poets_open_ok(const struct packetway_poets_open *o)
 {
-	if (o->flags & ~(PACKETWAY_POETS_MOTHERSHIP | PACKETWAY_POETS_NONBLOCK) ||
-	    o->__reserved || o->queue > PACKETWAY_POETS_QUEUE_MAX)
+	if (o->flags & ~(PACKETWAY_POETS_MOTHERSHIP | PACKETWAY_POETS_NONBLOCK |
+			 PACKETWAY_POETS_TASK) ||
+	    o->__reserved || o->__reserved2 || o->queue > PACKETWAY_POETS_QUEUE_MAX)
+		return false;
+	if (o->task >= PACKETWAY_POETS_TASKS || (o->task && !(o->flags & PACKETWAY_POETS_TASK)))
 		return false;
 	if (o->flags & PACKETWAY_POETS_MOTHERSHIP)
 		return !o->devices && !o->pins && !o->mothership && !o->interval;

@@ -252,7 +252,9 @@ struct pw_station {
 	struct list_head files;	/* pw_bind_lock: struct pw_file bound here */
 	struct pw_aton_interface aton;
 	struct pw_esp esp;
-	struct pw_poets __rcu *poets[PW_POETS_ROLES];	/* RTNL */
+	struct hlist_head poets[PW_POETS_ROLES];	/* RTNL, read under RCU */
+	struct sk_buff_head waiting;	/* frames to be sent when there is room */
+	bool sending;		/* waiting.lock: one that waited is on its way */
 
 	struct pw_end end ____cacheline_aligned_in_smp;
 };

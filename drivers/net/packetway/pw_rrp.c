@@ -63,15 +63,18 @@ static void pw_rrp_put_capa32(struct pw_rrp_buf *b, u8 code, u32 param)
 /* what a station can do for others; under RTNL */
 static void pw_rrp_put_features(struct pw_rrp_buf *b, const struct pw_station *st)
 {
-	const struct pw_poets *po = rtnl_dereference(st->poets[PW_POETS_R_SWITCH]);
 	const u8 registers = PACKETWAY_ATON_REGS;
+	const struct pw_poets *po;
+	u32 devices = 0;
 
 	pw_rrp_put_capa(b, PW_CAPA_COMPUTE, NULL, 0);
 	pw_rrp_put_capa(b, PW_CAPA_ATON, &registers, 1);
 	/* a station that is up has a store */
 	pw_rrp_put_capa32(b, PW_CAPA_ESP, st->esp.store.capacity);
-	if (po)
-		pw_rrp_put_capa32(b, PW_CAPA_POETS, po->sw.max_devices);
+	hlist_for_each_entry(po, &st->poets[PW_POETS_R_SWITCH], node)
+		devices += po->sw.max_devices;
+	if (devices)
+		pw_rrp_put_capa32(b, PW_CAPA_POETS, devices);
 }
 
 /**

@@ -244,11 +244,9 @@ void pw_tx_wake(struct pw_station *st)
 	struct pw_poets *po;
 	int i;
 
-	for (i = 0; i < PW_POETS_ROLES; i++) {
-		po = rcu_dereference_rtnl(st->poets[i]);
-		if (po)
+	for (i = 0; i < PW_POETS_ROLES; i++)
+		hlist_for_each_entry_rcu(po, &st->poets[i], node, lockdep_rtnl_is_held())
 			wake_up_interruptible_poll(&po->wait, EPOLLOUT | EPOLLWRNORM);
-	}
 }
 
 /**

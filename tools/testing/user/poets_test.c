@@ -569,8 +569,36 @@ static void test_random(void)
 	free(m);
 }
 
+/* what a softswitch sends by itself carries its task */
+static void test_task(void)
+{
+	struct pw_softswitch s;
+	u8 buf[PW_POETS_PKT_MAX];
+	size_t bytes = pw_softswitch_bytes(1, 0);
+	void *m = calloc(1, bytes);
+	struct pw_poets_pkt p;
+	size_t n;
+
+	pw_softswitch_init(&s, m, bytes, 1, 0, 5);
+	s.task = 9U << PW_POETS_TASK_SHIFT;
+	pw_softswitch_add(&s, 0, NULL);
+	n = pw_softswitch_loaded(&s, 0, buf, sizeof(buf));
+	ok(!pw_poets_parse(buf, n, &p) && p.sw_addr == (PW_POETS_SW_BARRIER_REACHED | s.task),
+	   "the barrier carries the task");
+	n = pw_softswitch_report(&s, 0, 0, false, buf, sizeof(buf));
+	ok(!pw_poets_parse(buf, n, &p) && p.sw_addr == (PW_POETS_SW_INSTR | s.task),
+	   "so does a report");
+	n = pw_softswitch_kill(&s, buf, sizeof(buf));
+	ok(!pw_poets_parse(buf, n, &p) && p.sw_addr == (PW_POETS_SW_KILL | s.task),
+	   "so does a kill");
+	pw_softswitch_reset(&s);
+	ok(s.task == 9U << PW_POETS_TASK_SHIFT, "a reset keeps it");
+	free(m);
+}
+
 int main(void)
 {
+	test_task();
 	test_codec();
 	test_mothership();
 	test_log();

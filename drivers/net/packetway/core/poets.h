@@ -214,6 +214,7 @@ struct pw_softswitch_device {
  * @state: of them all
  * @generation: changes with every reset, so that nothing old is delivered
  * @hw_addr: address of the station
+ * @task: task that packets to the mothership carry, as in swAddr
  * @c: counters since the last report
  * @drops: packets not delivered, by reason; broadcasts count once per device
  * @reported: virtual cycle of the last report
@@ -235,6 +236,7 @@ struct pw_softswitch {
 	enum pw_softswitch_state state;
 	u32 generation;
 	u32 hw_addr;
+	u32 task;
 	u32 c[PW_POETS_C_COUNT];
 	u64 drops[PW_SOFTSWITCH_DROPS];
 	u64 reported;

@@ -127,7 +127,8 @@ size_t pw_softswitch_loaded(struct pw_softswitch *s, u64 cycle, void *buf, size_
 		return 0;
 	s->state = PW_SOFTSWITCH_BARRIER;
 	s->reported = cycle;
-	return pw_poets_build(buf, size, PW_POETS_SW_BARRIER_REACHED, s->hw_addr, NULL, 0);
+	return pw_poets_build(buf, size, PW_POETS_SW_BARRIER_REACHED | s->task, s->hw_addr,
+			      NULL, 0);
 }
 
 static bool worth_a_log(enum pw_softswitch_drop drop)
@@ -309,7 +310,7 @@ size_t pw_softswitch_kill(struct pw_softswitch *s, void *buf, size_t size)
 	if (s->state == PW_SOFTSWITCH_STOPPED || size < PW_POETS_HDR_LEN)
 		return 0;
 	halt(s);
-	return pw_poets_build(buf, size, PW_POETS_SW_KILL, s->hw_addr, NULL, 0);
+	return pw_poets_build(buf, size, PW_POETS_SW_KILL | s->task, s->hw_addr, NULL, 0);
 }
 
 /**
@@ -377,7 +378,7 @@ size_t pw_softswitch_report(struct pw_softswitch *s, u64 now, u64 cycle, bool ex
 		return 0;
 	s->c[PW_POETS_C_CYCLES] = (u32)(cycle - s->reported);
 	n = pw_poets_instr_build(payload, s->c, extended);
-	n = pw_poets_build(buf, size, PW_POETS_SW_INSTR, s->hw_addr, payload, n);
+	n = pw_poets_build(buf, size, PW_POETS_SW_INSTR | s->task, s->hw_addr, payload, n);
 	memset(s->c, 0, sizeof(s->c));
 	s->c[PW_POETS_C_INDEX] = index + 1;
 	s->reported = cycle;
