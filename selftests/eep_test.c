@@ -805,6 +805,25 @@ TEST_F(eep, echo)
 }
 
 /* no socket at b: the answer does not depend on one */
+/* EI of a request names routers that the reply does not pass */
+TEST_F(eep, echo_damaged)
+{
+	struct pw_hdr h;
+	int n, ei;
+
+	for (ei = 0; ei < 6; ei += 5) {
+		n = pw_msg(tx, 2, 1, PW_PT_ECHO, PW_TE_ECHO_REQUEST, 3, "bad", 3);
+		tx[n - 1] = ei;
+		SEND(0, n);
+		do {
+			ASSERT_EQ(n, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+			pw_hdr_get(rx, &h);
+		} while (h.te != PW_TE_ECHO_REPLY);
+		EXPECT_EQ(2, h.sa);
+		EXPECT_EQ(!!ei, (int)pw_get(rx + n - 8, 8));
+	}
+}
+
 TEST_F(eep, echo_without_capture)
 {
 	int i, n, got = 0, count = 300;
@@ -977,6 +996,24 @@ TEST_F(eep, higher_priority_first)
 		ASSERT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
 		EXPECT_EQ("\1\2\0"[i], rx[16]);
 	}
+	/* behind an L2RH the header says it; bits of the L2RH say it before the header does */
+	ASSERT_EQ(0, hold_receiver(self->ns[1], "b"));
+	for (i = 0; i < 4; i++) {
+		uint8_t mark = i;
+
+		l = i % 2 ? pw_put_l2rh(tx, (uint8_t []){ 0, 0, 1 }, 3) : 0;
+		n = pw_msg(tx + l, 2, 1, PT_TEST, 0, "\1\77\76\2"[i], &mark, 1);
+		if (i == 3)
+			tx[0] |= 32;
+		SEND(0, l + n);
+	}
+	let_go();
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
+		EXPECT_EQ("\1\2\3\0"[i], rx[16]) {
+			TH_LOG("frame %d came as %d", rx[16], i);
+		}
+	}
 }
 
 /* a receiver that does not keep up stops the sender's queue, and nothing is lost */
@@ -1011,6 +1048,72 @@ TEST_F(eep, backpressure)
 		ASSERT_EQ(i, mark);
 	}
 	EXPECT_LE(1, STAT(0, "eep_tx_stopped"));
+}
+
+static int set_txqlen(struct pw_nl *nl, const char *name, uint32_t n)
+{
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK);
+	pw_req_put(&r, IFLA_IFNAME, name, strlen(name) + 1);
+	pw_req_u32(&r, IFLA_TXQLEN, n);
+	return pw_nl_talk(nl, &r);
+}
+
+/* more than may wait: the sender is told, and what was taken arrives in its order */
+TEST_F(eep, queue_full)
+{
+	int i, n, sent, err = 0;
+	uint16_t mark;
+
+	ASSERT_EQ(0, set_txqlen(&self->nl[0], "a", 16));
+	if (hold_receiver(self->ns[1], "b"))
+		SKIP(return, "the receiver cannot be held: %s", strerror(errno));
+	for (sent = 0; sent < 10000 && !err; sent++) {
+		mark = sent;
+		n = pw_msg(tx, 2, 1, PT_TEST, 0, 0, &mark, 2);
+		if (send(self->raw[0], tx, n, MSG_DONTWAIT) != n)
+			err = errno;
+	}
+	let_go();
+	EXPECT_EQ(ENOBUFS, err);
+	EXPECT_LE(256 + 16, sent - 1);
+	EXPECT_EQ(1, pw_stat_wait(self->raw[0], "a", "drop_tx_full", 1));
+	for (i = 0; i < sent - 1; i++) {
+		ASSERT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON)) {
+			TH_LOG("only %d of %d came", i, sent - 1);
+		}
+		memcpy(&mark, rx + 16, 2);
+		ASSERT_EQ(i, mark);
+	}
+	/* the station is not full for ever */
+	SEND(0, n);
+	EXPECT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
+}
+
+/* a station that goes down does not keep frames that wait for room */
+TEST_F(eep, down_while_full)
+{
+	int i, n;
+
+	if (hold_receiver(self->ns[1], "b"))
+		SKIP(return, "the receiver cannot be held: %s", strerror(errno));
+	n = pw_msg(tx, 2, 1, PT_TEST, 0, 0, "x", 1);
+	for (i = 0; i < 400; i++)
+		SEND(0, n);
+	EXPECT_EQ(0, pw_link_down(&self->nl[0], "a"));
+	let_go();
+	EXPECT_EQ(400 - STAT(0, "drop_tx_full"),
+		  pw_stat_wait(self->raw[1], "b", "eep_rx_messages",
+			       400 - STAT(0, "drop_tx_full")));
+	EXPECT_EQ(0, pw_link_up(&self->nl[0], "a"));
+	while (pw_recv(self->raw[1], rx, sizeof(rx), NULL, 0) > 0)
+		;
+	/* the socket says once that its device went down */
+	EXPECT_EQ(-1, send(self->raw[0], tx, n, 0));
+	EXPECT_EQ(ENETDOWN, errno);
+	SEND(0, n);
+	EXPECT_EQ(n, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
 }
 
 /* the receiver goes while frames wait for it: they are counted, the sender goes on */

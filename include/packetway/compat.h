@@ -94,6 +94,16 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 #define pw_register_net_sysctl(net, path, table, n) register_net_sysctl_sz(net, path, table, n)
 #endif
 
+/* transmission without the lock of the device */
+static inline void pw_netdev_lltx(struct net_device *dev)
+{
+#ifndef PW_HAS_NETDEV_LLTX
+	dev->features |= NETIF_F_LLTX;
+#else
+	dev->lltx = true;
+#endif
+}
+
 /* what a sysctl handler gets */
 #ifndef PW_HAS_CONST_CTL_TABLE
 #define PW_CTL_TABLE struct ctl_table

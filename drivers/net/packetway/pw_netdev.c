@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The station as a netdevice: its identity, its header, its queue, its life.
- * checkpatch-ignore: CAMELCASE (struct Qdisc is the kernel's own name)
- */
+/* The station as a netdevice: its identity, its header, its life. */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
-#include <net/pkt_sched.h>
 
 #include "pw_priv.h"
 #include "pw_router.h"
@@ -39,6 +35,7 @@ static int pw_dev_init(struct net_device *dev)
 	}
 
 	INIT_LIST_HEAD(&st->files);
+	skb_queue_head_init(&st->waiting);
 	/* per station and second; bursts of one poll are answered in full */
 	ratelimit_state_init(&st->err_limit, HZ, 100);
 	ratelimit_state_init(&st->echo_limit, HZ, 10000);
@@ -84,49 +81,19 @@ static void pw_dev_free(struct net_device *dev)
 	free_percpu(st->stats);
 }
 
-/*
- * A station stops its queue while the receivers have no room, and what waits then must
- * not be lost. The default queueing discipline of most distributions, fq_codel, drops
- * frames that waited for 100 ms, and its sender is not told. A device cannot do without
- * one (IFF_NO_QUEUE): a frame that meets a stopped queue is dropped then. So a station
- * starts with a plain queue, as CAN devices do: what it took arrives, and a sender that
- * finds it full gets ENOBUFS. An administrator may still replace it.
- */
-static int pw_queue_init(struct net_device *dev)
-{
-	struct netdev_queue *txq = netdev_get_tx_queue(dev, 0);
-	struct Qdisc *q;
-
-	if (!IS_ENABLED(CONFIG_NET_SCHED) || netif_is_multiqueue(dev) ||
-	    rtnl_dereference(dev->qdisc) != &noop_qdisc)
-		return 0;
-	q = qdisc_create_dflt(txq, &pfifo_qdisc_ops, TC_H_ROOT, NULL);
-	if (!q)
-		return -ENOMEM;
-	q->flags |= TCQ_F_ONETXQUEUE | TCQ_F_NOPARENT;
-	dev_graft_qdisc(txq, q);
-	qdisc_refcount_inc(q);
-	rcu_assign_pointer(dev->qdisc, q);
-	return 0;
-}
-
 static int pw_open(struct net_device *dev)
 {
 	struct pw_station *st = netdev_priv(dev);
 	int err;
 
-	err = pw_queue_init(dev);
-	if (err)
-		return err;
 	err = pw_esp_node_up(&st->esp, dev_net(dev));
 	if (err)
 		return err;
 	napi_enable(&st->end.napi);
 	pw_end_open(&st->end);
-	netif_start_queue(dev);
+	pw_tx_open(st);
 	netif_carrier_on(dev);
 	pw_engine_port_up(st->san, st->port, true);
-	pw_tx_wake(st);
 	pw_aton_station_up(st, true);
 	pw_rrp_register(st);
 	return 0;
@@ -140,10 +107,9 @@ static int pw_stop(struct net_device *dev)
 	pw_engine_port_up(st->san, st->port, false);
 	pw_rrp_unregister(st);
 	netif_carrier_off(dev);
-	netif_stop_queue(dev);
-	pw_tx_wake(st);
 	pw_end_close(&st->end, st->san);
 	napi_disable(&st->end.napi);
+	pw_tx_close(st);
 	pw_esp_node_down(&st->esp);
 	return 0;
 }
@@ -319,6 +285,9 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->tx_queue_len = PW_TX_QUEUE_LEN;
 	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
 	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
+	/* pw_xmit() keeps what finds no room, and needs no lock of the device */
+	dev->priv_flags |= IFF_NO_QUEUE;
+	pw_netdev_lltx(dev);
 	/* netpoll sends with interrupts off, perhaps from inside an engine's lock */
 	dev->priv_flags |= IFF_DISABLE_NETPOLL;
 	netif_keep_dst(dev);

@@ -224,7 +224,7 @@ static int pw_poets_tx_ready(const struct pw_station *st)
 		return -ENODEV;
 	if (!netif_running(st->dev))
 		return -ENETDOWN;
-	return netif_queue_stopped(st->dev) ? -EAGAIN : 0;
+	return READ_ONCE(st->end.full) ? -EAGAIN : 0;
 }
 
 static int pw_poets_tx_state(struct pw_poets *po)

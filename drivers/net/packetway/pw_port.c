@@ -158,7 +158,7 @@ void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
 		return;
 	/* the sub_return orders the count before the look at the queue */
 	e = pw_port_end(p);
-	if (e && e->dev && netif_queue_stopped(e->dev) && netif_running(e->dev))
+	if (e && unlikely(READ_ONCE(e->full)))
 		e->ops->room(e);
 }
 

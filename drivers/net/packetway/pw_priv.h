@@ -33,6 +33,7 @@
  *  pw_fab.lock		fabric, messages in it		any, BH off
  *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
  *			or half
+ *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
  *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
  *  pw_half.lock	a half-router's tables		any, BH off; also inside pw_san.fib_lock
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
@@ -224,6 +225,7 @@ struct pw_end_ops {
 struct pw_end {
 	const struct pw_end_ops *ops;
 	struct net_device *dev;	/* of a station; NULL: a half-router */
+	bool full;		/* pw_station.waiting.lock: its station waits for room */
 	struct napi_struct napi;
 	struct pw_rxq rxq;
 };
@@ -483,6 +485,9 @@ bool pw_own_full(const struct pw_station *st, unsigned int len);
 bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
 void pw_tx_wake(struct pw_station *st);
 void pw_tx_room(struct pw_end *e);
+void pw_tx_open(struct pw_station *st);
+void pw_tx_close(struct pw_station *st);
+int pw_tx_waiting(struct pw_station *st, int budget);
 void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
 
 /*

@@ -338,19 +338,36 @@ drop:
 	pw_drop(st, skb, why);
 }
 
+/* frames for the stack; BH off */
+static void pw_rx_up(struct list_head *up)
+{
+	struct sk_buff *skb;
+
+	/* a list costs more than its frame where receivers keep up */
+	if (likely(list_is_singular(up))) {
+		skb = list_first_entry(up, struct sk_buff, list);
+		skb_list_del_init(skb);
+		netif_receive_skb(skb);
+	} else {
+		netif_receive_skb_list(up);
+	}
+}
+
 int pw_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_station *st = container_of(napi, struct pw_station, end.napi);
 	struct sk_buff_head batch;
 	struct sk_buff *skb;
 	LIST_HEAD(up);
-	int work;
+	int work, sent = 0;
 
 	pw_kcov_section();
 
 	/* netpoll: only transmissions may be completed, and there is nothing to complete */
 	if (unlikely(!budget))
 		return 0;
+	if (unlikely(READ_ONCE(st->end.full)))
+		sent = pw_tx_waiting(st, budget);
 	__skb_queue_head_init(&batch);
 	work = pw_end_take(&st->end, &batch, budget);
 	rcu_read_lock();
@@ -366,8 +383,9 @@ int pw_poll(struct napi_struct *napi, int budget)
 		pw_rx_one(st, skb, &up);
 	}
 	rcu_read_unlock();
-	netif_receive_skb_list(&up);
+	pw_rx_up(&up);
 
+	work = max(work, sent);
 	if (work < budget)
 		napi_complete_done(napi, work);
 	return work;

@@ -4,8 +4,9 @@
  * completed if the device built its header, looked at just far enough to know
  * where it goes, and handed to the engine.
  *
- *   pw_xmit -> pw_finish   : padding and TAIL behind a header that we made
- *           -> pw_send     : pw_classify (first word, own L2RH) -> engine->xmit
+ *   pw_xmit_one -> pw_finish : padding and TAIL behind a header that we made
+ *               -> pw_send   : pw_classify (first word, own L2RH) -> engine->xmit
+ *   pw_xmit     -> pw_xmit_one, or pw_xmit_wait if the station is full
  *
  * What cannot be sent is counted, answered with ERR to the source it names and
  * freed: pw_refuse(). ERRs are rate limited, never sent in answer to an ERR or to a
@@ -15,6 +16,7 @@
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <net/dst.h>
+#include <net/sch_generic.h>
 
 #include "pw_mon.h"
 #include "pw_priv.h"
@@ -249,31 +251,77 @@ void pw_tx_wake(struct pw_station *st)
 			wake_up_interruptible_poll(&po->wait, EPOLLOUT | EPOLLWRNORM);
 }
 
+/* Has the station a qdisc, which keeps frames while the queue is stopped? BH off or RCU */
+static bool pw_tx_has_qdisc(const struct net_device *dev)
+{
+	return rcu_dereference_bh_check(netdev_get_tx_queue(dev, 0)->qdisc,
+					rcu_read_lock_held())->enqueue;
+}
+
 /**
- * pw_tx_room - receivers have taken enough: the station's queue goes on
- * @e: the station; RCU held
+ * pw_tx_room - receivers have taken enough: the station sends again
+ * @e: the station; BH off, RCU held
+ *
+ * Frames that wait go first, in the station's poll.
  */
 void pw_tx_room(struct pw_end *e)
 {
+	struct pw_station *st = container_of(e, struct pw_station, end);
+	bool none;
+
+	spin_lock(&st->waiting.lock);
+	none = skb_queue_empty(&st->waiting) && !st->sending;
+	if (none)
+		WRITE_ONCE(e->full, false);
+	spin_unlock(&st->waiting.lock);
+	if (!none) {
+		napi_schedule(&e->napi);
+		return;
+	}
 	netif_wake_queue(e->dev);
-	pw_tx_wake(container_of(e, struct pw_station, end));
+	pw_tx_wake(st);
 }
 
-/* stop the queue of a port with too many frames in the SAN; it is woken at half of that */
+/* a port with too many frames in the SAN is full until half of them have left it */
 static void pw_tx_charge(struct pw_station *st)
 {
 	struct pw_port *port = &st->san->port[st->port];
 
 	if (likely(atomic_inc_return(&port->inflight) < PW_INFLIGHT_STOP))
 		return;
-	if (netif_queue_stopped(st->dev))
+	if (READ_ONCE(st->end.full))
 		return;
-	netif_stop_queue(st->dev);
+	spin_lock(&st->waiting.lock);
+	WRITE_ONCE(st->end.full, true);
+	spin_unlock(&st->waiting.lock);
+	if (pw_tx_has_qdisc(st->dev))
+		netif_stop_queue(st->dev);
 	pw_count(st, PW_STAT_TX_STOPPED);
 	/* pairs with the barrier in pw_port_release() */
-	smp_mb__after_atomic();
+	smp_mb();
 	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE)
 		pw_tx_room(&st->end);
+}
+
+void pw_tx_open(struct pw_station *st)
+{
+	WRITE_ONCE(st->end.full, false);
+	netif_start_queue(st->dev);
+	pw_tx_wake(st);
+}
+
+/* the station is down, its poll has ended: frames that wait are not sent */
+void pw_tx_close(struct pw_station *st)
+{
+	struct sk_buff *skb;
+
+	netif_stop_queue(st->dev);
+	local_bh_disable();
+	while ((skb = skb_dequeue(&st->waiting)))
+		pw_drop(st, skb, PW_DROP_TX_FULL);
+	local_bh_enable();
+	WRITE_ONCE(st->end.full, false);
+	pw_tx_wake(st);
 }
 
 static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
@@ -361,23 +409,88 @@ bool pw_send_own(struct pw_station *st, struct sk_buff *skb)
 	return true;
 }
 
-netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
+/* a frame from the stack; BH off */
+static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 {
-	struct pw_station *st = netdev_priv(dev);
-
 	if (unlikely(pw_pmtu_check(st, skb))) {
 		pw_drop(st, skb, PW_DROP_TOO_BIG);
-		return NETDEV_TX_OK;
+		return;
 	}
 	/* only pw_pmtu_check() needs the route, to inform the sender */
 	skb_dst_drop(skb);
 	if (unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
-		return NETDEV_TX_OK;
+		return;
 	}
 	skb_tx_timestamp(skb);
 	rcu_read_lock();
 	pw_send(st, skb);
 	rcu_read_unlock();
+}
+
+/*
+ * The station is full: the frame waits behind the others. The sender is told if there are
+ * too many, as a qdisc would do. BH off
+ */
+static netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *skb)
+{
+	bool full, room;
+
+	spin_lock(&st->waiting.lock);
+	full = st->end.full;
+	room = skb_queue_len(&st->waiting) < READ_ONCE(st->dev->tx_queue_len);
+	if (full && room)
+		__skb_queue_tail(&st->waiting, skb);
+	spin_unlock(&st->waiting.lock);
+	if (!full) {
+		pw_xmit_one(st, skb);
+	} else if (!room) {
+		pw_drop(st, skb, PW_DROP_TX_FULL);
+		return (netdev_tx_t)NET_XMIT_DROP;
+	}
+	return NETDEV_TX_OK;
+}
+
+/**
+ * pw_tx_waiting - send frames that wait for room, in their order
+ * @st: the station; in its poll
+ * @budget: so many at most
+ *
+ * While one is on its way the station stays full, so that no other frame passes it.
+ *
+ * Return: how many were sent.
+ */
+int pw_tx_waiting(struct pw_station *st, int budget)
+{
+	const struct pw_port *port = &st->san->port[st->port];
+	struct sk_buff *skb = NULL;
+	bool more;
+	int n = 0;
+
+	do {
+		if (skb)
+			pw_xmit_one(st, skb);
+		more = n < budget && atomic_read(&port->inflight) < PW_INFLIGHT_STOP;
+		spin_lock(&st->waiting.lock);
+		skb = more ? __skb_dequeue(&st->waiting) : NULL;
+		st->sending = skb;
+		spin_unlock(&st->waiting.lock);
+		n += !!skb;
+	} while (skb);
+	if (more) {
+		rcu_read_lock();
+		pw_tx_room(&st->end);
+		rcu_read_unlock();
+	}
+	return n;
+}
+
+netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	if (unlikely(READ_ONCE(st->end.full)))
+		return pw_xmit_wait(st, skb);
+	pw_xmit_one(st, skb);
 	return NETDEV_TX_OK;
 }
