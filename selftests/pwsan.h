@@ -62,9 +62,9 @@ static PW_UNUSED uint64_t pw_gsan_get(struct pw_genl *g, int type)
 	return pw_genl_number((void *)g->nl.buf, PACKETWAY_A_SAN, type);
 }
 
-/* drops and corruptions per million cells and input unit, in SAN 0 of namespace @ns */
-static PW_UNUSED int pw_gsan_fault(int ns, unsigned int drop, unsigned int corrupt,
-				   unsigned int seed)
+/* drops and corruptions per million cells and input unit, in a SAN of namespace @ns */
+static PW_UNUSED int pw_gsan_fault_in(int ns, int san, unsigned int drop, unsigned int corrupt,
+				      unsigned int seed)
 {
 	char path[128], text[64];
 	struct stat st;
@@ -72,8 +72,8 @@ static PW_UNUSED int pw_gsan_fault(int ns, unsigned int drop, unsigned int corru
 
 	if (fstat(ns, &st))
 		return -1;
-	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san0/fabric_fault",
-		 (unsigned long)st.st_ino);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san%d/fabric_fault",
+		 (unsigned long)st.st_ino, san);
 	fd = open(path, O_WRONLY);
 	if (fd < 0)
 		return -1;
@@ -81,6 +81,13 @@ static PW_UNUSED int pw_gsan_fault(int ns, unsigned int drop, unsigned int corru
 	ret = write(fd, text, n) == n ? 0 : -1;
 	close(fd);
 	return ret;
+}
+
+/* the same in SAN 0 */
+static PW_UNUSED int pw_gsan_fault(int ns, unsigned int drop, unsigned int corrupt,
+				   unsigned int seed)
+{
+	return pw_gsan_fault_in(ns, 0, drop, corrupt, seed);
 }
 
 /* --- frames in virtual time ------------------------------------------------- */

@@ -588,6 +588,48 @@ TEST_F(pair, features)
 	close(ctl);
 }
 
+/* what a half-router does not process is counted and answered */
+TEST_F(pair, not_understood)
+{
+	uint64_t before = HSTAT(0, DROP_TYPE);
+	struct pw_hdr h;
+	int l;
+
+	l = pw_msg(tx, self->hr[0], self->addr[0], PT_TEST, 1, 5, "what", 4);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_GENERAL));
+	EXPECT_EQ(self->hr[0], h.sa);
+	EXPECT_SOON(before + 1, HSTAT(0, DROP_TYPE));
+	/* of the half-router behind it, too */
+	l = pw_msg(tx, self->hr[1], self->addr[0], PT_TEST, 1, 5, "what", 4);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_GENERAL));
+	EXPECT_EQ(self->hr[1], h.sa);
+	/* an echo reply is counted only */
+	l = pw_msg(tx, self->hr[0], self->addr[0], PW_PT_ECHO, PW_TE_ECHO_REPLY, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_SOON(before + 2, HSTAT(0, DROP_TYPE));
+	EXPECT_NOTHING(0);
+	/* an unknown mandatory OH */
+	l = pw_msg(tx, self->hr[0], self->addr[0], PW_PT_ECHO, PW_TE_ECHO_REQUEST, 5, NULL, 0);
+	memmove(tx + 24, tx + 16, l - 16);
+	memset(tx + 16, 0, 8);
+	tx[12] |= 0x80;
+	tx[16] = 0xc0 | 33;
+	l += 8;
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_LT(0, recv_err(self->raw[0], &h, PW_TE_ERR_BADOPT));
+	EXPECT_EQ(self->hr[0], h.sa);
+	/* half-routers have a store for ESP, and say which SANs they join as tables do */
+	RRP(0, self->hr[0], PW_TE_WRU, 0);
+	l = recv_rrp(self->raw[0], &h, PW_TE_INFO);
+	ASSERT_EQ(48, l);
+	EXPECT_EQ(PW_CAPA_ROUTER, rx[36]);
+	EXPECT_EQ(256, (int)pw_get(rx + 37, 3));
+	EXPECT_EQ(512, (int)pw_get(rx + 40, 3));
+	EXPECT_EQ(PW_CAPA_ESP, rx[52]);
+}
+
 TEST_F(pair, groups)
 {
 	double end;
@@ -613,6 +655,183 @@ TEST_F(pair, groups)
 	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
 	EXPECT_FRAME(1, tx, l);
 	EXPECT_NOTHING(1);
+}
+
+/* --- a SAN whose table is longer than a message ------------------------------------- */
+
+#define LARGE 140
+#define LARGE_GROUPS 40
+#define LARGE_GROUP(i) (0xe01000u + 16 * (i))
+
+FIXTURE(large) {
+	struct pw_nl nl;
+	struct pw_genl g;
+	int raw[2], idx[2];	/* of the last station of SAN 1, and of "b" */
+};
+
+FIXTURE_SETUP(large)
+{
+	char name[16];
+	int ns, i;
+
+	ns = pw_ns_new();
+	ASSERT_GE(ns, 0);
+	ASSERT_EQ(0, pw_nl_open(&self->nl, ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, ns));
+	for (i = 1; i < 3; i++)
+		ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, i, i == 1 ? 256 : 16,
+					PACKETWAY_ENGINE_NONE));
+	for (i = 0; i < LARGE; i++) {
+		snprintf(name, sizeof(name), "large%03d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, 1, i, ns));
+		ASSERT_EQ(0, pw_link_up(&self->nl, name));
+	}
+	ASSERT_EQ(0, pw_station_add(&self->nl, "b", 2, 0, ns));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "b"));
+	ASSERT_EQ(0, pw_router_add(&self->g, "r", (struct pw_half_req){ 1, 255, -1 },
+				   (struct pw_half_req){ 2, 15, -1 }));
+	for (i = 0; i < 2; i++) {
+		self->idx[i] = pw_link_index(&self->nl, i ? "b" : name);
+		self->raw[i] = pw_packet_open(ns, SOCK_RAW, ETH_P_PACKETWAY, self->idx[i]);
+		ASSERT_GE(self->raw[i], 0);
+	}
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(1, LARGE - 1)));
+}
+
+FIXTURE_TEARDOWN(large)
+{
+	close(self->raw[0]);
+	close(self->raw[1]);
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+}
+
+/* ask for all computing nodes from @from on; how many are told, *more: where the rest begins */
+static int tell_page(int fd, uint32_t from, uint32_t *last, uint32_t *more)
+{
+	struct pw_hdr h;
+	int l, n = 0, at;
+
+	l = put_rec(tx + 16, PW_RRP_ADDR, 4, 2, PW_RRP_AT_MIN << 24 | from);
+	l += put_rec(tx + 16 + l, PW_RRP_AT_MIN + 1, 0, 0, 0);
+	pw_put(tx + 25, 3, PW_ADDR_HEYYOU - 1);
+	l += put_rec(tx + 16 + l, PW_RRP_CAPA, 3, 0, PW_CAPA_COMPUTE << 24);
+	l = pw_msg(tx, ADDR(2, 15), ADDR(2, 0), PW_PT_RRP, PW_TE_TELL, 0, tx + 16, l);
+	if (send(fd, tx, l, 0) != l)
+		return -1;
+	l = recv_rrp(fd, &h, PW_TE_INFO);
+	*more = 0;
+	for (at = 16; at < 16 + l; at += 8 + 8 * pw_get(rx + at + 2, 2)) {
+		uint32_t addr = pw_get(rx + at + 5, 3);
+
+		if (rx[at] != PW_RRP_ADDR || *more)
+			return -1;
+		if (rx[at + 4] == PW_RRP_AT_MIN) {
+			*more = addr;
+			continue;
+		}
+		if (addr <= *last)
+			return -1;
+		*last = addr;
+		n++;
+	}
+	return n;
+}
+
+TEST_F(large, names_and_nodes)
+{
+	uint32_t from = 1, last = 0, more;
+	int i, n, all = 0, pages = 0;
+	double end;
+	char name[16];
+
+	/* every name crosses */
+	end = pw_now() + (pw_slow_kernel() ? 60 : 20);
+	snprintf(name, sizeof(name), "large%03d", LARGE - 1);
+	while (pw_resolve(&self->g, 2, 0, name) && pw_now() < end)
+		usleep(20000);
+	for (i = 0; i < LARGE; i++) {
+		snprintf(name, sizeof(name), "large%03d", i);
+		EXPECT_EQ(0, pw_resolve(&self->g, 2, 0, name)) {
+			TH_LOG("%s", name);
+		}
+	}
+	/* TELL: page by page, each node once */
+	do {
+		n = tell_page(self->raw[1], from, &last, &more);
+		ASSERT_LT(0, n);
+		if (more)
+			ASSERT_LT(from, more);
+		all += n;
+		from = more;
+		pages++;
+	} while (more);
+	EXPECT_EQ(LARGE + 1, all);
+	EXPECT_LT(1, pages);
+}
+
+TEST_F(large, groups)
+{
+	uint64_t before;
+	int i, l, got;
+	double end;
+
+	/* more groups than an old description had */
+	for (i = 0; i < LARGE_GROUPS; i++)
+		ASSERT_EQ(0, pw_packet_join(self->raw[0], self->idx[0], PACKET_MR_MULTICAST,
+					    LARGE_GROUP(i), false));
+	/* send to each until one frame has come; those of other groups may still be under way */
+	for (i = LARGE_GROUPS - 1; i >= 0; i--) {
+		l = pw_msg(tx, LARGE_GROUP(i), ADDR(2, 0), PT_TEST, 1, 5, &i, sizeof(i));
+		end = pw_now() + SOON / 1000;
+		do {
+			ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+			do {
+				got = pw_recv(self->raw[0], rx, sizeof(rx), NULL, 500);
+			} while (got >= 0 && memcmp(rx + 16, &i, sizeof(i)));
+		} while (got < 0 && pw_now() < end);
+		EXPECT_EQ(l, got) {
+			TH_LOG("group %d", i);
+		}
+	}
+	while (pw_recv(self->raw[0], rx, sizeof(rx), NULL, 3000) >= 0)
+		;
+	/*
+	 * and each frame once; one at a time, because each is under way 140 times until all
+	 * stations have looked at it, and a half-router has 1024 frames under way at most
+	 */
+	for (i = 0; i < LARGE_GROUPS; i++) {
+		l = pw_msg(tx, LARGE_GROUP(i), ADDR(2, 0), PT_TEST, 1, 5, &i, sizeof(i));
+		ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+		ASSERT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+		EXPECT_EQ(0, memcmp(rx + 16, &i, sizeof(i)));
+	}
+	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
+	/* a range that a node tells of by INFO attracts frames; its neighbours do not */
+	l = put_rec(tx + 16, PW_RRP_ADDR, 0, 2, PW_RRP_AT_SINGLE << 24 | ADDR(1, LARGE - 1));
+	l += put_rec(tx + 16 + l, PW_RRP_LADR, 4, 1, PW_RRP_AT_MIN << 24 | 0xe05000);
+	l += put_rec(tx + 16 + l, PW_RRP_AT_MIN + 1, 0, 0, 0);
+	pw_put(tx + 33, 3, 0xe05fff);
+	l = pw_msg(tx, ADDR(1, 255), ADDR(1, LARGE - 1), PW_PT_RRP, PW_TE_INFO, 0, tx + 16, l);
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	before = pw_half_stat(&self->g, "r", 0, PACKETWAY_A_HALF_STAT_FORWARD_GROUP);
+	l = pw_msg(tx, 0xe05123, ADDR(2, 0), PT_TEST, 1, 5, "range", 5);
+	do {
+		ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+		usleep(20000);
+		got = pw_half_stat(&self->g, "r", 0, PACKETWAY_A_HALF_STAT_FORWARD_GROUP) != before;
+	} while (!got && pw_now() < end);
+	EXPECT_EQ(1, got);
+	before = pw_half_stat(&self->g, "r", 1, PACKETWAY_A_HALF_STAT_DROP_GROUP);
+	pw_put(tx + 1, 3, 0xe06000);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	EXPECT_SOON(before + 1, pw_half_stat(&self->g, "r", 1,
+					     PACKETWAY_A_HALF_STAT_DROP_GROUP));
+	/* what it joined still crosses */
+	i = 3;
+	l = pw_msg(tx, LARGE_GROUP(i), ADDR(2, 0), PT_TEST, 1, 5, &i, sizeof(i));
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	EXPECT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
 }
 
 static int route_cmd(struct pw_genl *g, int cmd, long san, uint32_t first, uint32_t last,

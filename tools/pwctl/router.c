@@ -227,7 +227,8 @@ static const char *const half_counters[] = {
 	"drop-bad-l2rh", "drop-too-big", "drop-hops", "drop-malformed", "drop-full",
 	"drop-nomem", "drop-group", "drop-down", "ei-marked", "hop-trace", "err-sent",
 	"err-limited", "rrp-rx", "rrp-tx", "rrp-malformed", "rrp-refused", "rrp-limited",
-	"tables-taken", "tables-ignored", "hrdown", "echo",
+	"tables-taken", "tables-ignored", "hrdown", "echo", "tables-asked", "tables-stale",
+	"drop-type",
 };
 
 /* likewise PACKETWAY_A_TRUNK_STAT_*, from TX on */
@@ -410,7 +411,7 @@ static const char *const capas[] = {
 	[PW_CAPA_MULTICAST] = "multicast", [PW_CAPA_NFS] = "nfs", [PW_CAPA_PAGING] = "paging",
 	[PW_CAPA_FLOAT_DSP] = "float-dsp", [PW_CAPA_FIXED_DSP] = "fixed-dsp",
 	[PW_CAPA_PRINTER] = "printer", [PW_CAPA_ATON] = "aton", [PW_CAPA_ESP] = "esp",
-	[PW_CAPA_POETS] = "poets",
+	[PW_CAPA_POETS] = "poets", [PW_CAPA_TABLES] = "tables",
 };
 
 /* what CAPA and LADR records of a node say */

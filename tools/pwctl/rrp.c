@@ -132,6 +132,9 @@ static int nodes_of(const struct pwl_eep *m, struct rrp_node *node, int max)
 	if (pw_rrp_iter_init(&it, m->data, m->len))
 		return 0;
 	while (n < max && pw_rrp_next(&it, &addr) > 0) {
+		/* a range: there are more nodes */
+		if (addr.at != PW_RRP_AT_SINGLE)
+			continue;
 		node[n] = (struct rrp_node) { .addr = addr.addr };
 		pw_rrp_iter_nested(&inner, &addr);
 		while (pw_rrp_next(&inner, &rec) > 0) {

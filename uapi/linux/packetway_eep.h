@@ -211,7 +211,7 @@ enum pw_rrp_at {
 
 enum pw_capa {
 	PW_CAPA_COMPUTE		= 1,	/* general computing node */
-	PW_CAPA_ROUTER		= 2,	/* parameters: SAN ids */
+	PW_CAPA_ROUTER		= 2,	/* parameters: addresses of its SANs, 3 bytes each */
 	PW_CAPA_SERVER		= 3,	/* PacketWay server */
 	PW_CAPA_MULTICAST	= 4,	/* multicast server */
 	PW_CAPA_NFS		= 5,
@@ -222,6 +222,7 @@ enum pw_capa {
 	PW_CAPA_ATON		= 64,	/* parameters: operand registers */
 	PW_CAPA_ESP		= 65,	/* parameters: store entries */
 	PW_CAPA_POETS		= 66,	/* parameters: devices */
+	PW_CAPA_TABLES		= 67,	/* among half-routers: the tables that one gives */
 	PW_CAPA_SAN		= 255,
 };
 

@@ -344,6 +344,9 @@ enum {
 	PACKETWAY_A_HALF_STAT_TABLES_IGNORED,
 	PACKETWAY_A_HALF_STAT_HRDOWN,		/* routers or links reported down */
 	PACKETWAY_A_HALF_STAT_ECHO,
+	PACKETWAY_A_HALF_STAT_TABLES_ASKED,	/* again: some had not arrived */
+	PACKETWAY_A_HALF_STAT_TABLES_STALE,	/* dropped: their sender has them no more */
+	PACKETWAY_A_HALF_STAT_DROP_TYPE,	/* for it, of a type that it does not process */
 
 	__PACKETWAY_A_HALF_STAT_MAX
 };

@@ -802,6 +802,7 @@ static int pw_node_fill(struct sk_buff *msg, struct netlink_callback *cb, struct
 {
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
+	u32 before = PW_ADDR_UNDEF;
 	struct nlattr *nest;
 	long i = 0;
 	void *hdr;
@@ -810,7 +811,11 @@ static int pw_node_fill(struct sk_buff *msg, struct netlink_callback *cb, struct
 		return 0;
 	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
 	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_SINGLE || i++ < cb->args[3])
+		/* a node with many logical addresses has further ADDRs */
+		if (rec.type != PW_RRP_ADDR || rec.at != PW_RRP_AT_SINGLE || rec.addr == before)
+			continue;
+		before = rec.addr;
+		if (i++ < cb->args[3])
 			continue;
 		hdr = genlmsg_put(msg, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 				  &pw_genl_family, NLM_F_MULTI, PACKETWAY_CMD_NODE_GET);

@@ -122,8 +122,12 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return;
 	}
-	if (pw_eep_parse(skb->data, skb->len, &v) || v.nl2rh || pw_eep_unknown_mandatory(&v)) {
+	if (pw_eep_parse(skb->data, skb->len, &v) || v.nl2rh) {
 		pw_half_drop(h, skb, PW_HALF_DROP_MALFORMED, PW_TE_ERR_GENERAL);
+		return;
+	}
+	if (pw_eep_unknown_mandatory(&v)) {
+		pw_half_drop(h, skb, PW_HALF_DROP_MALFORMED, PW_TE_ERR_BADOPT);
 		return;
 	}
 	switch (v.pt) {
@@ -135,13 +139,21 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		pw_esp_end(h, skb, &v);
 		return;
 	case PW_PT_ECHO:
-		if (v.te != PW_TE_ECHO_REQUEST || pw_addr_kind(v.sa) != PW_ADDR_KIND_PHYS)
-			break;
-		if (!__ratelimit(&h->echo_limit))
-			break;
-		skb = skb_unshare(skb, GFP_ATOMIC);
-		if (!skb)
+		/* a half-router asks for no echo: a reply is answered as little as an ERR */
+		if (v.te != PW_TE_ECHO_REQUEST || pw_addr_kind(v.sa) != PW_ADDR_KIND_PHYS) {
+			pw_half_drop(h, skb, PW_HALF_DROP_TYPE,
+				     v.te == PW_TE_ECHO_REPLY ? 0 : PW_TE_ERR_GENERAL);
 			return;
+		}
+		if (!__ratelimit(&h->echo_limit)) {
+			pw_half_drop(h, skb, PW_HALF_ERR_LIMITED, 0);
+			return;
+		}
+		skb = skb_unshare(skb, GFP_ATOMIC);
+		if (!skb) {
+			pw_half_count(h, PW_HALF_DROP_NOMEM);
+			return;
+		}
 		__skb_pull(skb, v.hdr_off);
 		if (pw_skb_echo_turn(skb, &v, h->addr)) {
 			pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
@@ -151,7 +163,7 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		pw_half_send_own(h, skb);
 		return;
 	}
-	consume_skb(skb);
+	pw_half_drop(h, skb, PW_HALF_DROP_TYPE, PW_TE_ERR_GENERAL);
 }
 
 /*

@@ -27,7 +27,8 @@ static void pw_half_limit(struct ratelimit_state *rs, int burst)
 
 static void pw_half_free(struct pw_half *h)
 {
-	kfree(rcu_dereference_protected(h->beyond, true));
+	kvfree(rcu_dereference_protected(h->beyond, true));
+	pw_rrp_half_free(h);
 	pw_esp_node_free(&h->esp);
 	pw_dummy_netdev_free(h->dummy);
 	vfree(h->mem);
@@ -39,8 +40,6 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 			const struct pw_half_config *conf)
 {
 	struct pw_rrp_table *table;
-	u8 *nodes;
-	u32 i;
 
 	h->router = r;
 	h->peer = peer;
@@ -64,23 +63,23 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 
 	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, PW_GFP);
 	h->dummy = pw_dummy_netdev_alloc();
-	h->mem = __vmalloc(PW_HALF_TABLES * (sizeof(*table) + PW_HALF_NODES_CAP) + PW_HALF_SCRATCH,
-			   PW_GFP | __GFP_ZERO);
+	h->mem = __vmalloc(PW_HALF_TABLES * sizeof(*table) + PW_HALF_NODES_CAP + PW_HALF_SCRATCH +
+			   h->san->nports * sizeof(*h->adjacent), PW_GFP | __GFP_ZERO);
 	if (!h->stats || !h->dummy || !h->mem)
 		return -ENOMEM;
 	table = h->mem;
-	nodes = (u8 *)(table + PW_HALF_TABLES);
-	for (i = 0; i < PW_HALF_TABLES; i++) {
-		table[i].nodes = nodes + i * PW_HALF_NODES_CAP;
-		table[i].nodes_cap = PW_HALF_NODES_CAP;
-	}
-	h->scratch = nodes + PW_HALF_TABLES * PW_HALF_NODES_CAP;
+	/* the first is for the own SAN; the others get memory with what they hold */
+	table[0].nodes = (u8 *)(table + PW_HALF_TABLES);
+	table[0].nodes_cap = PW_HALF_NODES_CAP;
+	h->scratch = table[0].nodes + PW_HALF_NODES_CAP;
+	h->adjacent = (void *)(h->scratch + PW_HALF_SCRATCH);
 	/* serials grow also if the half is deleted and made again */
 	h->serial = ktime_get_real_seconds() << 8;
 	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) : PW_ADDR_UNDEF;
 	h->peer_mtu = PACKETWAY_MTU_MAX;
 	h->trunk_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->peer_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
+	pw_rrp_db_own(&h->db, h->san->bias, h->serial, h->mtu / 8, NULL, 0);
 	netif_napi_add(h->dummy, &h->end.napi, pw_half_poll);
 	return pw_esp_node_up(&h->esp, h->san->net);
 }

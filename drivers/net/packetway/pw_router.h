@@ -39,6 +39,9 @@
 
 #include "pw_priv.h"
 #include "rrp_answer.h"
+#include "rrp_groups.h"
+#include "rrp_news.h"
+#include "rrp_parts.h"
 
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
@@ -46,12 +49,20 @@
 #define PW_HALF_RRP_QUEUE	512	/* RRP messages of half-routers that wait */
 #define PW_HALF_ASK_QUEUE	128	/* those of nodes */
 #define PW_HALF_PEER_RATE	256	/* RRP messages of a trunk's peer in a second */
-#define PW_RRP_MSG_MAX		(PW_HALF_NODES_CAP + 1024)	/* data bytes */
+#define PW_RRP_PART		8192	/* bytes of nodes in a message */
+#define PW_RRP_PART_MIN		1024	/* if a trunk takes no more */
+#define PW_RRP_MSG_MAX		(PW_RRP_PART + 1024)	/* data bytes */
 #define PW_HOPS_MAX		64	/* bits of EI */
 #define PW_HALF_TABLES		64
 #define PW_HALF_PER_SAN		4	/* routes kept to one SAN */
-#define PW_HALF_NODES_CAP	8192	/* bytes of nodes in a table */
+#define PW_HALF_NODES_CAP	(128 << 10)	/* bytes of nodes in a table */
+#define PW_HALF_NODES_ALL	(4 << 20)	/* in all tables of others */
 #define PW_HALF_SCRATCH		(PW_HALF_NODES_CAP + 1024)
+#define PW_HALF_STAGES		8	/* tables of which not all parts are here */
+#define PW_HALF_STAGES_FROM	4	/* of these from one half-router */
+#define PW_HALF_STAGES_ALL	(512 << 10)	/* bytes in all stages */
+#define PW_HALF_PACE		96	/* messages to a trunk's peer in a second, then pause */
+#define PW_BEYOND_MAX		4096	/* ranges of logical addresses behind a peer half */
 #define PW_INFO_MAX		256	/* bytes of a node's description of itself */
 #define PW_LINK_Q		1	/* quality of one step */
 #define PW_RANGE_Q		0x100	/* of a node that is not known by itself */
@@ -87,7 +98,10 @@
 	X(TABLES_TAKEN)		\
 	X(TABLES_IGNORED)	\
 	X(HRDOWN)		\
-	X(ECHO)
+	X(ECHO)			\
+	X(TABLES_ASKED)		\
+	X(TABLES_STALE)		\
+	X(DROP_TYPE)
 
 #define PW_X_HALF(sym) PW_HALF_##sym,
 enum pw_half_stat {
@@ -108,6 +122,19 @@ struct pw_info {
 	bool told;		/* by an INFO of the node itself */
 	u32 len;
 	u8 rec[];
+};
+
+/* logical addresses that nodes behind a peer half listen to */
+struct pw_beyond {
+	struct rcu_head rcu;
+	u32 n;
+	struct pw_rrp_range r[];
+};
+
+/* an adjacent half-router */
+struct pw_adjacent {
+	struct pw_rrp_heard heard;
+	unsigned long quiet;	/* since when it has sent no table, nor was asked for one */
 };
 
 /* one route from a SAN to the addresses of another */
@@ -151,7 +178,7 @@ struct pw_half {
 	u32 peer_mtu;		/* of a trunk's other end; READ_ONCE */
 	u32 trunk_mtu;		/* that the trunk itself takes; READ_ONCE */
 	struct pw_half_pcpu __percpu *stats;
-	struct pw_groups __rcu *beyond;	/* lock: logical addresses heard behind the peer half */
+	struct pw_beyond __rcu *beyond;	/* rrp_in: what is heard behind the peer half */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state rrp_limit;
 	struct ratelimit_state tell_limit;
@@ -161,6 +188,16 @@ struct pw_half {
 	struct sk_buff_head rrpq[2];	/* RRP that waits: of half-routers, of nodes */
 	struct delayed_work rrp_in;	/* handles it */
 	unsigned long gave;	/* rrp_in: when the peer half got the tables it asked for */
+	u32 give_next;		/* rrp_in: the table that it gets next */
+	unsigned long paced_at;	/* rrp_in: when a second of messages to the trunk began */
+	u32 paced;		/* rrp_in: messages since */
+	struct pw_rrp_stage *stages;	/* rrp_in: tables of which not all parts are here */
+	u32 stage_age;		/* rrp_in: counts them */
+	u32 told_peer;		/* rrp_in: sum of the list that the peer half got last */
+	u32 told_near;		/* rrp_in: the one that neighbours got */
+	bool list_peer;		/* rrp_in: it gets the list, whatever it had */
+	u32 peer_sum;		/* READ_ONCE: what the trunk's other end says */
+	struct delayed_work beat;	/* says the sum to neighbours */
 
 	spinlock_t lock;	/* everything to the next blank line */
 	struct pw_rrp_db db;
@@ -172,8 +209,9 @@ struct pw_half {
 	bool beyond_old;	/* the set of logical addresses is to be made anew */
 	DECLARE_BITMAP(asked, PACKETWAY_PORTS_MAX);	/* so did neighbours */
 	u8 *scratch;
+	struct pw_adjacent *adjacent;	/* by port; the peer half at the own one */
 
-	void *mem;		/* tables, nodes and scratch */
+	void *mem;		/* tables, nodes of the own one, scratch, adjacent */
 	struct net_device *dummy;	/* carries the NAPI */
 	atomic_t from_peer;	/* frames from the peer half in the queue */
 	struct pw_end end ____cacheline_aligned_in_smp;
@@ -269,7 +307,9 @@ void pw_rrp_half_up(struct pw_half *h);
 void pw_rrp_half_down(struct pw_half *h);
 void pw_rrp_half_init(struct pw_half *h);
 void pw_rrp_half_stop(struct pw_half *h);
+void pw_rrp_half_free(struct pw_half *h);
 void pw_rrp_trunk(struct pw_half *h, bool up);
+u32 pw_rrp_sum(struct pw_half *h);
 void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h);
 void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v);
 void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v);

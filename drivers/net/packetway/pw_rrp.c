@@ -16,8 +16,11 @@
  * Between half-routers only messages that a half-router made itself count
  * (PW_CB_HALF; stations cannot set it): GVRT, RTBL, HRDOWN and LINKDOWN of
  * other nodes are refused. A node may describe itself by INFO, and no other node.
+ *
+ * INFO among half-routers says what tables the other one should have (core/rrp_news.h):
+ * the list at the end of a turn that changed it (pw_rrp_say_lists), the sum of it every
+ * PW_RRP_BEAT (pw_rrp_beat_work), and in the hellos of a trunk.
  */
-#include <linux/bsearch.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 
@@ -25,13 +28,17 @@
 #include "pw_router.h"
 
 #define PW_RRP_LATER		(HZ / 5)	/* HRDOWN has reached all nodes by then */
+#define PW_RRP_BEAT		(2 * HZ)	/* between sums for neighbours */
+#define PW_RRP_BEAT_MANY	(8 * HZ)	/* if there are many */
+#define PW_RRP_QUIET		(3 * HZ / 2)	/* without a table before it is asked again */
+#define PW_RRP_GUARD		HZ		/* a list is no later than this */
 #define PW_RRP_TURN		64		/* messages that are handled in one turn */
 #define PW_RRP_FEW		16		/* half-routers of a SAN whose routes are cheap */
 #define PW_RRP_ANSWER_MAX	1400		/* bytes of records in an answer to a node */
-#define PW_RRP_GROUPS_MAX	16		/* of a station, in its description */
+#define PW_RRP_LADR_MAX		128		/* logical addresses in one ADDR */
+#define PW_RRP_WRU_MAX		(PW_INFO_MAX + 4 * PW_RRP_LADR_MAX + 128)
 #define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
 #define PW_RRP_TELL_NODES	4096		/* nodes times criteria that it looks at */
-#define PW_BEYOND_MAX		PW_RRP_MAX_GROUPS	/* logical addresses behind a peer half */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
 
 /* --- descriptions of nodes ------------------------------------------------- */
@@ -127,47 +134,84 @@ void pw_rrp_unregister(struct pw_station *st)
 	pw_san_changed(st->san);
 }
 
+/* what a node listens to, in pieces of one LADR each */
+struct pw_rrp_listen {
+	const struct pw_groups *g;
+	const struct pw_info *told;
+	u32 next;		/* of @g */
+};
+
+static void pw_rrp_listen_init(struct pw_rrp_listen *l, const struct pw_san *san, u32 port)
+{
+	const struct pw_station *st = pw_port_station(&san->port[port]);
+
+	l->g = st ? rcu_dereference(st->groups) : NULL;
+	l->told = rcu_dereference(san->port[port].info);
+	l->next = 0;
+}
+
+/* entries of the LADRs that a node told by INFO */
+static u32 pw_rrp_listen_told(const struct pw_info *info, struct pw_rrp_entry *e)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+	u32 i, n = 0;
+
+	BUILD_BUG_ON(PW_INFO_MAX / 4 + 2 > PW_RRP_LADR_MAX);
+	pw_rrp_iter_init(&it, info->rec, info->len);
+	while (pw_rrp_next(&it, &rec) > 0)
+		for (i = 0; rec.type == PW_RRP_LADR && pw_rrp_entry_at(&rec, i, &e[n]); i++)
+			n++;
+	return n;
+}
+
+/* the next piece: its entries, 0 after the last; RCU held */
+static u32 pw_rrp_listen_next(struct pw_rrp_listen *l, struct pw_rrp_entry e[PW_RRP_LADR_MAX])
+{
+	u32 n = 0;
+
+	if (l->told) {
+		n = pw_rrp_listen_told(l->told, e);
+		l->told = NULL;
+	}
+	if (l->g && l->g->all) {
+		e[n++] = (struct pw_rrp_entry) { PW_RRP_AT_MIN, PW_ADDR_LOGICAL_MIN };
+		e[n++] = (struct pw_rrp_entry) { PW_RRP_AT_MIN + 1, PW_ADDR_LOGICAL_MAX };
+		l->g = NULL;
+	}
+	for (; l->g && l->next < l->g->n && n < PW_RRP_LADR_MAX; l->next++)
+		if (pw_addr_kind(l->g->addr[l->next]) == PW_ADDR_KIND_LOGICAL)
+			e[n++] = (struct pw_rrp_entry) { PW_RRP_AT_SINGLE, l->g->addr[l->next] };
+	return n;
+}
+
 /* description of the node at @port into the ADDR that is open; RCU held */
 static void pw_rrp_put_info(struct pw_rrp_buf *b, const struct pw_san *san, u32 port)
 {
-	const struct pw_station *st = pw_port_station(&san->port[port]);
 	const struct pw_info *info = rcu_dereference(san->port[port].info);
-	struct pw_rrp_entry e[PW_RRP_GROUPS_MAX];
-	const struct pw_groups *g;
 	struct pw_rrp_rec rec;
 	struct pw_rrp_iter it;
-	bool ladr = false;
-	u32 i, n = 0;
 
-	if (info) {
-		pw_rrp_iter_init(&it, info->rec, info->len);
-		while (pw_rrp_next(&it, &rec) > 0) {
+	if (!info)
+		return;
+	pw_rrp_iter_init(&it, info->rec, info->len);
+	while (pw_rrp_next(&it, &rec) > 0)
+		if (rec.type != PW_RRP_LADR)
 			pw_rrp_put_copy(b, &rec);
-			ladr |= rec.type == PW_RRP_LADR;
-		}
-	}
-	g = st && !ladr ? rcu_dereference(st->groups) : NULL;
-	for (i = 0; g && i < g->n && n < PW_RRP_GROUPS_MAX; i++) {
-		if (pw_addr_kind(g->addr[i]) != PW_ADDR_KIND_LOGICAL)
-			continue;
-		e[n].at = PW_RRP_AT_SINGLE;
-		e[n++].addr = g->addr[i];
-	}
-	if (n)
-		pw_rrp_put_entries(b, PW_RRP_LADR, e, n);
 }
 
 /* a half-router's own description into the ADDR that is open */
 void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h)
 {
-	u8 sans[4];
+	u8 sans[2 * PW_ADDR_LEN];
 
-	put_unaligned_be16(h->san->id, sans);
+	put_unaligned_be24(h->san->bias, sans);
 	if (h->peer)
-		put_unaligned_be16(h->peer->san->id, sans + 2);
+		put_unaligned_be24(h->peer->san->bias, sans + PW_ADDR_LEN);
 	pw_rrp_put_name(b, h->router->name, strlen(h->router->name));
-	/* the number of a SAN on another host means nothing here */
-	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->peer ? 4 : 2);
+	/* which SAN is behind a trunk the tables say */
+	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->peer ? sizeof(sans) : PW_ADDR_LEN);
+	pw_rrp_put_capa32(b, PW_CAPA_ESP, h->esp.store.capacity);
 }
 
 /* --- messages --------------------------------------------------------------- */
@@ -209,13 +253,19 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 	pw_san_changed(h->san);
 }
 
-/* a table as a message; NULL without memory */
+/* Does a message to @dt go over the trunk? */
+static bool pw_rrp_is_far(const struct pw_half *h, u32 dt)
+{
+	return h->trunk && dt == READ_ONCE(h->peer_addr);
+}
+
+/* a part of a table as a message; NULL without memory */
 static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw_rrp_table *t,
-					u32 dt)
+					const struct pw_rrp_cut *cut, u32 parts, u32 dt)
 {
 	struct pw_eep_hdr hdr = {
 		.pt = PW_PT_RRP, .te = PW_TE_RTBL, .dt = dt, .sa = h->addr, .p = PW_RRP_PRIO,
-		.data_len = pw_rrp_export_len(t),
+		.data_len = pw_rrp_cut_size(t, cut),
 	};
 	struct pw_rrp_buf b;
 	struct sk_buff *skb;
@@ -225,11 +275,35 @@ static struct sk_buff *pw_rrp_table_msg(const struct pw_half *h, const struct pw
 	if (!skb)
 		return NULL;
 	pw_rrp_buf_init(&b, body, hdr.data_len);
-	pw_rrp_db_export(t, &b);
+	pw_rrp_cut_export(t, cut, parts, &b);
 	if (pw_rrp_buf_done(&b) == (int)hdr.data_len)
 		return skb;
 	kfree_skb(skb);
 	return NULL;
+}
+
+/* a table as messages, as many as the link needs; false: no memory, there are none */
+static bool pw_rrp_table_msgs(const struct pw_half *h, const struct pw_rrp_table *t, u32 dt,
+			      struct sk_buff_head *out)
+{
+	u32 room = PW_RRP_PART, head = pw_rrp_export_len(t) - t->nodes_len, mtu, parts;
+	struct pw_rrp_cut cut = {};
+	struct sk_buff *skb;
+
+	if (pw_rrp_is_far(h, dt)) {
+		mtu = READ_ONCE(h->trunk_mtu);
+		room = clamp(mtu - min(mtu, head), PW_RRP_PART_MIN, PW_RRP_PART);
+	}
+	parts = pw_rrp_cut_count(t, room);
+	while (pw_rrp_cut_next(t, room, &cut)) {
+		skb = pw_rrp_table_msg(h, t, &cut, parts, dt);
+		if (!skb) {
+			__skb_queue_purge(out);
+			return false;
+		}
+		__skb_queue_tail(out, skb);
+	}
+	return true;
 }
 
 /* the address of the @i-th port if another half-router is there, else 0; RCU held */
@@ -244,29 +318,43 @@ static u32 pw_rrp_neighbour_rcu(const struct pw_half *h, u32 i)
 static void pw_rrp_send_table(struct pw_half *h, u32 k, u32 dt)
 {
 	struct pw_rrp_table *t = &h->db.table[k];
-	struct sk_buff *skb = NULL;
-	bool used, far = false;
+	struct sk_buff_head out;
+	struct sk_buff *skb;
+	bool far, missed;
 
+	if (!dt)
+		return;
+	__skb_queue_head_init(&out);
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&h->lock);
-	used = t->used;
-	if (used) {
-		far = t->far;
-		skb = pw_rrp_table_msg(h, t, dt);
-		/* no memory for the message: ask for all tables again later */
-		if (!skb)
-			h->resync = true;
-	}
+	far = t->far;
+	missed = t->used && !pw_rrp_table_msgs(h, t, dt, &out);
+	/* no memory for the messages: ask for all tables again later */
+	h->resync |= missed;
 	spin_unlock(&h->lock);
-	if (skb) {
+	if (pw_rrp_is_far(h, dt))
+		h->paced += skb_queue_len(&out);
+	while ((skb = __skb_dequeue(&out))) {
 		pw_half_count(h, PW_HALF_RRP_TX);
 		pw_half_send_as(h, skb, far ? PW_CB_FAR : 0);
-	} else if (used) {
-		pw_san_changed(h->san);
 	}
+	if (missed)
+		pw_san_changed(h->san);
 	rcu_read_unlock();
 	local_bh_enable();
+}
+
+/* the other end of a trunk refuses what exceeds its rate: must further tables wait? */
+static bool pw_rrp_paced(struct pw_half *h)
+{
+	if (!h->trunk)
+		return false;
+	if (time_after(jiffies, h->paced_at + HZ)) {
+		h->paced_at = jiffies;
+		h->paced = 0;
+	}
+	return h->paced >= PW_HALF_PACE;
 }
 
 /* the neighbour at port @i: its address, or 0 */
@@ -294,6 +382,8 @@ static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_peer)
 	return fresh;
 }
 
+static void pw_rrp_say(struct pw_half *h, u32 dt, bool list);
+
 static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_peer)
 {
 	bool gives;
@@ -304,16 +394,31 @@ static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_peer)
 	return gives;
 }
 
-/* tables that were asked for; @port: of the neighbour, or that of @h itself for the peer half */
+/* tables that a neighbour asked for */
 static void pw_rrp_give(struct pw_half *h, u32 port)
 {
-	u32 dt = port == h->port ? READ_ONCE(h->peer_addr) : pw_rrp_neighbour(h, port), k;
+	u32 dt = pw_rrp_neighbour(h, port), k;
 
 	for (k = 0; dt && k < h->db.ntables; k++) {
-		if (pw_rrp_table_given(h, k, port == h->port))
+		if (pw_rrp_table_given(h, k, false))
 			pw_rrp_send_table(h, k, dt);
 		cond_resched();
 	}
+	pw_rrp_say(h, dt, true);
+}
+
+/* tables that the peer half asked for; false: the rest must wait */
+static bool pw_rrp_give_peer(struct pw_half *h)
+{
+	h->list_peer |= h->give_next < h->db.ntables;
+	for (; h->give_next < h->db.ntables; h->give_next++) {
+		if (pw_rrp_paced(h))
+			return false;
+		if (pw_rrp_table_given(h, h->give_next, true))
+			pw_rrp_send_table(h, h->give_next, READ_ONCE(h->peer_addr));
+		cond_resched();
+	}
+	return true;
 }
 
 /* tables to pass on, then tables that were asked for; false: the rest must wait */
@@ -323,7 +428,7 @@ static bool pw_rrp_pass(struct pw_half *h)
 	u32 i, k, addr;
 
 	for (k = 0; k < h->db.ntables; k++) {
-		if (pw_half_busy(h))
+		if (pw_half_busy(h) || pw_rrp_paced(h))
 			return false;
 		if (!pw_rrp_fresh(h, k, &from_peer))
 			continue;
@@ -347,6 +452,9 @@ static bool pw_rrp_pass(struct pw_half *h)
 		if (peer)
 			pw_rrp_give(h, i);
 	}
+	/* what it asked for before comes first */
+	if (h->give_next < h->db.ntables)
+		return pw_rrp_give_peer(h) && !READ_ONCE(h->asked_peer);
 	/* limit the rate: over a trunk the answer is much longer than the request */
 	if (h->trunk && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
 		return false;
@@ -356,85 +464,269 @@ static bool pw_rrp_pass(struct pw_half *h)
 	spin_unlock_bh(&h->lock);
 	if (peer) {
 		h->gave = jiffies;
-		pw_rrp_give(h, h->port);
+		h->give_next = 0;
 	}
-	return true;
+	return pw_rrp_give_peer(h);
 }
 
-/* ask all neighbours of this half for their tables */
+/* ask an adjacent half-router for its tables; under the lock */
+static void pw_rrp_ask(struct pw_half *h, u32 port, u32 dt, struct sk_buff_head *out)
+{
+	struct pw_adjacent *a = &h->adjacent[port];
+
+	lockdep_assert_held(&h->lock);
+	a->heard.refused = 0;
+	a->quiet = jiffies;
+	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, dt, PW_RRP_PRIO, NULL, 0));
+}
+
+/* ask the peer half and all neighbours for their tables */
 static void pw_rrp_ask_all(struct pw_half *h, struct sk_buff_head *out)
 {
 	u32 i, neighbour;
 
-	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, READ_ONCE(h->peer_addr),
-					  PW_RRP_PRIO, NULL, 0));
+	pw_rrp_ask(h, h->port, READ_ONCE(h->peer_addr), out);
 	for (i = 0; i < h->san->nports; i++) {
 		neighbour = pw_rrp_neighbour_rcu(h, i);
 		if (neighbour)
-			pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, neighbour,
-							  PW_RRP_PRIO, NULL, 0));
+			pw_rrp_ask(h, i, neighbour, out);
 	}
+}
+
+/* --- what adjacent half-routers should have ------------------------------------------ */
+
+/* an adjacent half-router says the sum of its tables: ask for them if it is a new one */
+static void pw_rrp_hear_sum(struct pw_half *h, u32 port, u32 dt, u32 sum, struct sk_buff_head *out)
+{
+	struct pw_adjacent *a = &h->adjacent[port];
+
+	lockdep_assert_held(&h->lock);
+	if (!sum || sum == a->heard.sum || time_before(jiffies, a->quiet + PW_RRP_QUIET))
+		return;
+	pw_half_count(h, PW_HALF_TABLES_ASKED);
+	pw_rrp_ask(h, port, dt, out);
+}
+
+/* the sum of what the peer half gets; process context */
+u32 pw_rrp_sum(struct pw_half *h)
+{
+	u32 sum;
+
+	spin_lock_bh(&h->lock);
+	sum = pw_rrp_news_sum(&h->db, true);
+	spin_unlock_bh(&h->lock);
+	return sum;
+}
+
+/* the sum or the list, to @dt */
+static void pw_rrp_say(struct pw_half *h, u32 dt, bool list)
+{
+	bool to_peer = dt == READ_ONCE(h->peer_addr);
+	struct sk_buff *skb = NULL;
+	struct pw_rrp_buf b;
+	int len;
+
+	if (!dt)
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	spin_lock(&h->lock);
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	pw_rrp_put_news(&b, &h->db, to_peer, list);
+	len = pw_rrp_buf_done(&b);
+	if (len > 0)
+		skb = pw_rrp_msg(h, PW_PT_RRP, PW_TE_INFO, dt, PW_RRP_PRIO, h->scratch, len);
+	spin_unlock(&h->lock);
+	/* without memory for it the next sum makes the other one ask */
+	if (skb) {
+		pw_half_count(h, PW_HALF_RRP_TX);
+		pw_half_send_own(h, skb);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* what changed is passed on: the lists of it */
+static void pw_rrp_say_lists(struct pw_half *h)
+{
+	u32 i, peer, near;
+
+	spin_lock_bh(&h->lock);
+	peer = pw_rrp_news_sum(&h->db, true);
+	near = pw_rrp_news_sum(&h->db, false);
+	spin_unlock_bh(&h->lock);
+	if (h->list_peer || peer != h->told_peer)
+		pw_rrp_say(h, READ_ONCE(h->peer_addr), true);
+	h->list_peer = false;
+	h->told_peer = peer;
+	for (i = 0; near != h->told_near && i < h->san->nports; i++) {
+		pw_rrp_say(h, pw_rrp_neighbour(h, i), true);
+		cond_resched();
+	}
+	h->told_near = near;
+}
+
+/* tables of neighbours that are no longer at their ports: HRDOWN was lost */
+static bool pw_rrp_forget_gone(struct pw_half *h)
+{
+	const struct pw_rrp_table *t;
+	u32 i, n = 0;
+	int port;
+
+	rcu_read_lock();
+	spin_lock_bh(&h->lock);
+	for (i = 0; i < h->db.ntables; i++) {
+		t = &h->db.table[i];
+		if (!t->used || t->own || t->from_peer)
+			continue;
+		port = pw_san_port_of(h->san, t->via);
+		if (port >= 0 && pw_port_half(&h->san->port[port]))
+			continue;
+		if (port >= 0)
+			h->adjacent[port].heard.sum = 0;
+		n += pw_rrp_db_hrdown(&h->db, 0, t->via, 0);
+	}
+	if (n) {
+		h->beyond_old = true;
+		h->resync = true;
+		WRITE_ONCE(h->san->fib_old, true);
+	}
+	spin_unlock_bh(&h->lock);
+	for (i = 0; i < n; i++)
+		pw_half_count(h, PW_HALF_TABLES_STALE);
+	rcu_read_unlock();
+	return n;
+}
+
+static void pw_rrp_beat_work(struct work_struct *work)
+{
+	struct pw_half *h = container_of(to_delayed_work(work), struct pw_half, beat);
+	struct mem_cgroup *old = pw_memcg_enter(h->san->memcg);
+	u32 i;
+
+	pw_kcov_section();
+
+	if (pw_rrp_forget_gone(h)) {
+		pw_fib_update(h->san);
+		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+		queue_delayed_work(system_percpu_wq, &h->san->rrp_work, PW_RRP_LATER);
+	}
+	/* a trunk's hellos say the sum */
+	if (h->peer)
+		pw_rrp_say(h, READ_ONCE(h->peer_addr), false);
+	for (i = 0; i < h->san->nports; i++) {
+		if (pw_half_busy(h))
+			break;
+		pw_rrp_say(h, pw_rrp_neighbour(h, i), false);
+		cond_resched();
+	}
+	queue_delayed_work(system_dfl_wq, &h->beat, READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ?
+			   PW_RRP_BEAT : PW_RRP_BEAT_MANY);
+	pw_memcg_leave(old);
 }
 
 /* --- logical addresses behind the peer half ---------------------------------------- */
 
-static int pw_beyond_cmp(const void *a, const void *b)
-{
-	u32 x = *(const u32 *)a, y = *(const u32 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Is a node behind the peer half in this group? RCU held */
 bool pw_half_beyond(const struct pw_half *h, u32 addr)
 {
-	const struct pw_groups *g = rcu_dereference(h->beyond);
+	const struct pw_beyond *y = rcu_dereference(h->beyond);
 
-	return g && bsearch(&addr, g->addr, g->n, sizeof(addr), pw_beyond_cmp);
+	return y && pw_rrp_ranges_have(y->r, y->n, addr);
 }
 
+/* rrp_in: each table is read with the lock held for it alone */
 static void pw_beyond_update(struct pw_half *h)
 {
-	struct pw_groups *new, *old;
+	struct pw_beyond *new, *old;
+	struct pw_rrp_range *r;
+	struct pw_rrp_groups g;
+	u32 k;
 
-	lockdep_assert_held(&h->lock);
-	h->beyond_old = false;
-	new = pw_memcg_alloc(h->san->memcg, struct_size(new, addr, PW_BEYOND_MAX));
+	r = kvmalloc_array(2 * PW_BEYOND_MAX, sizeof(*r), PW_GFP);
+	if (!r)
+		goto again;
+	pw_rrp_groups_init(&g, r, 2 * PW_BEYOND_MAX);
+	for (k = 0; k < h->db.ntables; k++) {
+		const struct pw_rrp_table *t = &h->db.table[k];
+
+		spin_lock_bh(&h->lock);
+		if (t->used && !t->own && t->from_peer && t->san != h->san->bias)
+			pw_rrp_groups_add(&g, t);
+		spin_unlock_bh(&h->lock);
+		cond_resched();
+	}
+	pw_rrp_groups_done(&g);
+	new = kvmalloc(struct_size(new, r, g.n), PW_GFP);
 	if (!new)
-		return;
-	new->n = pw_rrp_db_groups(&h->db, h->san->bias, new->addr, PW_BEYOND_MAX);
-	old = rcu_replace_pointer(h->beyond, new, lockdep_is_held(&h->lock));
+		goto again;
+	new->n = g.n;
+	memcpy(new->r, r, g.n * sizeof(*r));
+	kvfree(r);
+	old = rcu_replace_pointer(h->beyond, new, true);
 	if (old)
-		kfree_rcu(old, rcu);
+		kvfree_rcu(old, rcu);
+	return;
+
+again:
+	kvfree(r);
+	spin_lock_bh(&h->lock);
+	h->beyond_old = true;
+	spin_unlock_bh(&h->lock);
 }
 
 /* --- the own table ------------------------------------------------------------ */
 
-/* with the nodes' descriptions, or addresses and routes only */
-static int pw_rrp_build_own(struct pw_half *h, bool detail)
+/* an ADDR of the node at a port: its description if that is the first one, LADR, route */
+static void pw_rrp_put_own_node(struct pw_rrp_buf *b, const struct pw_san *san, u32 port,
+				bool first, const struct pw_rrp_entry *e, u32 n)
 {
+	const struct pw_half *o = pw_port_half(&san->port[port]);
+	u8 l2rh[8];
+
+	pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, pw_san_addr(san, port), 0);
+	if (first && o)
+		pw_rrp_put_self(b, o);
+	else if (first)
+		pw_rrp_put_info(b, san, port);
+	if (n)
+		pw_rrp_put_entries(b, PW_RRP_LADR, e, n);
+	pw_rrp_put_srqr(b, PW_RRP_Q_BEST, l2rh, pw_san_l2rh(san, port, l2rh));
+	pw_rrp_end_addr(b);
+}
+
+/*
+ * With what each node listens to, or with all logical addresses in the range of the SAN: then
+ * the descriptions of 256 nodes fit, and every group crosses.
+ */
+static int pw_rrp_build_own(struct pw_half *h, bool each)
+{
+	static const struct pw_rrp_entry all[] = {
+		{ PW_RRP_AT_MIN, PW_ADDR_LOGICAL_MIN }, { PW_RRP_AT_MIN + 1, PW_ADDR_LOGICAL_MAX },
+	};
+	struct pw_rrp_entry e[PW_RRP_LADR_MAX];
 	const struct pw_san *san = h->san;
 	const struct pw_station *st;
-	const struct pw_half *o;
+	struct pw_rrp_listen l;
 	struct pw_rrp_buf b;
-	u8 l2rh[8];
-	u32 i;
+	u32 i, n;
 
 	pw_rrp_buf_init(&b, h->scratch, PW_HALF_NODES_CAP);
-	for (i = 0; i < san->nports; i++) {
+	/* BH is off: 256 stations of 1024 groups each end with the room for them */
+	for (i = 0; i < san->nports && !b.err; i++) {
 		st = pw_port_station(&san->port[i]);
-		o = pw_port_half(&san->port[i]);
-		if (!o && !(st && netif_running(st->dev)))
+		if (!pw_port_half(&san->port[i]) && !(st && netif_running(st->dev)))
 			continue;
-		pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, pw_san_addr(san, i), 0);
-		if (detail && o)
-			pw_rrp_put_self(&b, o);
-		else if (detail)
-			pw_rrp_put_info(&b, san, i);
-		pw_rrp_put_srqr(&b, PW_RRP_Q_BEST, l2rh, pw_san_l2rh(san, i, l2rh));
-		pw_rrp_end_addr(&b);
+		pw_rrp_listen_init(&l, san, i);
+		n = each ? pw_rrp_listen_next(&l, e) : 0;
+		pw_rrp_put_own_node(&b, san, i, true, e, n);
+		/* an ADDR has one LADR: the node has further ADDRs for the rest */
+		while (n && !b.err && (n = pw_rrp_listen_next(&l, e)))
+			pw_rrp_put_own_node(&b, san, i, false, e, n);
 	}
 	pw_rrp_put_addr(&b, PW_RRP_AT_MIN, pw_san_addr(san, 0), pw_san_addr(san, san->nports - 1));
+	if (!each)
+		pw_rrp_put_entries(&b, PW_RRP_LADR, all, ARRAY_SIZE(all));
 	pw_rrp_put_srqr(&b, PW_RANGE_Q, NULL, 0);
 	return pw_rrp_buf_done(&b);
 }
@@ -453,11 +745,12 @@ static u32 pw_rrp_san_mtu(const struct pw_san *san)
 	return mtu;
 }
 
-/* the nodes of the own SAN, if they have changed, to the peer half; BH off, RCU held */
+/* the nodes of the own SAN; if they have changed, the peer half gets them; BH off, RCU held */
 static void pw_rrp_own_update(struct pw_half *h)
 {
-	const struct pw_rrp_table *t;
+	struct pw_rrp_table *t = &h->db.table[0];
 	struct sk_buff_head out;
+	bool changed;
 	int len;
 	u32 mtu;
 
@@ -469,19 +762,17 @@ static void pw_rrp_own_update(struct pw_half *h)
 	len = pw_rrp_build_own(h, true);
 	if (len == -ENOSPC)
 		len = pw_rrp_build_own(h, false);
-	t = pw_rrp_db_own_table(&h->db);
-	if (len >= 0 && (!t || t->nodes_len != len || t->mtu != mtu / 8 ||
-			 memcmp(t->nodes, h->scratch, len))) {
-		if (!pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len)) {
-			t = pw_rrp_db_own_table(&h->db);
-			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, READ_ONCE(h->peer_addr)));
-		}
-	}
+	changed = len >= 0 && (t->nodes_len != len || t->mtu != mtu / 8 ||
+			       memcmp(t->nodes, h->scratch, len)) &&
+		  !pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len);
+	t->fresh |= changed;
 	if (h->resync) {
 		h->resync = false;
 		pw_rrp_ask_all(h, &out);
 	}
 	spin_unlock(&h->lock);
+	if (changed)
+		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
 	pw_rrp_flush(h, &out);
 }
 
@@ -542,6 +833,7 @@ void pw_rrp_half_up(struct pw_half *h)
 	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
 	local_bh_enable();
+	queue_delayed_work(system_dfl_wq, &h->beat, PW_RRP_BEAT);
 	pw_san_changed(h->san);
 }
 
@@ -585,31 +877,41 @@ void pw_rrp_half_down(struct pw_half *h)
 void pw_rrp_trunk(struct pw_half *h, bool up)
 {
 	u32 peer = up ? READ_ONCE(h->peer_addr) : PW_ADDR_UNDEF;
-	const struct pw_rrp_table *t;
+	bool lost = false, found = false;
 	struct sk_buff_head out;
-	bool lost = false;
 
 	__skb_queue_head_init(&out);
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&h->lock);
+	if (h->leaving)
+		goto unlock;
 	if (h->trunk_peer && h->trunk_peer != peer) {
 		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_peer);
+		h->adjacent[h->port].heard.sum = 0;
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
 							h->addr, h->trunk_peer));
-		pw_beyond_update(h);
+		h->beyond_old = true;
 		lost = true;
 	}
 	if (peer && h->trunk_peer != peer) {
 		h->db.peer = peer;
-		t = pw_rrp_db_own_table(&h->db);
-		if (t)
-			pw_rrp_collect(h, &out, pw_rrp_table_msg(h, t, peer));
+		h->asked_peer = true;
+		found = true;
 		pw_rrp_ask_all(h, &out);
 	}
+	if (peer)
+		pw_rrp_hear_sum(h, h->port, peer, xchg(&h->peer_sum, 0), &out);
 	h->trunk_peer = peer;
+unlock:
 	spin_unlock(&h->lock);
 	pw_rrp_flush(h, &out);
+	/*
+	 * rrp_in gives the tables to the other end, or forgets what it listens to. It is
+	 * cancelled a grace period after the half-router began to leave.
+	 */
+	if (lost || found)
+		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (lost) {
@@ -691,7 +993,7 @@ static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
 	/* routes begin on this SAN: a node elsewhere cannot use them */
 	if (in->from)
-		routes = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_PER_SAN, &b, &neighbour);
+		routes = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_TABLES, &b, &neighbour);
 	switch (routes) {
 	case PW_RRP_ROUTES:
 		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_L2SR, pw_rrp_buf_done(&b), out);
@@ -730,20 +1032,31 @@ static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in, u
 static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in, u32 budget,
 			     struct sk_buff_head *out)
 {
+	u32 san = 0, more = 0;
 	struct pw_rrp_buf b;
 	bool room = true;
 	u8 *rec;
-	u32 k;
+	int k;
 
 	rec = kmalloc(PW_RRP_ANSWER_MAX, GFP_KERNEL);
 	if (!rec)
 		return;
-	pw_rrp_buf_init(&b, rec, PW_RRP_ANSWER_MAX);
-	for (k = 0; k < h->db.ntables && room; k++) {
+	/* there is always room to say that there are more nodes */
+	pw_rrp_buf_init(&b, rec, PW_RRP_ANSWER_MAX - 2 * PW_RRP_HDR_LEN);
+	do {
 		spin_lock_bh(&h->lock);
-		room = pw_rrp_answer_tell(&h->db, k, in->data, in->len, &b, &budget);
+		k = pw_rrp_db_next_san(&h->db, san);
+		if (k >= 0) {
+			san = h->db.table[k].san + 1;
+			room = pw_rrp_answer_tell(&h->db, k, in->data, in->len, &b, &budget,
+						  &more);
+		}
 		spin_unlock_bh(&h->lock);
 		cond_resched();
+	} while (k >= 0 && room);
+	if (!room) {
+		b.cap = PW_RRP_ANSWER_MAX;
+		pw_rrp_put_more(&b, more);
 	}
 	spin_lock_bh(&h->lock);
 	if (b.len && pw_rrp_buf_done(&b) > 0) {
@@ -797,20 +1110,135 @@ static void pw_rrp_gvrt(struct pw_half *h, const struct pw_rrp_in *in)
 /* orders tables by when they were taken */
 static atomic64_t pw_rrp_clock;
 
-/* true: the routes from this SAN may have changed */
-static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
+static void pw_stage_empty(struct pw_rrp_stage *s)
+{
+	u32 i;
+
+	for (i = 0; i <= s->last; i++) {
+		kvfree(s->part[i]);
+		s->part[i] = NULL;
+	}
+	s->used = false;
+	s->bytes = 0;
+}
+
+/* room for @len bytes more in all stages: the oldest of the others give way */
+static bool pw_stage_room(struct pw_half *h, const struct pw_rrp_stage *s, u32 len)
+{
+	struct pw_rrp_stage *o, *oldest;
+	u32 i, all;
+
+	if (s->bytes + len > PW_HALF_NODES_CAP)
+		return false;
+	for (;;) {
+		all = len;
+		oldest = NULL;
+		for (i = 0; i < PW_HALF_STAGES; i++) {
+			o = &h->stages[i];
+			all += o->used ? o->bytes : 0;
+			if (o->used && o != s && (!oldest || (s32)(o->age - oldest->age) < 0))
+				oldest = o;
+		}
+		if (all <= PW_HALF_STAGES_ALL || !oldest)
+			return all <= PW_HALF_STAGES_ALL;
+		pw_stage_empty(oldest);
+	}
+}
+
+/*
+ * A part of a table. rrp_in only. Returns the whole table, of @len bytes, if this part was
+ * the last one that was missing; NULL: not yet, or @ignored.
+ */
+static u8 *pw_rrp_part_in(struct pw_half *h, const struct pw_rrp_in *in, u32 *len, bool *ignored)
+{
+	struct pw_rrp_stage *s;
+	struct pw_rrp_part p;
+	u8 *copy, *all = NULL;
+
+	*ignored = true;
+	if (!pw_rrp_part_parse(in->data, in->len, &p))
+		return NULL;
+	if (!h->stages)
+		h->stages = kvcalloc(PW_HALF_STAGES, sizeof(*h->stages), PW_GFP);
+	if (!h->stages)
+		return NULL;
+	s = pw_rrp_stage_pick(h->stages, PW_HALF_STAGES, in->from, PW_HALF_STAGES_FROM, &p);
+	if (!pw_rrp_stage_is(s, in->from, &p)) {
+		pw_stage_empty(s);
+		pw_rrp_stage_begin(s, in->from, h->stage_age++, &p);
+	}
+	if (s->part[p.part]) {
+		*ignored = false;
+		return NULL;
+	}
+	if (!pw_stage_room(h, s, p.nodes_len))
+		return NULL;
+	copy = kvmalloc(max(p.nodes_len, 1U), PW_GFP);
+	if (!copy)
+		return NULL;
+	*ignored = false;
+	if (!pw_rrp_stage_put(s, &p, copy))
+		return NULL;
+	*len = pw_rrp_stage_size(s);
+	all = kvmalloc(*len, PW_GFP);
+	if (all)
+		pw_rrp_stage_join(s, all);
+	*ignored = !all;
+	pw_stage_empty(s);
+	return all;
+}
+
+/* Is there room for @len bytes of nodes more? Under the lock. */
+static bool pw_rrp_nodes_room(const struct pw_half *h, u32 len)
+{
+	u32 i, all = len;
+
+	lockdep_assert_held(&h->lock);
+	for (i = 1; i < h->db.ntables; i++)
+		all += h->db.table[i].nodes_cap;
+	return len <= PW_HALF_NODES_CAP && all <= PW_HALF_NODES_ALL;
+}
+
+/* memory of tables that are not in use */
+static void pw_rrp_reap(struct pw_half *h)
+{
+	struct pw_rrp_table *t;
+	u8 *nodes;
+	u32 i;
+
+	for (i = 1; i < h->db.ntables; i++) {
+		t = &h->db.table[i];
+		nodes = NULL;
+		spin_lock_bh(&h->lock);
+		if (!t->used) {
+			swap(t->nodes, nodes);
+			t->nodes_cap = 0;
+		}
+		spin_unlock_bh(&h->lock);
+		kvfree(nodes);
+	}
+}
+
+/* a whole table; true: the routes from this SAN may have changed. BH off, RCU held, locked */
+static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, const u8 *data, u32 len,
+			struct pw_rrp_mem *mem)
 {
 	struct pw_rrp_link link = {
 		.from = in->from, .peer = in->from_peer, .q = PW_LINK_Q, .far = in->far,
+		.mem = mem, .ticks = jiffies,
 	};
+	struct pw_adjacent *a = &h->adjacent[in->from_peer ? h->port : in->port];
 	const struct pw_rrp_table *kept;
+	enum pw_rrp_taken taken;
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
 	u8 l2rh[8];
 
+	a->quiet = jiffies;
 	/* the own SAN needs no table from others */
-	pw_rrp_iter_init(&it, in->data, in->len);
-	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias)
+	pw_rrp_iter_init(&it, data, len);
+	if (pw_rrp_next(&it, &rec) <= 0 || rec.addr == h->san->bias ||
+	    !pw_rrp_nodes_room(h, len))
 		goto ignored;
 	if (!in->from_peer) {
 		link.l2rh = l2rh;
@@ -820,15 +1248,90 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in)
 		link.mtu = READ_ONCE(h->trunk_mtu) / 8;
 	}
 	link.now = atomic64_inc_return(&pw_rrp_clock);
-	if (pw_rrp_db_receive(&h->db, &link, in->data, in->len, &kept) != PW_RRP_TAKEN)
+	taken = pw_rrp_db_receive(&h->db, &link, data, len, &kept);
+	if (taken == PW_RRP_OLD && kept->serial == rec.serial) {
+		pw_half_count(h, PW_HALF_TABLES_IGNORED);
+		return false;
+	}
+	if (taken != PW_RRP_TAKEN)
 		goto ignored;
 	pw_half_count(h, PW_HALF_TABLES_TAKEN);
+	pw_rrp_news_taken(&a->heard);
 	h->beyond_old = true;
 	return true;
 
 ignored:
+	pw_rrp_news_refused(&a->heard, data, len);
 	pw_half_count(h, PW_HALF_TABLES_IGNORED);
 	return false;
+}
+
+/* an adjacent half-router says what it gives; true: the routes may have changed */
+static bool pw_rrp_news_in(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out)
+{
+	u32 port = in->from_peer ? h->port : in->port, dropped = 0, i;
+	struct pw_adjacent *a = &h->adjacent[port];
+	struct pw_rrp_news news;
+
+	if (!pw_rrp_news_parse(in->data, in->len, in->from, &news))
+		return false;
+	if (news.list && !pw_rrp_news_take(&h->db, in->from, jiffies, PW_RRP_GUARD, &news,
+					   &a->heard, &dropped))
+		a->heard.sum = 0;
+	pw_rrp_hear_sum(h, port, in->from, news.sum, out);
+	for (i = 0; i < dropped; i++)
+		pw_half_count(h, PW_HALF_TABLES_STALE);
+	if (!dropped)
+		return false;
+	h->beyond_old = true;
+	/* there may be room for routes that were refused before: ask again */
+	h->resync = true;
+	return true;
+}
+
+/* a table or a part of one, from a half-router; process context, BH on */
+static bool pw_rrp_table_in(struct pw_half *h, const struct pw_rrp_in *in,
+			    enum pw_half_stat *bad)
+{
+	struct pw_rrp_mem mem = {};
+	const u8 *data = in->data;
+	bool changed = false, ignored = false;
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rthd;
+	u32 len = in->len;
+	u8 *all = NULL;
+
+	pw_rrp_iter_init(&it, data, len);
+	if (pw_rrp_next(&it, &rthd) > 0 && rthd.last) {
+		all = pw_rrp_part_in(h, in, &len, &ignored);
+		if (ignored)
+			*bad = PW_HALF_TABLES_IGNORED;
+		if (!all)
+			return false;
+		data = all;
+	}
+	mem.cap = len;
+	mem.p = kvmalloc(len, PW_GFP);
+	if (mem.p) {
+		local_bh_disable();
+		rcu_read_lock();
+		spin_lock(&h->lock);
+		/* after HRDOWN was sent, forwarding a table would re-announce this router */
+		if (h->leaving)
+			*bad = PW_HALF_RRP_REFUSED;
+		else
+			changed = pw_rrp_rtbl(h, in, data, len, &mem);
+		if (changed)
+			WRITE_ONCE(h->san->fib_old, true);
+		spin_unlock(&h->lock);
+		rcu_read_unlock();
+		local_bh_enable();
+	} else {
+		*bad = PW_HALF_TABLES_IGNORED;
+	}
+	kvfree(mem.p);
+	kvfree(all);
+	return changed;
 }
 
 /* a router or a link is gone; true: the routes from this SAN may have changed */
@@ -851,6 +1354,7 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	/* if the sender itself ends, all routes through it end */
 	if (te == PW_TE_ERR_HRDOWN && (in->from == rec[0].addr || in->from == rec[1].addr))
 		n += pw_rrp_db_hrdown(&h->db, 0, in->from, 0);
+	h->adjacent[in->from_peer ? h->port : in->port].heard.sum = 0;
 	if (!n)
 		return false;
 	dt = PW_ADDR_BROADCAST;
@@ -878,7 +1382,9 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 		pw_rrp_wru(h, in, out);
 		return false;
 	case PW_TE_INFO:
-		if (!in->trusted && !pw_rrp_info(h, in))
+		if (in->trusted)
+			return pw_rrp_news_in(h, in, out);
+		if (!pw_rrp_info(h, in))
 			*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	case PW_TE_GVRT:
@@ -886,11 +1392,6 @@ static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 			pw_rrp_gvrt(h, in);
 		else
 			*bad = PW_HALF_RRP_REFUSED;
-		return false;
-	case PW_TE_RTBL:
-		if (in->trusted)
-			return pw_rrp_rtbl(h, in);
-		*bad = PW_HALF_RRP_REFUSED;
 		return false;
 	default:	/* answers to requests that half-routers do not send */
 		*bad = PW_HALF_RRP_REFUSED;
@@ -954,6 +1455,12 @@ static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 			bad = PW_HALF_RRP_LIMITED;
 		local_bh_disable();
 		rcu_read_lock();
+	} else if (v.pt == PW_PT_RRP && v.te == PW_TE_RTBL && in.trusted) {
+		rcu_read_unlock();
+		local_bh_enable();
+		changed = pw_rrp_table_in(h, &in, &bad);
+		local_bh_disable();
+		rcu_read_lock();
 	} else {
 		spin_lock(&h->lock);
 		/* after HRDOWN was sent, forwarding a table would re-announce this router */
@@ -989,7 +1496,7 @@ static struct sk_buff *pw_rrp_next_in(struct pw_half *h, u32 n)
 
 static void pw_rrp_turn(struct pw_half *h)
 {
-	bool changed = false, told = false, resync, done;
+	bool changed = false, told = false, resync, done, beyond;
 	struct sk_buff *skb;
 	u32 n;
 
@@ -1011,14 +1518,20 @@ static void pw_rrp_turn(struct pw_half *h)
 	if (changed)
 		pw_fib_update(h->san);
 	spin_lock_bh(&h->lock);
-	if (h->beyond_old)
-		pw_beyond_update(h);
+	beyond = h->beyond_old;
+	h->beyond_old = false;
 	resync = h->resync;
 	spin_unlock_bh(&h->lock);
+	if (beyond) {
+		pw_beyond_update(h);
+		pw_rrp_reap(h);
+	}
 	if (told || resync)
 		queue_delayed_work(system_percpu_wq, &h->san->rrp_work,
 				   resync ? PW_RRP_LATER : PW_SAN_SOON);
 	done = pw_rrp_pass(h);
+	if (done)
+		pw_rrp_say_lists(h);
 	if (!done || !skb_queue_empty_lockless(&h->rrpq[0]) ||
 	    !skb_queue_empty_lockless(&h->rrpq[1]))
 		queue_delayed_work(system_dfl_wq, &h->rrp_in,
@@ -1042,12 +1555,28 @@ void pw_rrp_half_init(struct pw_half *h)
 	skb_queue_head_init(&h->rrpq[0]);
 	skb_queue_head_init(&h->rrpq[1]);
 	INIT_DELAYED_WORK(&h->rrp_in, pw_rrp_in_work);
+	INIT_DELAYED_WORK(&h->beat, pw_rrp_beat_work);
 	h->gave = jiffies - PW_RRP_LATER;
+	h->give_next = PW_HALF_TABLES;
+	h->paced_at = jiffies;
+}
+
+/* memory of its tables and parts */
+void pw_rrp_half_free(struct pw_half *h)
+{
+	u32 i;
+
+	for (i = 0; h->stages && i < PW_HALF_STAGES; i++)
+		pw_stage_empty(&h->stages[i]);
+	kvfree(h->stages);
+	for (i = 1; i < h->db.ntables; i++)
+		kvfree(h->db.table[i].nodes);
 }
 
 /* the end of the half-router is announced: drop messages that wait */
 void pw_rrp_half_stop(struct pw_half *h)
 {
+	cancel_delayed_work_sync(&h->beat);
 	cancel_delayed_work_sync(&h->rrp_in);
 	skb_queue_purge(&h->rrpq[0]);
 	skb_queue_purge(&h->rrpq[1]);
@@ -1075,9 +1604,8 @@ static bool pw_rrp_welcome(const struct pw_eep_view *v, const struct pw_rrp_in *
 	case PW_TE_HRTO:
 	case PW_TE_WRU:
 	case PW_TE_TELL:
-		return true;
 	case PW_TE_INFO:
-		return !in->trusted;
+		return true;
 	default:	/* answers to requests that half-routers do not send */
 		return false;
 	}
@@ -1110,7 +1638,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 		goto drop;
 	}
 	if (READ_ONCE(h->leaving) || !pw_rrp_welcome(v, &in)) {
-		bad = in.trusted && v->te == PW_TE_INFO ? PW_HALF_STAT_NUM : PW_HALF_RRP_REFUSED;
+		bad = PW_HALF_RRP_REFUSED;
 		goto drop;
 	}
 	if (in.len > PW_RRP_MSG_MAX) {
@@ -1129,8 +1657,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	return;
 
 drop:
-	if (bad != PW_HALF_STAT_NUM)
-		pw_half_count(h, bad);
+	pw_half_count(h, bad);
 	consume_skb(skb);
 }
 
@@ -1146,19 +1673,26 @@ void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v)
 	struct pw_eep_hdr hdr = {
 		.pt = PW_PT_RRP, .te = PW_TE_INFO, .dt = v->sa, .sa = st->addr, .p = v->p,
 	};
+	struct pw_rrp_entry e[PW_RRP_LADR_MAX];
+	struct pw_rrp_listen l;
 	struct pw_rrp_buf b;
 	struct sk_buff *skb;
 	u8 *rec, *body;
 	int len;
+	u32 n;
 
 	if (pw_addr_kind(v->sa) != PW_ADDR_KIND_PHYS || !__ratelimit(&st->echo_limit))
 		return;
-	rec = kmalloc(PW_INFO_MAX + 128, GFP_ATOMIC | __GFP_NOWARN);
+	rec = kmalloc(PW_RRP_WRU_MAX, GFP_ATOMIC | __GFP_NOWARN);
 	if (!rec)
 		return;
-	pw_rrp_buf_init(&b, rec, PW_INFO_MAX + 128);
+	pw_rrp_buf_init(&b, rec, PW_RRP_WRU_MAX);
 	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, st->addr, 0);
 	pw_rrp_put_info(&b, st->san, st->port);
+	pw_rrp_listen_init(&l, st->san, st->port);
+	n = pw_rrp_listen_next(&l, e);
+	if (n)
+		pw_rrp_put_entries(&b, PW_RRP_LADR, e, n);
 	len = pw_rrp_buf_done(&b);
 	if (len > 0) {
 		hdr.data_len = len;

@@ -216,6 +216,8 @@ static void pw_trunk_hello(struct pw_trunk *t)
 	skb = pw_trunk_new(t, PW_TRUNK_TYPE_HELLO, NULL, PW_TRUNK_HELLO);
 	if (!skb)
 		return;
+	/* an end of an older version does not look at it */
+	put_unaligned_be32(pw_rrp_sum(t->half), skb->data + 24);
 	p = skb->data + PW_TRUNK_HDR;
 	spin_lock_bh(&t->lock);
 	put_unaligned_be64(t->s.challenge, p);
@@ -254,8 +256,9 @@ static void pw_trunk_prompt(struct pw_trunk *t)
 				 time_after(at, jiffies) ? at - jiffies : 0);
 }
 
-/* an authentic hello that was not received before; its payload is @p */
-static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac, const u8 *p)
+/* an authentic hello that was not received before; its payload is @p, tables' sum @sum */
+static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac, u32 sum,
+			  const u8 *p)
 {
 	u32 addr = get_unaligned_be32(p + 16), mtu = get_unaligned_be32(p + 20);
 	enum pw_trunk_stat bad = PW_TRUNK_STAT_NUM;
@@ -277,6 +280,9 @@ static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac,
 			bad = PW_TRUNK_DROP_MALFORMED;
 		else
 			WRITE_ONCE(t->half->peer_mtu, mtu);
+		/* pw_rrp_trunk() looks at it when this end sends its next hello */
+		if (bad == PW_TRUNK_STAT_NUM)
+			xchg(&t->half->peer_sum, sum);
 	}
 	if (bad == PW_TRUNK_STAT_NUM) {
 		switch (pw_trunk_session_hear(&t->s, h, pw_trunk_random(), jiffies)) {
@@ -324,7 +330,7 @@ static void pw_trunk_take(struct pw_trunk *t, struct sk_buff *skb, const u8 *hdr
 	}
 	if (hdr[2] == PW_TRUNK_TYPE_HELLO && skb->len == PW_TRUNK_HELLO) {
 		pw_trunk_count(t, PW_TRUNK_HELLO_RX);
-		pw_trunk_hear(t, &hello, mac, skb->data);
+		pw_trunk_hear(t, &hello, mac, get_unaligned_be32(hdr + 24), skb->data);
 		consume_skb(skb);
 		return;
 	}

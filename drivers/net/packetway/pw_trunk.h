@@ -12,7 +12,9 @@
  *	3  flags: 1 a half-router made it, 2 there is a tag
  *	4  routers passed	5  priority		6, 7  which trunk of a device
  *	8  session (64 bits)	16 sequence number (64 bits)
- *	24 virtual nanoseconds in fabrics so far (64 bits)
+ *	24 frame: virtual nanoseconds in fabrics so far (64 bits)
+ *	24 hello: sum of the tables that the other side should have (32 bits), 0: does not
+ *	   say; 28 zero
  *
  * A hello carries a challenge, a challenge that was heard from the other side, the
  * half's address and its MTU. Which sessions and packets count is in

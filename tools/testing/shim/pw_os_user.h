@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <linux/types.h>
 
@@ -236,6 +237,9 @@ static inline u64 siphash_2u64(u64 a, u64 b, const siphash_key_t *k)
 {
 	return __pw_siphash((const u64[]){ a, b }, 2, k);
 }
+
+/* lib/sort */
+#define sort(base, n, size, cmp, swap) qsort(base, n, size, cmp)
 
 /* what was written, not what would have been */
 #define scnprintf(buf, size, ...) ({						\

@@ -4,6 +4,7 @@
  * SAN 0x200, where 0x212 is a second one; 0x111 is a neighbour that knows SAN 0x300.
  */
 #include "rrp_answer.h"
+#include "rrp_groups.h"
 #include "tap.h"
 
 #define TABLES 8
@@ -212,6 +213,8 @@ static void two_routes(void)
 
 /* nodes that a TELL of the @len bytes at msg gets; -1: it is malformed */
 static u32 tell_budget = 1000;
+static u32 tell_more;	/* where the rest begins, 0: there is none */
+static u32 last_told;
 
 static int tell(u32 len, u32 cap)
 {
@@ -222,9 +225,12 @@ static int tell(u32 len, u32 cap)
 	int n = 0;
 
 	pw_rrp_buf_init(&b, out, cap);
-	for (u32 i = 0; i < TABLES && pw_rrp_answer_tell(&me.db, i, msg, len, &b,
-							 &budget); i++)
-		;
+	tell_more = 0;
+	for (int k = -1; (k = pw_rrp_db_next_san(&me.db, k < 0 ? 0 : me.table[k].san + 1)) >= 0;) {
+		if (!pw_rrp_answer_tell(&me.db, k, msg, len, &b, &budget, &tell_more))
+			break;
+		tell_more = 0;
+	}
 	if (!b.len)
 		return 0;
 	if (pw_rrp_buf_done(&b) < 0 || pw_rrp_check_msg(PW_PT_RRP, PW_TE_INFO, out, b.len))
@@ -232,12 +238,40 @@ static int tell(u32 len, u32 cap)
 	pw_rrp_iter_init(&it, out, b.len);
 	while (pw_rrp_next(&it, &rec) > 0) {
 		n++;
+		last_told = rec.addr;
 		pw_rrp_iter_nested(&in, &rec);
 		while (pw_rrp_next(&in, &sub) > 0)
 			if (sub.type == PW_RRP_SRQR)
 				return -1;
 	}
 	return n;
+}
+
+/* page by page: nodes that all pages have, -1: a node twice, out of order, or no end */
+static int tell_pages(u32 cap)
+{
+	u32 from = 1, before = 0;
+	struct pw_rrp_buf b;
+	int n = 0, got;
+
+	for (int page = 0; page < 100; page++) {
+		pw_rrp_buf_init(&b, msg, sizeof(msg));
+		pw_rrp_put_addr(&b, PW_RRP_AT_MIN, from, PW_ADDR_HEYYOU - 1);
+		pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0);
+		if (pw_rrp_check_msg(PW_PT_RRP, PW_TE_TELL, msg, b.len))
+			return -1;
+		got = tell(b.len, cap);
+		if (got < 0 || (got && last_told <= before))
+			return -1;
+		n += got;
+		before = last_told;
+		if (!tell_more)
+			return n;
+		if (tell_more <= from && got)
+			return -1;
+		from = tell_more;
+	}
+	return -1;
 }
 
 static void tells(void)
@@ -264,7 +298,20 @@ static void tells(void)
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 8, "each node once");
 	tell_budget = 1;
 	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 1, "no more than are looked at");
+	is(tell_pages(2048), 8, "page by page: one has room for all");
+	tell_budget = 3;
+	is(tell_pages(2048), 8, "a page looks at few nodes");
 	tell_budget = 1000;
+	for (u32 cap = 100; cap < 400; cap += 8)
+		if (tell_pages(cap) != 8)
+			ok(0, "pages of %u bytes", cap);
+	is(TELL((pw_rrp_put_addr(&b, PW_RRP_AT_MIN, 0x101, 0x102), pw_rrp_put_name(&b, "far", 3)),
+		2048), 0, "criteria inside of an ADDR: none of its nodes");
+	is(TELL((pw_rrp_put_addr(&b, PW_RRP_AT_MIN, 0x001, 0x7ffffd),
+		 pw_rrp_put_name(&b, "far", 3)), 2048), 1, "one of its nodes");
+	ok(pw_rrp_count_within(msg, b.len, 2) && !pw_rrp_count_within(msg, b.len, 1),
+	   "those inside are counted");
+	is(TELL(pw_rrp_put_capa(&b, PW_CAPA_COMPUTE, NULL, 0), 2048), 8, "no address: all nodes");
 	ok(pw_rrp_count_within(msg, b.len, 1) && !pw_rrp_count_within(msg, b.len, 0),
 	   "criteria are counted");
 
@@ -280,12 +327,26 @@ static void tells(void)
 
 static void listeners(void)
 {
-	u32 g[4];
+	struct pw_rrp_range r[8];
+	struct pw_rrp_groups g;
+	u32 i;
 
-	is(pw_rrp_db_groups(&me.db, 0x100, g, 4), 3, "groups behind the peer half");
-	ok(g[0] == 0xe00001 && g[1] == 0xe00007 && g[2] == 0xe00042, "in order, each once");
-	is(pw_rrp_db_groups(&me.db, 0x400, g, 4), 2, "not those of one's own SAN");
-	is(pw_rrp_db_groups(&me.db, 0x100, g, 1), 1, "no more than there is room for");
+#define GROUPS(own_san, cap) ({							\
+	pw_rrp_groups_init(&g, r, cap);						\
+	for (i = 0; i < TABLES; i++)						\
+		if (me.table[i].used && me.table[i].from_peer &&		\
+		    me.table[i].san != (own_san))				\
+			pw_rrp_groups_add(&g, &me.table[i]);			\
+	pw_rrp_groups_done(&g);							\
+	g.n; })
+	is(GROUPS(0x100, 8), 4, "groups behind the peer half");
+	ok(r[0].lo == 0xe00001 && r[1].lo == 0xe00007 && r[2].lo == 0xe00042, "in order, each once");
+	ok(r[3].lo == 0xe00100 && r[3].hi == 0xe001ff, "a range is one");
+	ok(pw_rrp_ranges_have(r, 3, 0xe00007) && !pw_rrp_ranges_have(r, 3, 0xe00008) &&
+	   !pw_rrp_ranges_have(r, 3, 0xe00000) && !pw_rrp_ranges_have(r, 0, 0xe00007), "found");
+	is(GROUPS(0x400, 8), 3, "not those of one's own SAN");
+	is(GROUPS(0x100, 2), 1, "no room: one range");
+	ok(g.all && r[0].lo == 0xe00000 && r[0].hi == 0xefffff, "of all");
 	is(pw_rrp_db_own_table(&me.db)->san, 0x100, "the own table");
 	ok(!pw_rrp_db_own_table(&neighbour.db), "there may be none");
 }

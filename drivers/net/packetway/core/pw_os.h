@@ -27,6 +27,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/siphash.h>
+#include <linux/sort.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>	/* include/compat/ has it where the kernel lacks it */

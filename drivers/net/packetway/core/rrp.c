@@ -158,6 +158,8 @@ static int pw_rrp_parse_one(struct pw_rrp_rec *rec)
 		rec->at = PW_RRP_AT_SINGLE;
 		rec->addr = get_unaligned_be24(p + PW_RRP_OFF_BODY + 1);
 		rec->serial = get_unaligned_be32(p + PW_RRP_HDR_LEN);
+		rec->part = get_unaligned_be16(p + PW_RRP_HDR_LEN + 4);
+		rec->last = get_unaligned_be16(p + PW_RRP_HDR_LEN + 6);
 		rec->data_len = 0;
 		return 0;
 	default:
@@ -287,6 +289,15 @@ static bool pw_rrp_is_routes(const struct pw_rrp_rec *addr)
 	return last;
 }
 
+/* an ADDR of a TELL: nothing inside, or criteria for the nodes that it means */
+static bool pw_rrp_is_criterion(const struct pw_rrp_rec *addr)
+{
+	u32 n[PW_RRP_RTHD + 1];
+
+	pw_rrp_count_nested(addr, n);
+	return !n[PW_RRP_LADR] && !n[PW_RRP_SRQR] && !n[PW_RRP_MTUR];
+}
+
 /* Does record @i fit message @te? */
 static bool pw_rrp_fits(u16 te, u32 i, const struct pw_rrp_rec *rec)
 {
@@ -301,7 +312,7 @@ static bool pw_rrp_fits(u16 te, u32 i, const struct pw_rrp_rec *rec)
 	case PW_TE_RDRC:
 		return i < 2 && addr && !rec->data_len;
 	case PW_TE_TELL:
-		return (addr && !rec->data_len) || rec->type == PW_RRP_NAME ||
+		return (addr && pw_rrp_is_criterion(rec)) || rec->type == PW_RRP_NAME ||
 		       rec->type == PW_RRP_CAPA;
 	case PW_TE_INFO:
 		return addr && pw_rrp_is_node(rec, 0);
@@ -556,18 +567,33 @@ void pw_rrp_put_name(struct pw_rrp_buf *b, const char *name, u32 len)
  */
 void pw_rrp_put_capa(struct pw_rrp_buf *b, u8 code, const u8 *params, u32 len)
 {
+	u8 *p = pw_rrp_put_capa_room(b, code, len);
+
+	if (p && len)
+		memcpy(p, params, len);
+}
+
+/**
+ * pw_rrp_put_capa_room - add a CAPA whose parameters the caller writes
+ * @b: builder
+ * @code: capability
+ * @len: bytes of parameters
+ *
+ * Return: where to write them, or NULL.
+ */
+u8 *pw_rrp_put_capa_room(struct pw_rrp_buf *b, u8 code, u32 len)
+{
 	u8 *p;
 
 	if (len >= 8U * PW_RRP_RL_MAX) {
 		b->err = b->err ? b->err : -EINVAL;
-		return;
+		return NULL;
 	}
 	p = pw_rrp_new_pad(b, PW_RRP_CAPA, len + 1);
 	if (!p)
-		return;
+		return NULL;
 	p[PW_RRP_OFF_BODY] = code;
-	if (len)
-		memcpy(p + PW_RRP_OFF_BODY + 1, params, len);
+	return p + PW_RRP_OFF_BODY + 1;
 }
 
 /**
@@ -657,12 +683,14 @@ void pw_rrp_put_mtur(struct pw_rrp_buf *b, u32 mtu)
 }
 
 /**
- * pw_rrp_put_rthd - add an RTHD
+ * pw_rrp_put_rthd_part - add the RTHD of a part of a table
  * @b: builder
  * @san: address of the SAN
  * @serial: serial number of the table
+ * @part: number of the part
+ * @last: number of the last part
  */
-void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial)
+void pw_rrp_put_rthd_part(struct pw_rrp_buf *b, u32 san, u32 serial, u16 part, u16 last)
 {
 	u8 *p;
 
@@ -676,6 +704,19 @@ void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial)
 	p[PW_RRP_OFF_BODY] = PW_RRP_AT_SINGLE;
 	put_unaligned_be24(san, p + PW_RRP_OFF_BODY + 1);
 	put_unaligned_be32(serial, p + PW_RRP_HDR_LEN);
+	put_unaligned_be16(part, p + PW_RRP_HDR_LEN + 4);
+	put_unaligned_be16(last, p + PW_RRP_HDR_LEN + 6);
+}
+
+/**
+ * pw_rrp_put_rthd - add the RTHD of a table in one message
+ * @b: builder
+ * @san: address of the SAN
+ * @serial: serial number of the table
+ */
+void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial)
+{
+	pw_rrp_put_rthd_part(b, san, serial, 0, 0);
 }
 
 /**

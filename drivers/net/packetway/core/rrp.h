@@ -55,6 +55,8 @@ enum pw_rrp_err {
  * @addr2: ADDR: last of a range, or mask
  * @mtu: MTUR: in words, 0 = unlimited
  * @serial: RTHD
+ * @part: RTHD: number of the part of a table that is longer than a message
+ * @last: RTHD: number of the last part; 0: the table is in one message
  * @raw: first byte of the record
  * @size: its bytes, with everything inside
  * @data: NAME: the name; CAPA: parameters; LADR, RCVF: entries of four bytes;
@@ -70,6 +72,8 @@ struct pw_rrp_rec {
 	u32 addr2;
 	u32 mtu;
 	u32 serial;
+	u16 part;
+	u16 last;
 	const u8 *raw;
 	u32 size;
 	const u8 *data;
@@ -152,12 +156,14 @@ void pw_rrp_put_addr(struct pw_rrp_buf *b, u8 at, u32 addr, u32 addr2);
 void pw_rrp_end_addr(struct pw_rrp_buf *b);
 void pw_rrp_put_name(struct pw_rrp_buf *b, const char *name, u32 len);
 void pw_rrp_put_capa(struct pw_rrp_buf *b, u8 code, const u8 *params, u32 len);
+u8 *pw_rrp_put_capa_room(struct pw_rrp_buf *b, u8 code, u32 len);
 void pw_rrp_put_entries(struct pw_rrp_buf *b, u8 rtyp, const struct pw_rrp_entry *e, u32 n);
 void pw_rrp_put_srqr(struct pw_rrp_buf *b, u16 q, const u8 *l2rhs, u32 len);
 void pw_rrp_put_srqr2(struct pw_rrp_buf *b, u16 q, const u8 *l2rhs, u32 len, const u8 *more,
 		      u32 more_len);
 void pw_rrp_put_mtur(struct pw_rrp_buf *b, u32 mtu);
 void pw_rrp_put_rthd(struct pw_rrp_buf *b, u32 san, u32 serial);
+void pw_rrp_put_rthd_part(struct pw_rrp_buf *b, u32 san, u32 serial, u16 part, u16 last);
 void pw_rrp_put_copy(struct pw_rrp_buf *b, const struct pw_rrp_rec *rec);
 void pw_rrp_put_raw(struct pw_rrp_buf *b, const u8 *records, u32 len);
 void pw_rrp_put_node(struct pw_rrp_buf *b, const struct pw_rrp_node *node);

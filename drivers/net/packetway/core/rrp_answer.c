@@ -56,9 +56,12 @@ static void pw_rrp_put_route(struct pw_rrp_buf *b, const struct pw_rrp_access *a
 	u8 front[8 + PW_RRP_MAX_CSR];
 	u32 len = 0;
 
-	if (!r->table->own && access->l2rh_len <= 8) {
+	/* a route of a neighbour begins there, whichever node of the SAN takes it */
+	if (!r->table->own && r->table->from_peer && access->l2rh_len <= 8) {
 		memcpy(front, access->l2rh, access->l2rh_len);
 		len = access->l2rh_len;
+	}
+	if (!r->table->own) {
 		memcpy(front + len, r->table->csr, r->table->csr_len);
 		len += r->table->csr_len;
 	}
@@ -92,7 +95,8 @@ static bool pw_rrp_try_route(struct pw_rrp_buf *b, const struct pw_rrp_access *a
  * @b: where the records of L2SR go, if there are any
  * @neighbour: for PW_RRP_ASK_NEIGHBOUR: who has the best route
  *
- * A node that is not known has no route, though its SAN may have.
+ * A node that is not known has no route, though its SAN may have. Routes of neighbours
+ * follow too; if one of them is the best, the neighbour is asked.
  *
  * Return: what the answer is.
  */
@@ -114,7 +118,7 @@ enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
 	for (i = 0; i < db->ntables && n < max; i++) {
 		const struct pw_rrp_table *t = &db->table[i];
 
-		if (!t->used || t == best.table || t->own || !t->from_peer ||
+		if (!t->used || t == best.table || t->own ||
 		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
 			continue;
 		if (!pw_rrp_try_route(b, access, &r))
@@ -124,34 +128,46 @@ enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
 	return PW_RRP_ROUTES;
 }
 
+/* records of a row, those inside of ADDRs included; stops above @max */
+static u32 pw_rrp_count(struct pw_rrp_iter *it, u32 max)
+{
+	struct pw_rrp_rec rec, sub;
+	struct pw_rrp_iter in;
+	u32 n = 0;
+
+	while (n <= max && pw_rrp_next(it, &rec) > 0) {
+		n++;
+		if (rec.type != PW_RRP_ADDR)
+			continue;
+		pw_rrp_iter_nested(&in, &rec);
+		while (n <= max && pw_rrp_next(&in, &sub) > 0)
+			n++;
+	}
+	return n;
+}
+
 /**
  * pw_rrp_count_within - has a message no more than so many records?
  * @data: records
  * @len: bytes of them
- * @max: so many
+ * @max: so many, those inside of ADDRs included
  *
  * Return: whether it has.
  */
 bool pw_rrp_count_within(const u8 *data, size_t len, u32 max)
 {
 	struct pw_rrp_iter it;
-	struct pw_rrp_rec rec;
-	u32 n = 0;
 
 	pw_rrp_iter_init(&it, data, len);
-	while (n <= max && pw_rrp_next(&it, &rec) > 0)
-		n++;
-	return n <= max;
+	return pw_rrp_count(&it, max) <= max;
 }
 
-/* one criterion of a TELL against one node */
-static bool pw_rrp_fits_node(const struct pw_rrp_rec *want, const struct pw_rrp_rec *node)
+/* a NAME or CAPA of a TELL against one node */
+static bool pw_rrp_fits_record(const struct pw_rrp_rec *want, const struct pw_rrp_rec *node)
 {
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
 
-	if (want->type == PW_RRP_ADDR)
-		return pw_rrp_addr_match(want, node->addr);
 	pw_rrp_iter_nested(&it, node);
 	while (pw_rrp_next(&it, &rec) > 0) {
 		if (rec.type != want->type)
@@ -168,6 +184,23 @@ static bool pw_rrp_fits_node(const struct pw_rrp_rec *want, const struct pw_rrp_
 	return false;
 }
 
+/* one criterion of a TELL against one node */
+static bool pw_rrp_fits_node(const struct pw_rrp_rec *want, const struct pw_rrp_rec *node)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec rec;
+
+	if (want->type != PW_RRP_ADDR)
+		return pw_rrp_fits_record(want, node);
+	if (!pw_rrp_addr_match(want, node->addr))
+		return false;
+	pw_rrp_iter_nested(&it, want);
+	while (pw_rrp_next(&it, &rec) > 0)
+		if (pw_rrp_fits_record(&rec, node))
+			return true;
+	return !want->data_len;
+}
+
 /* criteria are OR-ed */
 static bool pw_rrp_wanted(const u8 *data, size_t len, const struct pw_rrp_rec *node)
 {
@@ -178,6 +211,22 @@ static bool pw_rrp_wanted(const u8 *data, size_t len, const struct pw_rrp_rec *n
 	while (pw_rrp_next(&it, &want) > 0)
 		if (pw_rrp_fits_node(&want, node))
 			return true;
+	return false;
+}
+
+/* Can a node with one of these addresses be meant? */
+static bool pw_rrp_may_want(const u8 *data, size_t len, u32 lo, u32 hi)
+{
+	struct pw_rrp_iter it;
+	struct pw_rrp_rec want;
+
+	pw_rrp_iter_init(&it, data, len);
+	while (pw_rrp_next(&it, &want) > 0) {
+		if (want.type != PW_RRP_ADDR || want.at == PW_RRP_AT_VALUE)
+			return true;
+		if (want.addr <= hi && (want.at == PW_RRP_AT_MIN ? want.addr2 : want.addr) >= lo)
+			return true;
+	}
 	return false;
 }
 
@@ -201,6 +250,28 @@ static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *
 }
 
 /**
+ * pw_rrp_db_next_san - the first SAN from an address on
+ * @db: tables
+ * @from: least address of the SAN
+ *
+ * Return: the table by which that SAN is best known, or -1.
+ */
+int pw_rrp_db_next_san(const struct pw_rrp_db *db, u32 from)
+{
+	int best = -1;
+	u32 i;
+
+	for (i = 0; i < db->ntables; i++) {
+		const struct pw_rrp_table *t = &db->table[i];
+
+		if (t->used && t->san >= from && (best < 0 || t->san < db->table[best].san) &&
+		    pw_rrp_db_shows(db, t))
+			best = i;
+	}
+	return best;
+}
+
+/**
  * pw_rrp_answer_tell - the nodes of one table that fit a description
  * @db: tables
  * @i: which one
@@ -208,60 +279,53 @@ static bool pw_rrp_put_described(struct pw_rrp_buf *b, const struct pw_rrp_rec *
  * @len: bytes of them
  * @b: where their INFO goes, as many as fit
  * @budget: nodes that may still be looked at; goes down
+ * @more: first address that was not looked at
  *
- * A SAN is searched in the table by which it is best known.
+ * A SAN is searched in the table by which it is best known. Of a node with several ADDRs
+ * the first one counts. One that does not fit an empty answer is told by its address alone.
  *
- * Return: false if the answer is full or the budget is spent.
+ * Return: false, with @more, if the answer is full or the budget is spent.
  */
 bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_t len,
-			struct pw_rrp_buf *b, u32 *budget)
+			struct pw_rrp_buf *b, u32 *budget, u32 *more)
 {
 	const struct pw_rrp_table *t = &db->table[i];
+	u32 before = PW_ADDR_UNDEF;
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec node;
 
-	if (!t->used || !pw_rrp_db_shows(db, t))
+	if (!t->used || !pw_rrp_db_shows(db, t) || !pw_rrp_may_want(data, len, t->lo, t->hi))
 		return true;
 	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
 	while (pw_rrp_next(&it, &node) > 0) {
+		if (node.type != PW_RRP_ADDR || node.at != PW_RRP_AT_SINGLE ||
+		    node.addr == before)
+			continue;
+		before = node.addr;
+		/* those of earlier answers cost nothing */
+		if (!pw_rrp_may_want(data, len, node.addr, node.addr))
+			continue;
+		*more = node.addr;
 		if (!*budget)
 			return false;
 		--*budget;
-		if (node.type == PW_RRP_ADDR && node.at == PW_RRP_AT_SINGLE &&
-		    pw_rrp_wanted(data, len, &node) && !pw_rrp_put_described(b, &node))
+		if (!pw_rrp_wanted(data, len, &node) || pw_rrp_put_described(b, &node))
+			continue;
+		if (b->len)
 			return false;
+		pw_rrp_put_addr(b, PW_RRP_AT_SINGLE, node.addr, 0);
+		pw_rrp_end_addr(b);
 	}
 	return true;
 }
 
 /**
- * pw_rrp_db_groups - the groups that nodes behind the peer half are in
- * @db: tables
- * @own_san: SAN of this half-router: its nodes are not behind anything
- * @addr: where to put them, in order and each once
- * @max: room there; what does not fit is left out
- *
- * Return: how many there are.
+ * pw_rrp_put_more - say that there are more nodes
+ * @b: builder
+ * @from: first address that was not looked at
  */
-u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max)
+void pw_rrp_put_more(struct pw_rrp_buf *b, u32 from)
 {
-	u32 i, k, pos, n = 0;
-
-	for (i = 0; i < db->ntables; i++) {
-		const struct pw_rrp_table *t = &db->table[i];
-
-		if (!t->used || t->own || !t->from_peer || t->san == own_san)
-			continue;
-		/* both are sorted: the search goes on where the last one ended */
-		for (k = 0, pos = 0; k < t->ngroups; k++) {
-			while (pos < n && addr[pos] < t->group[k])
-				pos++;
-			if (n == max || (pos < n && addr[pos] == t->group[k]))
-				continue;
-			memmove(addr + pos + 1, addr + pos, (n - pos) * sizeof(*addr));
-			addr[pos] = t->group[k];
-			n++;
-		}
-	}
-	return n;
+	pw_rrp_end_addr(b);
+	pw_rrp_put_addr(b, PW_RRP_AT_MIN, from, PW_ADDR_HEYYOU - 1);
 }

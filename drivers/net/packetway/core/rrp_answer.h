@@ -5,6 +5,11 @@
  * Messages are as pw_rrp_check_msg() let them pass; answers are records in the
  * caller's buffer. Who may ask, how often and where the answer goes is the
  * caller's to decide.
+ *
+ * INFO to a TELL lists nodes by address. If there are more than fit, or more than may be
+ * looked at, it ends with an ADDR range with nothing inside: nodes of that range were not
+ * looked at. Who asks again puts its criteria inside an ADDR with that range: such an ADDR
+ * means the nodes of the range that meet one of the criteria inside.
  */
 #ifndef PW_CORE_RRP_ANSWER_H
 #define PW_CORE_RRP_ANSWER_H
@@ -37,8 +42,9 @@ enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
 				      const struct pw_rrp_access *access, u32 max,
 				      struct pw_rrp_buf *b, u32 *neighbour);
 bool pw_rrp_count_within(const u8 *data, size_t len, u32 max);
+int pw_rrp_db_next_san(const struct pw_rrp_db *db, u32 from);
 bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_t len,
-			struct pw_rrp_buf *b, u32 *budget);
-u32 pw_rrp_db_groups(const struct pw_rrp_db *db, u32 own_san, u32 *addr, u32 max);
+			struct pw_rrp_buf *b, u32 *budget, u32 *more);
+void pw_rrp_put_more(struct pw_rrp_buf *b, u32 from);
 
 #endif /* PW_CORE_RRP_ANSWER_H */

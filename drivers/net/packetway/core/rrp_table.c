@@ -28,29 +28,11 @@ void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 peer, struct pw_rrp_table 
 	}
 }
 
-/* sorted, each once; what does not fit is left out */
-static void pw_rrp_add_group(u32 *group, u32 *n, u32 new)
-{
-	u32 lo = 0, hi = *n, mid;
-
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (group[mid] < new)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (*n == PW_RRP_MAX_GROUPS || (lo < *n && group[lo] == new))
-		return;
-	memmove(group + lo + 1, group + lo, (*n - lo) * sizeof(*group));
-	group[lo] = new;
-	(*n)++;
-}
-
 /* the addresses that the nodes of a table have */
 struct pw_rrp_span {
 	u32 lo, hi;
 	u32 min, max;
+	u32 range_len;
 };
 
 /* false: not all of them belong to the SAN */
@@ -68,6 +50,7 @@ static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_sp
 		if (rec.at != PW_RRP_AT_SINGLE && rec.at != PW_RRP_AT_MIN)
 			return false;
 		last = rec.at == PW_RRP_AT_MIN ? rec.addr2 : rec.addr;
+		span->range_len = rec.at == PW_RRP_AT_MIN ? rec.size : 0;
 		if (rec.addr <= san || last < rec.addr || last > san + PW_RRP_SAN_SPAN ||
 		    pw_addr_kind(rec.addr) != PW_ADDR_KIND_PHYS ||
 		    pw_addr_kind(last) != PW_ADDR_KIND_PHYS)
@@ -85,32 +68,14 @@ static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_sp
 static void pw_rrp_set_nodes(struct pw_rrp_table *t, const struct pw_rrp_span *span,
 			     const u8 *nodes, u32 len)
 {
-	struct pw_rrp_rec rec, inner;
-	struct pw_rrp_iter it, in;
-	struct pw_rrp_entry e;
-	u32 i;
-
 	t->lo = span->lo;
 	t->hi = span->hi;
 	t->min = span->min;
 	t->max = span->max;
-	t->ngroups = 0;
+	t->range_len = span->range_len;
 	t->nodes_len = len;
 	if (len)
 		memcpy(t->nodes, nodes, len);
-	pw_rrp_iter_init(&it, t->nodes, len);
-	while (pw_rrp_next(&it, &rec) > 0) {
-		if (rec.type != PW_RRP_ADDR)
-			continue;
-		pw_rrp_iter_nested(&in, &rec);
-		while (pw_rrp_next(&in, &inner) > 0) {
-			if (inner.type != PW_RRP_LADR)
-				continue;
-			for (i = 0; pw_rrp_entry_at(&inner, i, &e); i++)
-				if (e.at == PW_RRP_AT_SINGLE)
-					pw_rrp_add_group(t->group, &t->ngroups, e.addr);
-		}
-	}
 }
 
 /**
@@ -266,7 +231,14 @@ static struct pw_rrp_table *pw_rrp_place(struct pw_rrp_db *db, u32 san,
 	return worst && pw_rrp_worse(worst, rank) ? worst : NULL;
 }
 
-static u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t)
+/**
+ * pw_rrp_drop - forget a table
+ * @db: tables
+ * @t: one of them
+ *
+ * Return: 1.
+ */
+u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t)
 {
 	t->used = false;
 	t->fresh = false;
@@ -388,6 +360,7 @@ static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
 		t->since = link->now;
 	t->san = rthd->addr;
 	t->serial = rthd->serial;
+	t->heard = link->ticks;
 	t->via = link->from;
 	t->mtu = pw_rrp_mtu_min(p->rec[PW_RRP_PART_MTUR].mtu, link->mtu);
 	t->q = p->rank.q;
@@ -407,12 +380,13 @@ static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
 /**
  * pw_rrp_db_receive - take a table from an adjacent half-router
  * @db: tables
- * @link: that half-router, and the route there
+ * @link: that half-router, the route there, and memory for the nodes
  * @data: data block of its RTBL
  * @len: length of that
  * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
  *
- * Return: what became of it; @kept is set if it was PW_RRP_TAKEN.
+ * Return: what became of it; @kept is set if it was PW_RRP_TAKEN, and for PW_RRP_OLD to the
+ * one that is kept.
  */
 enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
 				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
@@ -429,8 +403,10 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 		return err;
 	rthd = &p.rec[PW_RRP_PART_RTHD];
 	t = pw_rrp_find_same(db, rthd->addr, &p.rec[PW_RRP_PART_RCVF]);
-	if (t && !pw_rrp_serial_newer(rthd->serial, t->serial))
+	if (t && !pw_rrp_serial_newer(rthd->serial, t->serial)) {
+		*kept = t;
 		return PW_RRP_OLD;
+	}
 	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &p.span))
 		return PW_RRP_FOREIGN;
 	renewed = t && t->lo == p.span.lo && t->hi == p.span.hi && t->far == link->far;
@@ -438,8 +414,12 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 		t = pw_rrp_place(db, rthd->addr, &p.rank);
 	if (!t)
 		return PW_RRP_WORSE;
-	if (p.nodes_len > t->nodes_cap)
+	if (p.nodes_len > (link->mem ? link->mem->cap : t->nodes_cap))
 		return PW_RRP_TOO_LONG;
+	if (link->mem) {
+		swap(t->nodes, link->mem->p);
+		swap(t->nodes_cap, link->mem->cap);
+	}
 	pw_rrp_store(db, t, link, &p, renewed);
 	*kept = t;
 	return PW_RRP_TAKEN;
@@ -511,11 +491,13 @@ u32 pw_rrp_export_len(const struct pw_rrp_table *t)
 }
 
 /**
- * pw_rrp_db_export - write a table as the records of an RTBL
+ * pw_rrp_export_head - write the records in front of the nodes of an RTBL
  * @t: table
+ * @part: number of the part
+ * @last: number of the last part
  * @b: builder
  */
-void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
+void pw_rrp_export_head(const struct pw_rrp_table *t, u16 part, u16 last, struct pw_rrp_buf *b)
 {
 	struct pw_rrp_entry e[PW_RRP_MAX_RCVF];
 	u32 i;
@@ -524,10 +506,20 @@ void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
 		e[i].at = PW_RRP_AT_SINGLE;
 		e[i].addr = t->rcvf[i];
 	}
-	pw_rrp_put_rthd(b, t->san, t->serial);
+	pw_rrp_put_rthd_part(b, t->san, t->serial, part, last);
 	pw_rrp_put_srqr(b, t->q, t->csr, t->csr_len);
 	pw_rrp_put_mtur(b, t->mtu);
 	pw_rrp_put_entries(b, PW_RRP_RCVF, e, t->nrcvf);
+}
+
+/**
+ * pw_rrp_db_export - write a table as the records of one RTBL
+ * @t: table
+ * @b: builder
+ */
+void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b)
+{
+	pw_rrp_export_head(t, 0, 0, b);
 	pw_rrp_put_raw(b, t->nodes, t->nodes_len);
 }
 

@@ -26,7 +26,6 @@
 
 #define PW_RRP_MAX_RCVF		16	/* half-routers on a route */
 #define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a route */
-#define PW_RRP_MAX_GROUPS	256	/* logical addresses of a SAN */
 #define PW_RRP_SAN_SPAN		256	/* addresses of a SAN, those behind its own */
 
 /**
@@ -37,6 +36,7 @@
  * @far: a trunk is on the route
  * @fresh: taken and not passed on yet; cleared by the caller
  * @since: when the SAN's addresses were first learnt by this route, by the caller's count
+ * @heard: when it was taken, in ticks of the caller
  * @san: address of the SAN that it describes
  * @serial: serial number
  * @via: half-router that it came from, 0 for the own one
@@ -47,14 +47,13 @@
  * @csr_len: bytes of @csr
  * @csr: L2RHs of the route
  * @nodes_len: bytes of @nodes
+ * @range_len: of these the last record, if it is the range of the SAN's addresses; else 0
  * @nodes_cap: room there, set by the caller
  * @nodes: ADDR records, memory of the caller
  * @lo: lowest address among the nodes
  * @hi: highest one
  * @min: first address of the SAN's range, 0: not known
  * @max: last one
- * @ngroups: entries of @group
- * @group: logical addresses of the nodes, in order and each once
  */
 struct pw_rrp_table {
 	bool used;
@@ -63,6 +62,7 @@ struct pw_rrp_table {
 	bool far;
 	bool fresh;
 	u64 since;
+	u32 heard;
 	u32 san;
 	u32 serial;
 	u32 via;
@@ -73,14 +73,13 @@ struct pw_rrp_table {
 	u32 csr_len;
 	u8 csr[PW_RRP_MAX_CSR];
 	u32 nodes_len;
+	u32 range_len;
 	u32 nodes_cap;
 	u8 *nodes;
 	u32 lo;
 	u32 hi;
 	u32 min;
 	u32 max;
-	u32 ngroups;
-	u32 group[PW_RRP_MAX_GROUPS];
 };
 
 /**
@@ -101,6 +100,12 @@ struct pw_rrp_db {
 	u32 gen;
 };
 
+/* memory of the caller for nodes */
+struct pw_rrp_mem {
+	u8 *p;
+	u32 cap;
+};
+
 /**
  * struct pw_rrp_link - the route to an adjacent half-router
  * @from: its address
@@ -111,16 +116,21 @@ struct pw_rrp_db {
  * @l2rh_len: bytes of it
  * @far: a trunk is on the route
  * @now: for &pw_rrp_table.since
+ * @ticks: for &pw_rrp_table.heard
+ * @mem: memory for the nodes, exchanged for that of the table if it is taken; NULL: that of
+ *	the table is used, and what does not fit is refused
  */
 struct pw_rrp_link {
 	u32 from;
 	bool peer;
 	bool far;
 	u64 now;
+	u32 ticks;
 	u16 q;
 	u32 mtu;
 	const u8 *l2rh;
 	u32 l2rh_len;
+	struct pw_rrp_mem *mem;
 };
 
 /* Who a table or an error is passed on to */
@@ -182,8 +192,10 @@ enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_li
 const struct pw_rrp_table *pw_rrp_db_own_table(const struct pw_rrp_db *db);
 bool pw_rrp_db_shows(const struct pw_rrp_db *db, const struct pw_rrp_table *t);
 u32 pw_rrp_export_len(const struct pw_rrp_table *t);
+void pw_rrp_export_head(const struct pw_rrp_table *t, u16 part, u16 last, struct pw_rrp_buf *b);
 void pw_rrp_db_export(const struct pw_rrp_table *t, struct pw_rrp_buf *b);
 bool pw_rrp_gives(const struct pw_rrp_table *t, bool to_peer);
+u32 pw_rrp_drop(struct pw_rrp_db *db, struct pw_rrp_table *t);
 enum pw_rrp_tell pw_rrp_tell(bool from_peer);
 u32 pw_rrp_db_hrdown(struct pw_rrp_db *db, u32 via, u32 hr, u32 other);
 u32 pw_rrp_db_linkdown(struct pw_rrp_db *db, u32 via, u32 a, u32 b);

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lost messages between half-routers: one table, HRDOWN, a third of everything. What was lost
+ * is noticed and asked for again, over a trunk and between half-routers of a SAN.
+ *
+ *   SAN 3 --r13-- SAN 1 --t1-- relay --t2-- SAN 2
+ *
+ * The relay is a thread of the test: it passes the datagrams of a trunk on, or drops them.
+ */
+#include "pwsan.h"
+#include "pwtest.h"
+#include "pwrouter.h"
+#include "pwharness.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
+#define FRAME 1		/* type of a trunk packet */
+#define HELLO 2
+
+static struct {
+	int fd[2];
+	volatile int pt, te;	/* drop frames of half-routers with these; -1: any */
+	volatile long left;	/* as many */
+	volatile int percent;	/* of all packets */
+	volatile int plain;	/* hellos lose what they say about tables */
+	volatile long dropped, hellos;
+	volatile bool stop;
+} relay;
+
+static bool relay_drops(uint8_t *p, int len)
+{
+	static uint64_t seed = 1;
+
+	if (p[2] == HELLO) {
+		relay.hellos++;
+		if (relay.plain)
+			memset(p + 24, 0, 8);
+	}
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	if ((int)(seed >> 33) % 100 < relay.percent)
+		return true;
+	if (p[2] != FRAME || !(p[3] & 1) || len < 40 || relay.left <= 0)
+		return false;
+	if ((relay.te >= 0 && relay.te != (int)pw_get(p + 36, 2)) ||
+	    (relay.pt >= 0 && relay.pt != (int)pw_get(p + 38, 2)))
+		return false;
+	relay.left--;
+	return true;
+}
+
+static void *relay_run(void *arg)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static uint8_t buf[70000];
+	struct pollfd p[2];
+	int i, len;
+
+	(void)arg;
+	while (!relay.stop) {
+		for (i = 0; i < 2; i++)
+			p[i] = (struct pollfd) { .fd = relay.fd[i], .events = POLLIN };
+		poll(p, 2, 100);
+		for (i = 0; i < 2; i++) {
+			len = recv(relay.fd[i], buf, sizeof(buf), MSG_DONTWAIT);
+			if (len < 32)
+				continue;
+			if (relay_drops(buf, len)) {
+				relay.dropped++;
+				continue;
+			}
+			/* what came from t1 goes to t2, out of the port that t2 knows */
+			to.sin_port = htons(i ? 7001 : 7002);
+			sendto(relay.fd[!i], buf, len, 0, (void *)&to, sizeof(to));
+		}
+	}
+	return NULL;
+}
+
+static int udp(uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return bind(fd, (void *)&a, sizeof(a)) ? -1 : fd;
+}
+
+FIXTURE(loss) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+	pthread_t thread;
+};
+
+FIXTURE_SETUP(loss)
+{
+	struct pw_trunk_req t = { .port = 9, .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK };
+	char name[8];
+	int i;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	self->ns = pw_ns_self();
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
+	memset(&relay, 0, sizeof(relay));
+	for (i = 0; i < 2; i++) {
+		relay.fd[i] = udp(8001 + i);
+		ASSERT_GE(relay.fd[i], 0);
+	}
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));
+	for (i = 1; i <= 3; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, i, 0, self->ns));
+		ASSERT_EQ(0, pw_link_up(&self->nl, name));
+	}
+	/* stations of SAN 1 that come and go */
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "x%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, 1, 1 + i, self->ns));
+	}
+	for (i = 1; i <= 2; i++) {
+		t.name = i == 1 ? "t1" : "t2";
+		t.san = i;
+		t.local_port = 7000 + i;
+		t.remote_port = 8000 + i;
+		ASSERT_EQ(0, pw_trunk_add(&self->g, &t)) {
+			TH_LOG("%s", self->g.nl.ext);
+		}
+	}
+	ASSERT_EQ(0, pw_router_add(&self->g, "r13", (struct pw_half_req){ 1, 10, -1 },
+				   (struct pw_half_req){ 3, 10, -1 }));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(3, 0)));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 3, ADDR(2, 0)));
+	/* the tables of the beginning have all arrived */
+	usleep(500000);
+}
+
+FIXTURE_TEARDOWN(loss)
+{
+	relay.stop = true;
+	pthread_join(self->thread, NULL);
+	close(relay.fd[0]);
+	close(relay.fd[1]);
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+/* until SAN @san knows the name, or does not; what it says at last */
+static int known(struct pw_genl *g, uint32_t san, const char *name, int want)
+{
+	double end = pw_now() + (pw_slow_kernel() ? 200 : 60);
+	int err;
+
+	while ((err = pw_resolve(g, san, 0, name)) != want && pw_now() < end)
+		usleep(20000);
+	return err;
+}
+
+/* one table is lost, and no other comes after it */
+TEST_F(loss, one_table)
+{
+	relay.pt = PW_PT_RRP;
+	relay.te = PW_TE_RTBL;
+	relay.left = 1;
+	ASSERT_EQ(0, pw_link_up(&self->nl, "x0"));
+	EXPECT_SOON(1, relay.dropped);
+	EXPECT_EQ(0, known(&self->g, 2, "x0", 0));
+	EXPECT_LE(1, (int)pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_ASKED));
+}
+
+/* everything that a half-router says is lost while a router goes */
+TEST_F(loss, hrdown)
+{
+	relay.pt = -1;
+	relay.te = -1;
+	relay.left = 1000000;
+	ASSERT_EQ(0, pw_router_del(&self->g, "r13"));
+	EXPECT_EQ(-ENOENT, known(&self->g, 1, "s3", -ENOENT));
+	usleep(1000000);
+	relay.left = 0;
+	EXPECT_EQ(-ENOENT, known(&self->g, 2, "s3", -ENOENT));
+	EXPECT_LE(1, (int)pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_STALE));
+	/* and nothing else was forgotten */
+	EXPECT_EQ(0, pw_resolve(&self->g, 2, 0, "s1"));
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "s2"));
+}
+
+/* nodes come and go while packets of the trunk are lost, in both directions */
+TEST_F(loss, third)
+{
+	bool up[4] = {};
+	char name[8];
+	double start;
+	int i, n = pw_count(40, 12), k;
+
+	relay.percent = 30;
+	for (i = 0; i < n; i++) {
+		k = (i * 7 + i / 3) % 4;
+		snprintf(name, sizeof(name), "x%d", k);
+		ASSERT_EQ(0, up[k] ? pw_link_down(&self->nl, name) : pw_link_up(&self->nl, name));
+		up[k] = !up[k];
+		usleep(100000);
+	}
+	relay.percent = 0;
+	start = pw_now();
+	for (k = 0; k < 4; k++) {
+		snprintf(name, sizeof(name), "x%d", k);
+		EXPECT_EQ(up[k] ? 0 : -ENOENT, known(&self->g, 2, name, up[k] ? 0 : -ENOENT));
+	}
+	EXPECT_EQ(0, known(&self->g, 3, "s2", 0));
+	EXPECT_EQ(0, known(&self->g, 2, "s3", 0));
+	TH_LOG("%ld packets lost; all agree %.1f s later", relay.dropped, pw_now() - start);
+	EXPECT_LT(0, relay.dropped);
+}
+
+/* an other end that does not say sums, as in older versions: all goes on as there */
+TEST_F(loss, older_peer)
+{
+	uint64_t asked;
+	long hellos;
+
+	relay.plain = 1;
+	hellos = relay.hellos;
+	ASSERT_EQ(0, pw_link_up(&self->nl, "x1"));
+	EXPECT_EQ(0, known(&self->g, 2, "x1", 0));
+	EXPECT_SOON(true, relay.hellos >= hellos + 6);
+	asked = pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_ASKED);
+	EXPECT_SOON(true, relay.hellos >= hellos + 12);
+	EXPECT_EQ(asked, pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_ASKED));
+	EXPECT_EQ(0, pw_resolve(&self->g, 2, 0, "x1"));
+}
+
+/*
+ * t1 and r13 are neighbours on SAN 1. Its fabric loses half of all cells for a while, and so
+ * every table.
+ */
+TEST_F(loss, neighbours)
+{
+	ASSERT_EQ(0, pw_station_add(&self->nl, "late", 3, 1, self->ns));
+	ASSERT_EQ(0, pw_gsan_fault_in(self->ns, 1, 500000, 0, 1));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "late"));
+	usleep(1500000);
+	ASSERT_EQ(0, pw_gsan_fault_in(self->ns, 1, 0, 0, 1));
+	EXPECT_EQ(0, known(&self->g, 2, "late", 0));
+	/* the router goes, and only the engine knows */
+	ASSERT_EQ(0, pw_gsan_fault_in(self->ns, 1, 500000, 0, 1));
+	ASSERT_EQ(0, pw_router_del(&self->g, "r13"));
+	usleep(500000);
+	ASSERT_EQ(0, pw_gsan_fault_in(self->ns, 1, 0, 0, 1));
+	EXPECT_EQ(-ENOENT, known(&self->g, 2, "late", -ENOENT));
+}
+
+TEST_HARNESS_MAIN
