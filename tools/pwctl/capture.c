@@ -34,8 +34,8 @@ static const char *dissector(void)
 	return NULL;
 }
 
-/* a pwmon device for this capture */
-static enum status pwmon_add(struct nl *nl, const char *name, bool ring, bool cells)
+/* a pwmon device for one capture */
+enum status pwmon_add(struct nl *nl, const char *name, bool ring, bool cells)
 {
 	char buf[512] __attribute__((aligned(8)));
 	struct nlattr *info, *data;

@@ -59,7 +59,8 @@ static const struct {
 	{ "", "events", "pwctl -j events count 10\npwctl events event pw_deliver" },
 	{ "", "monitor", "pwctl monitor count 10" },
 	{ "", "capture", "pwctl capture dev pw0 -c 5 -V -Y pweep\npwctl -n ring8 capture ring -c 8" },
-	{ "", "view", "pwctl view ring.pcapng\npwctl view trace.json -o page.html" },
+	{ "", "view", "pwctl view ring.pcapng\npwctl view trace.json -o page.html\n"
+	  "pwctl view ring8 time 10\npwctl view --live ring8" },
 	{ "fault", "ring", "pwctl fault ring san 0 flip 1 40" },
 	{ "fault", "fabric", "pwctl fault fabric drop 1000 seed 7" },
 	{ "lab", "show", "pwctl lab show ring8" },

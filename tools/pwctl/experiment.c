@@ -180,13 +180,17 @@ static enum status plot_sizes(const struct opts *o, const uint64_t *ours, bool r
 static enum status run_sizes(const struct opts *o, uint64_t *ours)
 {
 	struct probe p = {};
+	struct progress bar;
 	int i, err = probe_open(&p, o);
 
+	progress_begin(&bar, "sizes", o->nsizes, 0);
 	for (i = 0; !err && i < o->nsizes; i++) {
+		progress_step(&bar, i);
 		ours[i] = probe_delay(&p, o->size[i]);
 		if (!ours[i])
 			err = fail(0, "a message of %u bytes does not fit", o->size[i]);
 	}
+	progress_end(&bar);
 	free(p.f);
 	return err;
 }
@@ -721,18 +725,23 @@ static enum status exp_queues(const struct verb *v, int argc, char **argv)
 	struct depth_run r[N(((struct opts *)0)->size)] = {};
 	struct opts o = {};
 	enum status st = words(v, argc, argv, &o);
+	struct progress bar;
 	int i, s;
 
 	if (!st && !o.nsizes) {
 		memcpy(o.size, study, sizeof(study));
 		o.nsizes = N(study);
 	}
-	for (i = 0; !st && i < o.nsizes; i++) {
+	for (i = 0; !st && i < o.nsizes; i++)
 		if (!o.size[i])
 			return usage("DEPTH: '0' is not 1..%u", PW_BMX_DEPTH_MAX);
+	progress_begin(&bar, "depths", o.nsizes, 0);
+	for (i = 0; !st && i < o.nsizes; i++) {
+		progress_step(&bar, i);
 		r[i].depth = o.size[i];
 		st = run_depth(&r[i], &o);
 	}
+	progress_end(&bar);
 	if (st)
 		return st;
 	out_begin(false);

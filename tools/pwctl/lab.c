@@ -252,17 +252,41 @@ static enum status read_document(const char *file, yaml_document_t *d, struct la
 	return ST_OK;
 }
 
+/* the file of a lab that is installed with this program, or of the checkout that it was built in */
+static FILE *open_known(const char *name)
+{
+	static const char *const dirs[] = { "../share/packetway/labs", "../Documentation/labs" };
+	char path[512], exe[256];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	FILE *f = NULL;
+	int i;
+
+	if (n <= 0 || !good_name(name))
+		return NULL;
+	exe[n] = 0;
+	*strrchr(exe, '/') = 0;
+	for (i = 0; !f && i < N(dirs); i++) {
+		snprintf(path, sizeof(path), "%s/%s/%s.yaml", exe, dirs[i], name);
+		f = fopen(path, "re");
+	}
+	return f;
+}
+
 static enum status read_lab(const char *file, struct lab *lab)
 {
 	yaml_parser_t parser;
 	yaml_document_t d;
 	enum status st;
+	int err;
 	FILE *f;
 
 	memset(lab, 0, sizeof(*lab));
 	f = fopen(file, "re");
+	err = errno;
 	if (!f)
-		return fail(errno, "%s", file);
+		f = open_known(file);
+	if (!f)
+		return fail(err, "%s", file);
 	lab->st = calloc(MAX_STATIONS, sizeof(*lab->st));
 	yaml_parser_initialize(&parser);
 	yaml_parser_set_input_file(&parser, f);
@@ -437,13 +461,15 @@ static enum status configure_station(struct lab_station *s)
 }
 
 /* every station answers the first one of its SAN; with routers, the first of all */
-static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms)
+static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms,
+			    struct progress *bar)
 {
 	int64_t end = now_us() + 1000LL * timeout_ms, us;
 	struct pwl_sock *k;
 	int i, m, err;
 
 	for (i = 0; i < lab->nst; i++) {
+		progress_step(bar, 2 * lab->nst + i);
 		for (m = 0; m < i && lab->st[m].san != lab->st[i].san; m++)
 			;
 		if (lab->nrouter)
@@ -500,7 +526,8 @@ static enum status make_station(const struct lab *lab, const struct lab_station 
 		     station_add(nl, "pw0", s->san, s->port, -1, s->mtu, *ns);
 }
 
-static enum status build(struct lab *lab, int home, int *ns)
+/* @bar: one step for each station that is made, and one for each that is configured */
+static enum status build(struct lab *lab, int home, int *ns, struct progress *bar)
 {
 	enum status st = ST_OK;
 	char line[256];
@@ -520,8 +547,10 @@ static enum status build(struct lab *lab, int home, int *ns)
 		st = rtnl_open(&nl);
 	if (st)
 		return st;
-	for (i = 0; !st && i < lab->nst; i++)
+	for (i = 0; !st && i < lab->nst; i++) {
 		st = make_station(lab, &lab->st[i], &nl, &ns[i]);
+		progress_step(bar, i);
+	}
 	nl_close(&nl);
 	for (i = 0; !st && i < lab->nrouter; i++) {
 		snprintf(line, sizeof(line), "router add %s", lab->router[i]);
@@ -530,6 +559,7 @@ static enum status build(struct lab *lab, int home, int *ns)
 	for (i = 0; !st && i < lab->nst; i++) {
 		err = in_ns(ns[i]);
 		st = err ? fail(err, "%s", lab->st[i].name) : configure_station(&lab->st[i]);
+		progress_step(bar, lab->nst + i);
 	}
 	if (st)
 		return st;
@@ -551,6 +581,7 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 {
 	struct lab_args a = { .timeout = 20000 };
 	int self, home = -1, *ns = NULL, err, i;
+	struct progress bar;
 	char path[256];
 	enum status st;
 	struct lab lab;
@@ -588,9 +619,12 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 	}
 	for (i = 0; i < lab.nst; i++)
 		ns[i] = -1;
-	st = build(&lab, home, ns);
+	/* a station is made, configured and waited for */
+	progress_begin(&bar, "steps", 3ULL * lab.nst, 0);
+	st = build(&lab, home, ns, &bar);
 	if (!st)
-		st = wait_lab(&lab, ns, a.timeout);
+		st = wait_lab(&lab, ns, a.timeout, &bar);
+	progress_end(&bar);
 	in_ns(self);
 	if (st)
 		take_down(lab.name);
@@ -654,7 +688,7 @@ static int take_down(const char *name)
 }
 
 /* the labs that are up; with one only, it need not be named */
-static enum status the_lab(const char *name, char *out, size_t cap)
+enum status lab_find(const char *name, char *out, size_t cap)
 {
 	struct dirent *d;
 	int n = 0;
@@ -724,7 +758,7 @@ static enum status lab_down(const struct verb *v, int argc, char **argv)
 
 	st = words(v, argc, argv, &a);
 	if (!st)
-		st = the_lab(a.name, name, sizeof(name));
+		st = lab_find(a.name, name, sizeof(name));
 	if (st)
 		return st;
 	end_processes(name);
@@ -871,7 +905,7 @@ int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home)
 static const struct word which[] = { { NULL, "LAB", W_TEXT, AT(name) }, {} };
 
 static const struct word up[] = {
-	{ NULL, "FILE.yaml", W_TEXT, AT(name), WORD_NEEDED },
+	{ NULL, "FILE.yaml|NAME", W_TEXT, AT(name), WORD_NEEDED },
 	{ "timeout", "MS", W_U32, AT(timeout) },
 	{}
 };
@@ -885,7 +919,8 @@ static const struct word exec[] = {
 const struct verb lab_verbs[] = {
 	{ "show", lab_show, 0, which, "stations of the labs that are up" },
 	{ "up", lab_up, 0, up,
-	  "make the namespaces, SANs and stations of a file; wait until they answer" },
+	  "make the namespaces, SANs and stations of a file; wait until they answer",
+	  "NAME: a lab that is installed with this program, such as ring8" },
 	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station" },
 	{ "down", lab_down, 0, which, "end the processes of a lab and remove it" },
 	{}

@@ -93,10 +93,12 @@ static const struct verb verbs[] = {
 	  "at a device, or at a pwmon device that is made for the capture (monitor): all\n"
 	  "        frames of this namespace's SANs, ring packets and cells at every hop; tshark\n"
 	  "        with the dissector, or tcpdump; other words are passed on to it" },
-	{ "view", cmd_view, 0, view_words, "a page that plays a capture or a run of a model",
+	{ "view", cmd_view, 0, view_words, "a page that plays a capture, a run of a model or a lab",
 	  "of `pwctl capture ... write FILE`, `pwmodel aton|fabric --capture FILE` or\n"
 	  "        `pwmodel fabric --trace FILE`; one HTML file for any browser, which loads nothing\n"
-	  "        else. FILE.html unless -o says otherwise; - is standard input or output" },
+	  "        else. FILE.html unless -o says otherwise; - is standard input or output. Of a lab,\n"
+	  "        what happens until count, time or an interrupt; --live serves a page that follows\n"
+	  "        it, read-only, on the loopback device and with a token in the address" },
 	{ "fault", .sub = fault_verbs, .what = "injected faults, seeded (debugfs)" },
 	{ "lab", .sub = lab_verbs, .what = "networks of namespaces from one file" },
 	{ "experiment", .sub = experiment_verbs,

@@ -829,6 +829,48 @@ static enum status print_file(const struct metrics_args *a)
 	return st;
 }
 
+/* does the client ask for the newer format? */
+static bool wants_openmetrics(const char *headers)
+{
+	size_t len;
+	const char *accept = http_header(headers, "accept", &len);
+
+	return accept && memmem(accept, len, "application/openmetrics-text", 28);
+}
+
+static void get_metrics(struct http_client *c, const char *path, const char *headers, bool head,
+			bool room, void *data)
+{
+	const bool om = wants_openmetrics(headers);
+	char *body = NULL;
+	size_t len = 0;
+	enum status st;
+	FILE *f;
+
+	if (!strcmp(path, "/")) {
+		http_text(c, "200 OK", "packetway: see /metrics\n", head);
+		return;
+	}
+	if (strcmp(path, "/metrics")) {
+		http_text(c, "404 Not Found", "see /metrics\n", head);
+		return;
+	}
+	f = open_memstream(&body, &len);
+	if (!f)
+		return;
+	st = render(f, om, data);
+	fclose(f);
+	if (st)
+		http_text(c, "500 Internal Server Error", "the network cannot be read\n", head);
+	else
+		http_answer(c, "200 OK", om ?
+			    "application/openmetrics-text; version=1.0.0; charset=utf-8" :
+			    "text/plain; version=0.0.4; charset=utf-8", body, len, head);
+	free(body);
+}
+
+static const struct http_ops metrics_server = { .path = "/metrics", .get = get_metrics };
+
 #define AT(m) offsetof(struct metrics_args, m)
 
 const struct word metrics_words[] = {
@@ -864,7 +906,7 @@ enum status cmd_metrics(const struct verb *v, int argc, char **argv)
 			return fail(errno, "this network namespace");
 	}
 	if (a.listen)
-		return http_serve(a.listen, render, &a);
+		return http_serve(a.listen, &metrics_server, -1, &a);
 	st = a.file ? print_file(&a) : print_look(&a, stdout);
 	free(a.ns);
 	return st;

@@ -149,6 +149,19 @@ json_t *j_u64(uint64_t v);
 json_t *j_addr(uint32_t addr);
 json_t *j_hex(const void *data, size_t len);
 
+/* progress.c: a line on a terminal if something takes longer than two seconds */
+struct progress {
+	const char *what;	/* of which there are @total */
+	uint64_t total;
+	uint64_t first;		/* done when it began */
+	int64_t begin, next, every;	/* us */
+	bool shown;
+};
+
+void progress_begin(struct progress *p, const char *what, uint64_t total, uint64_t done);
+void progress_step(struct progress *p, uint64_t done);
+void progress_end(struct progress *p);
+
 /* nl.c */
 struct nl {
 	struct mnl_socket *s;
@@ -281,13 +294,64 @@ struct lab_ns {
 
 int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home);
 
+/* the lab of this name, or the only one that is up */
+enum status lab_find(const char *name, char *out, size_t cap);
+
+/* capture.c: make a pwmon device that is up */
+enum status pwmon_add(struct nl *nl, const char *name, bool ring, bool cells);
+
+/* view.c: the page with its data */
+void view_print(FILE *f, const json_t *page);
+
+/* view_lab.c: records of a lab, into a page or to browsers as they come */
+struct view_lab {
+	const char *lab;
+	const char *listen;	/* NULL: a free port */
+	uint32_t count;		/* records, 0: any number */
+	uint32_t seconds;	/* 0: until interrupted */
+	bool cells;
+};
+
+enum status view_lab_page(const struct view_lab *a, json_t *page);
+enum status view_lab_live(const struct view_lab *a, json_t *page);
+
 /* router.c */
 enum status router_list(json_t *list);
 json_t *router_event(const struct nlmsghdr *h, const char **what, const char **action);
 
-/* metrics_http.c: answer requests with what @render prints, until interrupted */
-typedef enum status (*render_fn)(FILE *f, bool openmetrics, void *data);
-enum status http_serve(const char *where, render_fn render, void *data);
+/* http.c */
+struct http_client;
+
+/**
+ * struct http_ops - what a server does
+ * @path: of the page, for the line that says where the server is
+ * @loopback: refuse other addresses than those of the loopback device
+ * @get: answer a request by http_answer(), http_text() or, if @room, http_stream()
+ * @more: give a stream what it has not got yet by http_send(), if there is something
+ * @ready: read another source, if it can be read now; called twice a second or more often.
+ *	false: it has ended
+ */
+struct http_ops {
+	const char *path;
+	bool loopback;
+	void (*get)(struct http_client *c, const char *path, const char *headers, bool head,
+		    bool room, void *data);
+	void (*more)(struct http_client *c, void *data);
+	bool (*ready)(void *data);
+};
+
+/* serve until interrupted; @source: a descriptor for @ready, or -1 */
+enum status http_serve(const char *where, const struct http_ops *ops, int source, void *data);
+void http_answer(struct http_client *c, const char *status, const char *type, const char *body,
+		 size_t len, bool head);
+void http_text(struct http_client *c, const char *status, const char *text, bool head);
+/* begin a stream; @at: its position, which http_position() gives */
+void http_stream(struct http_client *c, const char *type, uint64_t at);
+uint64_t *http_position(struct http_client *c);
+/* @text is freed when it is sent; @last: the stream ends */
+void http_send(struct http_client *c, char *text, size_t len, bool last);
+/* the value of a header line, or NULL */
+const char *http_header(const char *headers, const char *name, size_t *len);
 
 /* stats.c, fault.c, ping.c */
 json_t *station_stats(const char *name);

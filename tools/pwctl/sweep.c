@@ -33,12 +33,11 @@ struct campaign {
 	const struct sweep *s;
 	struct result *result;	/* of run point * seeds + seed */
 	bool *done;
-	uint32_t runs, ndone, first_done;
+	uint32_t runs, ndone;
 	struct job job[MAX_JOBS];
 	uint32_t jobs, running;
 	char path[4096];
 	FILE *journal;
-	time_t begin;
 };
 
 /* Journal ------------------------------------------------------------------------------ */
@@ -91,7 +90,6 @@ static enum status open_journal(struct campaign *c, bool restart)
 	}
 	if (f)
 		fclose(f);
-	c->first_done = c->ndone;
 	c->journal = fopen(c->path, old ? "ae" : "we");
 	if (!c->journal)
 		return fail(errno, "%s", c->path);
@@ -116,23 +114,6 @@ static enum status enter(struct campaign *c, uint32_t run)
 }
 
 /* Runs --------------------------------------------------------------------------------- */
-
-static void progress(const struct campaign *c, bool last)
-{
-	uint32_t fresh = c->ndone - c->first_done;
-	uint64_t passed = time(NULL) - c->begin, left;
-
-	if (!isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, "\r%u of %u runs, %u %%", c->ndone, c->runs,
-		(uint32_t)(100ULL * c->ndone / c->runs));
-	if (fresh && !last) {
-		left = passed * (c->runs - c->ndone) / fresh;
-		fprintf(stderr, ", about %llu:%02llu left", (unsigned long long)left / 60,
-			(unsigned long long)left % 60);
-	}
-	fprintf(stderr, "\033[K%s", last ? "\n" : "");
-}
 
 static void __attribute__((noreturn)) child(const struct campaign *c, uint32_t run, int fd)
 {
@@ -218,10 +199,10 @@ static enum status finish(struct campaign *c)
 static enum status run_all(struct campaign *c)
 {
 	enum status st = ST_OK;
+	struct progress p;
 	uint32_t next = 0;
 
-	c->begin = time(NULL);
-	progress(c, false);
+	progress_begin(&p, "runs", c->runs, c->ndone);
 	while (!st && c->ndone < c->runs) {
 		while (!st && c->running < c->jobs && next < c->runs) {
 			if (!c->done[next])
@@ -230,14 +211,14 @@ static enum status run_all(struct campaign *c)
 		}
 		if (!st)
 			st = finish(c);
-		progress(c, false);
+		progress_step(&p, c->ndone);
 	}
 	while (c->running) {
 		kill(c->job[--c->running].pid, SIGKILL);
 		waitpid(c->job[c->running].pid, NULL, 0);
 		close(c->job[c->running].fd);
 	}
-	progress(c, true);
+	progress_end(&p);
 	return st;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page that plays a capture or a trace of a model in a browser. The page is view.html,
- * which holds everything but the data; it decodes the records itself. This file brings
- * the records of the formats that exist into one form.
+ * A page that plays a capture, a trace of a model or a lab in a browser. The page is
+ * view.html, which holds everything but the data; it decodes the records itself. This file
+ * brings the records of the formats that exist into one form; view_lab.c takes those of labs.
  */
+#include <ctype.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -299,23 +300,25 @@ static enum status slurp(struct file *f)
 	return err ? fail(err, "%s", f->path) : ST_OK;
 }
 
+void view_print(FILE *f, const json_t *page)
+{
+	const char *mark = strstr(view_page, MARK);
+
+	fwrite(view_page, 1, mark - view_page, f);
+	/* "</" ends a script: no slash stands alone */
+	json_dumpf(page, f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH);
+	fputs(mark + strlen(MARK), f);
+}
+
 static enum status write_page(const char *path, const json_t *page)
 {
-	/* "</" ends a script: no slash stands alone */
-	char *data = json_dumps(page, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH);
-	const char *mark = strstr(view_page, MARK);
 	const bool out = !strcmp(path, "-");
-	FILE *f = data ? out ? stdout : fopen(path, "w") : NULL;
-	enum status st;
+	FILE *f = out ? stdout : fopen(path, "w");
 	bool bad;
 
-	if (!f) {
-		st = fail(data ? errno : ENOMEM, "%s", path);
-		free(data);
-		return st;
-	}
-	fprintf(f, "%.*s%s%s", (int)(mark - view_page), view_page, data, mark + strlen(MARK));
-	free(data);
+	if (!f)
+		return fail(errno, "%s", path);
+	view_print(f, page);
 	bad = fflush(f) || ferror(f);
 	if ((!out && fclose(f)) || bad)
 		return fail(errno, "%s", path);
@@ -325,12 +328,21 @@ static enum status write_page(const char *path, const json_t *page)
 }
 
 struct view_args {
-	const char *file, *out;
+	const char *what, *out;
+	bool live;
+	struct view_lab lab;
 };
 
+#define AT(m) offsetof(struct view_args, m)
+
 const struct word view_words[] = {
-	{ NULL, "FILE", W_TEXT, offsetof(struct view_args, file), WORD_NEEDED },
-	{ "-o", "PAGE.html", W_TEXT, offsetof(struct view_args, out) },
+	{ NULL, "FILE|LAB", W_TEXT, AT(what) },
+	{ "-o", "PAGE.html", W_TEXT, AT(out) },
+	{ "--live", NULL, W_FLAG, AT(live) },
+	{ "--listen", "[ADDR:]PORT", W_TEXT, AT(lab.listen) },
+	{ "cells", NULL, W_FLAG, AT(lab.cells) },
+	{ "count", "N", W_U32, AT(lab.count) },
+	{ "time", "SECONDS", W_U32, AT(lab.seconds), 0, 86400 },
 	{}
 };
 
@@ -342,54 +354,88 @@ static void page_name(const char *file, char *name, size_t cap)
 	snprintf(name, cap, "%.*s.html", dot ? (int)(dot - file) : (int)strlen(file), file);
 }
 
-enum status cmd_view(const struct verb *v, int argc, char **argv)
+static enum status read_file(struct file *f, json_t *page)
 {
-	struct file f = { .frames = json_array() };
-	json_t *page = json_object();
-	struct view_args a = {};
-	char name[PATH_MAX];
+	enum status st = slurp(f);
 	const char *base;
-	enum status st;
 	uint32_t magic;
-	bool trace;
 
-	st = words(v, argc, argv, &a);
 	if (st)
-		goto out;
-	f.path = a.file;
-	st = slurp(&f);
-	if (st)
-		goto out;
-	magic = f.len < 12 ? 0 : get32(&f, 0);
+		return st;
+	magic = f->len < 12 ? 0 : get32(f, 0);
 	switch (magic) {
 	case 0x0a0d0d0a:
-		st = read_pcapng(&f);
+		st = read_pcapng(f);
 		break;
 	case 0xa1b2c3d4:
 	case 0xd4c3b2a1:
 	case 0xa1b23c4d:
 	case 0x4d3cb2a1:
-		st = read_pcap(&f);
+		st = read_pcap(f);
 		break;
 	default:
-		st = read_trace(&f, page);
+		st = read_trace(f, page);
 	}
-	if (!st && !json_array_size(f.frames))
-		st = fail(0, "%s: no record of packetway in it", f.path);
+	if (!st && !json_array_size(f->frames))
+		st = fail(0, "%s: no record of packetway in it", f->path);
+	base = strrchr(f->path, '/');
+	base = base ? base + 1 : f->path;
+	json_object_set_new(page, "title", json_string(base) ?: json_string("packetway"));
+	json_object_set_new(page, "source",
+			    json_string(json_object_get(page, "messages") ? "trace" : "capture"));
+	json_object_set_new(page, "skipped", json_integer(f->skipped));
+	json_object_set(page, "frames", f->frames);
+	return st;
+}
+
+static enum status read_lab(struct view_args *a, const char *name, json_t *page)
+{
+	a->lab.lab = name;
+	json_object_set_new(page, "title", json_string(name));
+	json_object_set_new(page, "source", json_string("capture"));
+	return a->live ? view_lab_live(&a->lab, page) : view_lab_page(&a->lab, page);
+}
+
+/* files go before labs of the same name; names of labs have no other characters */
+static bool is_file(const char *what)
+{
+	const char *s;
+
+	for (s = what; isalnum((unsigned char)*s) || *s == '_'; s++)
+		;
+	return *s || !access(what, F_OK);
+}
+
+enum status cmd_view(const struct verb *v, int argc, char **argv)
+{
+	char name[PATH_MAX], lab[LAB_NAME_MAX];
+	struct file f = { .frames = json_array() };
+	json_t *page = json_object();
+	struct view_args a = {};
+	enum status st;
+	bool file;
+
+	st = words(v, argc, argv, &a);
+	file = !st && !a.live && a.what && is_file(a.what);
+	if (!st && a.live && (a.out || a.lab.count || a.lab.seconds))
+		st = usage("view: --live stands without -o, count and time");
+	else if (!st && !a.live && a.lab.listen)
+		st = usage("view: --listen needs --live");
+	else if (!st && file && (a.lab.cells || a.lab.count || a.lab.seconds))
+		st = usage("view: cells, count and time are for labs");
+	else if (!st && !file && lab_find(a.what, lab, sizeof(lab)))
+		st = a.what ? ST_REFUSED : usage("view: FILE or LAB is missing");
 	if (st)
 		goto out;
-	base = strrchr(a.file, '/');
 	json_object_set_new(page, "version", json_integer(1));
-	base = base ? base + 1 : a.file;
-	json_object_set_new(page, "title", json_string(base) ?: json_string("packetway"));
-	trace = json_object_get(page, "messages");
-	json_object_set_new(page, "source", json_string(trace ? "trace" : "capture"));
-	json_object_set_new(page, "skipped", json_integer(f.skipped));
-	json_object_set(page, "frames", f.frames);
-	if (!a.out && !strcmp(a.file, "-"))
+	f.path = a.what;
+	st = file ? read_file(&f, page) : read_lab(&a, lab, page);
+	if (st || a.live)
+		goto out;
+	if (!a.out && file && !strcmp(a.what, "-"))
 		a.out = "-";
 	if (!a.out) {
-		page_name(a.file, name, sizeof(name));
+		page_name(file ? a.what : lab, name, sizeof(name));
 		a.out = name;
 	}
 	st = write_page(a.out, page);

@@ -9,6 +9,8 @@ PATH=${1:-$top/build}:$PATH
 # shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
 . "$top/scripts/lib/tap"
 
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
 says() { { pwctl "$@" >/dev/null; } 2>&1; }
 
 # the nearest word: left out, too much, exchanged, swapped; several; none
@@ -83,5 +85,17 @@ fi
 tap_is "without capabilities there are notes" \
 	"$(setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups pwctl -j doctor 2>/dev/null |
 		jq '[.[] | select(.check == "capability" and .verdict == "note")] | length')" 3
+
+# how far a long command is, on a terminal only
+export PWCTL_PROGRESS_MS=0
+script -qec 'pwctl experiment delay 48 96 engine fast' /dev/null </dev/null | tr '\r' '\n' >"$tmp"
+tap_is "progress: sizes of an experiment" "$(grep -oE '^[0-9]+ of [0-9]+ sizes, [0-9]+ %' "$tmp" | paste -sd ';')" "0 of 2 sizes, 0 %;1 of 2 sizes, 50 %"
+tap_ok "progress: time left" grep -qE '^1 of 2 sizes, 50 %, about [0-9]+:[0-9]{2} left' "$tmp"
+script -qec 'pwctl experiment queues 2 4 engine fast' /dev/null </dev/null | tr '\r' '\n' >"$tmp"
+tap_ok "progress: depths of queues" grep -q '^1 of 2 depths, 50 %' "$tmp"
+tap_is "progress: nothing without a terminal" "$(pwctl experiment delay 48 96 engine fast 2>&1 >/dev/null)" ""
+unset PWCTL_PROGRESS_MS
+
+tap_is "a lab that is neither a file nor known" "$(says lab up nowhere)" "pwctl: nowhere: No such file or directory"
 tap_is "it takes no words" "$(says doctor who)" "pwctl: doctor: unknown key 'who', see 'pwctl doctor help'"
 tap_done

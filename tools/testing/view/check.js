@@ -65,6 +65,41 @@ same("path of a message", path, ["3.0", "3.14", "1.14", "1.1"]);
 same("its type", new Map(PW.fields(v.events[43])).get("Type"), "echo request");
 same("a message to all half-routers", PW.sum(v.events[24]), "SAN 3, station 0 out: RRP HRTO, 00:03:01 to 7f:ff:fe");
 
+/* a page that lives: records that arrive in batches make the same pictures as all at once */
+for (const name of ["ring", "clos", "sans"]) {
+	const [, whole, data] = open(name), live = PW.load({ ...data, frames: [], live: true });
+	for (let i = 0, n = 1; i < data.frames.length; i += n, n = n % 37 + 5)
+		PW.append(live, data.frames.slice(i, i + n));
+	same(`${name}: as many events in batches`, live.events.length, whole.events.length);
+	let differ = 0;
+	for (const v of whole.views) {
+		const w = live.views.find((x) => x.kind === v.kind && x.san === v.san);
+		for (let n = 0; n <= v.events.length; n += 1 + (v.events.length >> 6))
+			differ += PW.picture(v, n) !== PW.picture(w, n);
+	}
+	/* cells of a capture are sorted by their time, those of a stream are not */
+	if (name === "clos")
+		same("clos: nothing is left in batches either", PW.fabricState(live.views[0], live.events.length).reduce((a, b) => a + b, 0), 0);
+	else
+		same(`${name}: the same pictures in batches`, differ, 0);
+}
+const lossy = PW.load({ title: "x", source: "capture", frames: [], live: true });
+PW.append(lossy, [[0, "l", "7"], [5, "m", open("ring")[2].frames[0][2]], [0, "l", "2"]]);
+same("lost records are counted", [lossy.lost, lossy.events.length], [9, 1]);
+
+/* a lab before its first record, with names that a page must not take for its own */
+const lab = { name: "x", sans: [{ id: 1, ports: 16 }, { id: 2, ports: 16 }],
+	stations: [{ name: "one", san: 1, port: 3, addr: "00:01:04" }, { name: "<b>", san: 1, port: 0, addr: "00:01:01" },
+		{ name: "a_long_name", san: 2, port: 0, addr: "00:02:01" }],
+	routers: [{ name: "ab", halves: [{ san: 1, port: 15 }, { san: 2, port: 15 }] }] };
+const still = PW.load({ title: "x", source: "capture", frames: [], live: true, lab });
+same("its views", still.views.map((v) => v.label), ["Ring of SAN 1", "Ring of SAN 2", "SANs"]);
+const empty = still.views.map((v) => PW.picture(v, 0));
+point(empty[0].includes(">one<") && empty[0].includes("&lt;b&gt;") && !empty[0].includes("<b>") && /token/.test(empty[0]),
+	"stations on the ring by name, in the order of ports", empty[0]);
+point(empty[0].indexOf("&lt;b&gt;") < empty[0].indexOf(">one<"), "the lowest port is the first interface");
+point(empty[2].includes("a_long…") && still.views[2].links.length === 1, "SANs and the router between them", empty[2]);
+
 /* damaged records end in a picture too */
 let thrown = 0;
 for (const [model, data] of [open("ring"), open("sans")].map((o) => [o[1], o[2]]))

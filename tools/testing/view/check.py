@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import live
 from pytap import finish, point, same, skip
 
 top, build = Path(sys.argv[1]), Path(sys.argv[2])
@@ -141,6 +142,24 @@ if os.environ.get('PW_LONG') and chromium:
         stage = done.stdout.partition('id="stage"')[2].partition('id="said"')[0]
         point(want in stage and 'CONSOLE' not in done.stderr, 'Chromium shows %s' % name, stage[:300],
               *[line for line in done.stderr.splitlines() if 'CONSOLE' in line])
+    # a page that lives: the server says what a real one would, records one by one
+    got = live.show(chromium, out, data['frames'])
+    point('>31<' in got['stage'] and got['rows'] == 8 and not got['console'], 'Chromium follows a stream', got)
+    # 10^5 events: a step takes a part of a frame's time, however far the page is
+    frames = (cells['frames'] * (100000 // len(cells['frames']) + 1))[:100000]
+    (out / 'long.html').write_text(re.sub(r'(id="data">).*?(</script>)', lambda m: m.group(1) + json.dumps(
+        dict(cells, frames=frames)) + m.group(2), (out / 'clos.html').read_text(), flags=re.S))
+    done = run(chromium, *live.FLAGS, '--user-data-dir=%s' % (out / 'profile'), '--virtual-time-budget=60000', '--dump-dom',
+               'file://%s#99000' % (out / 'long.html'))
+    point('99000 / 100000' in done.stdout and 'CONSOLE' not in done.stderr, 'Chromium at event 99000 of 100000', done.stderr[-500:])
+    shots = Path(os.environ.get('PW_OUT') or build / 'results/view')
+    shots.mkdir(parents=True, exist_ok=True)
+    for name, at in (('ring', 6), ('clos', len(cells['frames']) // 2), ('sans', 44)):
+        for size in ('1280,800', '390,844'):
+            shot = shots / ('%s-%s.png' % (name, size.partition(',')[0]))
+            run(chromium, *live.FLAGS, '--user-data-dir=%s' % (out / 'profile'), '--window-size=' + size, '--screenshot=%s' % shot,
+                'file://%s#%d' % (out / (name + '.html'), at))
+            point(shot.exists() and shot.stat().st_size > 5000, 'a picture of %s, %s wide' % (name, size.partition(',')[0]))
 else:
     skip('Chromium shows the pages', 'in soaks, where there is one')
 finish()
