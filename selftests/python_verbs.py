@@ -5,15 +5,22 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import packetway
-from packetway import Events, Lab, Netlink, PacketwayError, Ring, Socket, address, stations
+from packetway import Capture, Events, Lab, Netlink, PacketwayError, Ring, Socket, address, stations
 from pytap import finish, point, same
 
 
 def pwctl(*words):
     return json.loads(subprocess.run(['pwctl', '-j', *words], check=True, capture_output=True).stdout or 'null')
+
+
+def pwctl_lines(*words):
+    """What pwctl prints as it happens: one object for each line."""
+    done = subprocess.run(['pwctl', '-j', *words], check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def refused(call, *args, **words):
@@ -65,7 +72,34 @@ for name in ('pyroute2', 'pyynl'):
              sorted(address.parse(n['addr']) for n in pwctl('name', 'show', '1')))
         same(name + ': routes', sorted(r['first'] for r in nl.routes(1)),
              sorted(address.parse(r['first']) for r in pwctl('route', 'show', 'san', '1')))
+        # static routes, with the verbs of each in turn
+        far = ('00:07:01', '00:07:10')
+        nl.route_add(*far, san=1, via='00:01:10', quality=9)
+        mine = [r for r in nl.routes(1) if r['first'] == address.parse(far[0])]
+        theirs = [r for r in pwctl('route', 'show', 'san', '1') if r['first'] == far[0]]
+        same(name + ': route add', [(address.text(r['first']), address.text(r['last']), address.text(r['hr']), r['quality'], bool(r.get('static')))
+                                    for r in mine],
+             [(r['first'], r['last'], r['half-router'], r['quality'], r['static']) for r in theirs])
+        same(name + ': a route that is there', (refused(nl.route_add, *far, san=1, via='00:01:10') or (0, ''))[1],
+             says('route', 'add', '-'.join(far), 'san', '1', 'via', '00:01:10'))
+        nl.route_del(*far, san=1, via='00:01:10')
+        same(name + ': route del', [r for r in pwctl('route', 'show', 'san', '1') if r['first'] == far[0]], [])
+        # half-routers exchange their tables by messages
+        for _ in range(600):
+            if refused(nl.resolve, '00:02:01', san=1) is None:
+                break
+            time.sleep(0.1)
+        for node in ('00:02:01', 'ab'):
+            mine, theirs = nl.resolve(node, san=1), pwctl('resolve', node, 'san', '1')
+            same(f'{name}: resolve {node}', [(address.text(mine['node']['addr']), mine['node']['name'])]
+                 + [(address.text(r['hr']), r['quality'], r['mtu']) for r in mine['route']],
+                 [(theirs[0]['addr'], theirs[0]['name'])] + [(r['half-router'], r['quality'], r['mtu']) for r in theirs[1:]])
+        same(name + ': a node that is not there', (refused(nl.resolve, '00:02:09', san=1) or (0, ''))[1],
+             says('resolve', '00:02:09', 'san', '1'))
         nl.router_del('ab')
+        nl.esp_set(ifindex=made.ifindex, capacity=128, lifetime=3000)
+        same(name + ': esp set', [(e['capacity'], e['lifetime']) for e in pwctl('esp', 'show', 'pw1')], [(128, 3000)])
+        nl.esp_set(ifindex=made.ifindex, capacity=0, lifetime=0)
         same(name + ': esp', sorted(e['capacity'] for e in nl.esp()), sorted(e['capacity'] for e in pwctl('esp', 'show')))
         same(name + ': poets', nl.poets(), pwctl('poets', 'show'))
         nl.san_del(1)
@@ -131,6 +165,50 @@ with Socket('pw0') as sock:
         while got is not None and got.pt != 9:
             got = peer.receive(60)
         same('a message', got and (got.src, got.te, got.data, got.crc_bad), (sock.address, 3, b'hello', False))
+
+# pings, messages and captures of both
+echo = pwctl_lines('ping', '00:00:02', 'count', '1', 'timeout', '60000', 'dev', 'pw0')
+same('ping: echoes of pwctl', [(e['sent'], e['received']) for e in echo[-1:]], [(1, 1)])
+with Socket('pw1') as peer:
+    pwctl_lines('send', '00:00:02', 'pt', '9', 'text', 'hello', 'crc64', 'dev', 'pw0')
+    got = peer.receive(60)
+    while got is not None and got.pt != 9:
+        got = peer.receive(60)
+    same('send: what pwctl sends', got and (got.src, got.data, got.crc_bad), (1, b'hello', False))
+theirs = Path(sys.argv[1]) / 'theirs.pcap'
+tcpdump = subprocess.Popen(['pwctl', 'capture', 'ring', 'tcpdump', 'write', str(theirs), '-U', '-c', '2'],
+                           stderr=subprocess.PIPE, text=True)
+ready = next((line for line in tcpdump.stderr if 'listening' in line), '')
+point(ready, 'pwctl capture listens')
+with Capture() as capture, Ring('pw0') as ring:
+    total = ring.add()
+    mine = [r for r in capture.read(2, timeout=60) if r.kind == 'ring']
+tcpdump.wait(100)
+same('capture: hops of a sum', [(r.san, r.unit_kind, r.unit, r.direction) for r in mine], [(0, 'interface', 0, 'out'), (0, 'interface', 1, 'out')])
+same('capture: the sum so far', [int(''.join(format(x, '08b') for x in r.data[11:19])[::-1], 2) for r in mine], [40, total.value])
+saved = Path(sys.argv[1]) / 'mine.pcap'
+packetway.capture.save(saved, mine)
+
+
+def frames(path):
+    """Records of a capture, as pwctl view reads them."""
+    page = subprocess.run(['pwctl', 'view', str(path), '-o', '-'], check=True, capture_output=True, text=True).stdout
+    return [f[1:] for f in json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))['frames']]
+
+
+same('capture: the records of pwctl capture', frames(saved), frames(theirs))
+same('capture: columns', packetway.capture.columns(mine)['unit'], [0, 1])
+same('capture: nothing is left', [name for name in subprocess.run(['ip', '-o', 'link'], check=True, capture_output=True, text=True).stdout.split()
+                                  if name.startswith('pwmon')], [])
+
+
+async def one_record():
+    with Capture() as capture, Ring('pw0') as ring:
+        await ring.run_async('add')
+        async for record in capture:
+            return record.kind
+
+same('capture with asyncio', asyncio.run(asyncio.wait_for(one_record(), 100)), 'ring')
 
 # a lab
 lab_file = Path(sys.argv[1]) / 'two.yaml'

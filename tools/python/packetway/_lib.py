@@ -7,7 +7,6 @@ import ctypes.util
 import functools
 import os
 from pathlib import Path
-from typing import List
 
 _HERE = Path(__file__).resolve().parent
 _U8, _U16, _U32, _U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
@@ -60,12 +59,19 @@ class CoreMessage(ctypes.Structure):
                 ("delivered", _U64), ("acked", _U64)]
 
 
-def _candidates(name: str, soname: str) -> List[str]:
+def _dirs() -> list[Path]:
     build = os.environ.get("PACKETWAY_BUILD")
-    dirs = [Path(build)] if build else []
     # in place: tools/python/packetway of a checkout whose tools were built
-    dirs.append(_HERE.parents[2] / "build")
-    out = [str(d / soname) for d in dirs if (d / soname).is_file()]
+    return ([Path(build)] if build else []) + [_HERE.parents[2] / "build"]
+
+
+def program(name: str) -> str:
+    """A program of the tools: of the build directory, else from PATH."""
+    return next((str(d / name) for d in _dirs() if (d / name).is_file()), name)
+
+
+def _candidates(name: str, soname: str) -> list[str]:
+    out = [str(d / soname) for d in _dirs() if (d / soname).is_file()]
     found = ctypes.util.find_library(name)
     return out + ([found] if found else []) + [soname]
 

@@ -9,7 +9,6 @@ import struct
 import time
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Optional, Tuple, Type
 
 from . import _lib, address
 from .errors import PacketwayError, check
@@ -31,9 +30,9 @@ class Message:
     prio: int = 0
     flags: int = 0
     crc_bad: bool = False
-    hops: Tuple[int, ...] = field(default=())
+    hops: tuple[int, ...] = field(default=())
 
-    def _struct(self) -> Tuple[_lib.Eep, "ctypes.Array[ctypes.c_char]"]:
+    def _struct(self) -> tuple[_lib.Eep, ctypes.Array[ctypes.c_char]]:
         data = ctypes.create_string_buffer(self.data, max(len(self.data), 1))
         return _lib.Eep(dst=self.dst, src=self.src, pt=self.pt, te=self.te, prio=self.prio, flags=self.flags,
                         data=ctypes.cast(data, ctypes.c_void_p), len=len(self.data)), data
@@ -46,12 +45,12 @@ class Message:
         return buf.raw[:n]
 
     @classmethod
-    def _of(cls, m: _lib.Eep) -> "Message":
+    def _of(cls, m: _lib.Eep) -> Message:
         return cls(m.dst, m.pt, m.te, ctypes.string_at(m.data, m.len) if m.len else b"", m.src, m.prio, m.flags,
                    bool(m.crc_bad), tuple(m.hops[:m.nhops]))
 
     @classmethod
-    def parse(cls, frame: bytes) -> "Message":
+    def parse(cls, frame: bytes) -> Message:
         """The message in a frame, or PacketwayError that says what is wrong."""
         m, why = _lib.Eep(), ctypes.c_char_p()
         err = _lib.packetway().pwl_eep_parse(frame, len(frame), ctypes.byref(m), ctypes.byref(why))
@@ -81,11 +80,11 @@ class Socket:
             self._lib.pwl_sock_close(self._k)
             self._k = ctypes.c_void_p()
 
-    def __enter__(self) -> "Socket":
+    def __enter__(self) -> Socket:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def fileno(self) -> int:
@@ -97,7 +96,7 @@ class Socket:
         m, _keep = message._struct()
         check(self._lib.pwl_send(self._k, ctypes.byref(m)), self.station)
 
-    def receive(self, timeout: float = 1.0) -> Optional[Message]:
+    def receive(self, timeout: float = 1.0) -> Message | None:
         """The next message, or None."""
         buf, m = ctypes.create_string_buffer(_MAX), _lib.Eep()
         n = check(self._lib.pwl_recv(self._k, buf, _MAX, ctypes.byref(m), int(timeout * 1000)), self.station)

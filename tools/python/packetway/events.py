@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import select
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, AsyncIterator, Dict, Iterator, List, Optional, Type
+from typing import Any
 
 from .netlink import Netlink
 
@@ -17,7 +18,7 @@ class Event:
 
     action: str
     kind: str
-    object: Dict[str, Any]
+    object: dict[str, Any]
 
 
 class Events:
@@ -28,11 +29,11 @@ class Events:
     ...         print(event.kind, event.action)
     """
 
-    def __init__(self, name: Optional[str] = None) -> None:
+    def __init__(self, name: str | None = None) -> None:
         self._nl = Netlink(name)
         self._nl.backend.subscribe()
         self._fd = self._nl.backend.fileno()
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def _read(self) -> Iterator[Event]:
         for name, attrs in self._nl.backend.notifications():
@@ -43,7 +44,7 @@ class Events:
                     action = "del" if one.get("gone") else "new"
                 yield Event(action, kind, one)
 
-    def wait(self, timeout: Optional[float] = None) -> List[Event]:
+    def wait(self, timeout: float | None = None) -> list[Event]:
         """Those that have arrived; waits for the first one."""
         select.select([self._nl.backend.fileno()], [], [], timeout)
         return list(self._read())
@@ -73,16 +74,16 @@ class Events:
         self._leave_loop()
         self._nl.close()
 
-    async def __aenter__(self) -> "Events":
+    async def __aenter__(self) -> Events:
         return self
 
-    async def __aexit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                        trace: Optional[TracebackType]) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                        trace: TracebackType | None) -> None:
         self.close()
 
-    def __enter__(self) -> "Events":
+    def __enter__(self) -> Events:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()

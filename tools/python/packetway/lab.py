@@ -6,9 +6,10 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Iterator, List, Optional, Sequence, Type, Union
+from typing import Any
 
 from .errors import PacketwayError
 
@@ -31,7 +32,7 @@ class LabStation:
     def __init__(self, lab: str, name: str) -> None:
         self.lab, self.name = lab, name
 
-    def run(self, *command: str, timeout: Optional[float] = None) -> str:
+    def run(self, *command: str, timeout: float | None = None) -> str:
         """Standard output of a command; PacketwayError if it fails."""
         program = shutil.which("pwctl") or str(_HERE.parents[2] / "build/pwctl")
         done = subprocess.run([program, "lab", "exec", f"{self.lab}/{self.name}", *command], capture_output=True,
@@ -60,18 +61,18 @@ class Lab:
     ...     lab["s1"].add()
     """
 
-    def __init__(self, file: Union[str, "os.PathLike[str]"], timeout: float = 60.0) -> None:
+    def __init__(self, file: str | os.PathLike[str], timeout: float = 60.0) -> None:
         import yaml
 
         self.file, self._timeout = os.fspath(file), timeout
         self.name = str(yaml.safe_load(Path(self.file).read_text())["lab"])
 
-    def __enter__(self) -> "Lab":
+    def __enter__(self) -> Lab:
         pwctl("lab", "up", self.file, "timeout", str(int(self._timeout * 1000)))
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         pwctl("lab", "down", self.name)
 
     def __getitem__(self, name: str) -> LabStation:
@@ -84,5 +85,5 @@ class Lab:
 
     def names(self) -> Sequence[str]:
         """Names of its stations."""
-        rows: List[Any] = pwctl("lab", "show", self.name) or []
+        rows: list[Any] = pwctl("lab", "show", self.name) or []
         return [str(r.get("station", r.get("name"))) for r in rows]

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Protocol, Tuple, Type, cast
+from typing import Any, Callable, Protocol, cast
 
+from . import address
 from .errors import PacketwayError
 
-Attrs = Dict[str, Any]
+Attrs = dict[str, Any]
 
 _HERE = Path(__file__).resolve().parent
 _SPECS = (
@@ -39,7 +41,7 @@ class Backend(Protocol):
 
     name: str
 
-    def call(self, op: str, attrs: Attrs, dump: bool) -> List[Attrs]:
+    def call(self, op: str, attrs: Attrs, dump: bool) -> list[Attrs]:
         """All replies to a request."""
 
     def subscribe(self) -> None:
@@ -48,7 +50,7 @@ class Backend(Protocol):
     def fileno(self) -> int:
         """For select and asyncio."""
 
-    def notifications(self) -> List[Tuple[str, Attrs]]:
+    def notifications(self) -> list[tuple[str, Attrs]]:
         """Those that have arrived: name of the command and object."""
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class PyynlBackend:
         except Exception as e:  # it has no class of its own for this
             raise PacketwayError(2, "generic netlink family packetway", str(e)) from e
 
-    def call(self, op: str, attrs: Attrs, dump: bool) -> List[Attrs]:
+    def call(self, op: str, attrs: Attrs, dump: bool) -> list[Attrs]:
         try:
             reply = self._family.dump(op, attrs) if dump else self._family.do(op, attrs)
         except self._error as e:
@@ -85,11 +87,11 @@ class PyynlBackend:
     def fileno(self) -> int:
         return int(self._family.sock.fileno())
 
-    def notifications(self) -> List[Tuple[str, Attrs]]:
+    def notifications(self) -> list[tuple[str, Attrs]]:
         self._family.check_ntf()
         # 6.12 has a list, later kernels a queue
         queue = self._family.async_msg_queue
-        messages: List[Any] = []
+        messages: list[Any] = []
         if isinstance(queue, list):
             messages, queue[:] = list(queue), []
         else:
@@ -117,10 +119,10 @@ class Pyroute2Backend:
         from pyroute2.netlink.generic import GenericNetlinkSocket
 
         self._doc = yaml.safe_load(spec.read_text())
-        self._sets: Dict[str, List[Attrs]] = {s["name"]: s["attributes"] for s in self._doc["attribute-sets"]}
-        self._enums: Dict[str, List[str]] = {d["name"]: d["entries"] for d in self._doc["definitions"]}
-        self._numbers: Dict[str, int] = {}
-        self._ntfs: Dict[int, str] = {}
+        self._sets: dict[str, list[Attrs]] = {s["name"]: s["attributes"] for s in self._doc["attribute-sets"]}
+        self._enums: dict[str, list[str]] = {d["name"]: d["entries"] for d in self._doc["definitions"]}
+        self._numbers: dict[str, int] = {}
+        self._ntfs: dict[int, str] = {}
         number = 0
         for op in self._doc["operations"]["list"]:
             number = op.get("value", number + 1)
@@ -143,7 +145,7 @@ class Pyroute2Backend:
     def _members(self, name: str, nla: Any, nested: int) -> Attrs:
         """Body of the class of an attribute set; nests are classes in it."""
         out: Attrs = {"nla_flags": nested}
-        table: List[Tuple[str, str]] = [("UNSPEC", "none")]
+        table: list[tuple[str, str]] = [("UNSPEC", "none")]
         for a in self._sets[name]:
             kind = _TYPES.get(a["type"], "")
             if a["type"] == "nest":
@@ -153,8 +155,8 @@ class Pyroute2Backend:
         out["nla_map"] = tuple(table)
         return out
 
-    def _encode(self, name: str, attrs: Attrs) -> List[Tuple[str, Any]]:
-        out: List[Tuple[str, Any]] = []
+    def _encode(self, name: str, attrs: Attrs) -> list[tuple[str, Any]]:
+        out: list[tuple[str, Any]] = []
         known = {a["name"]: a for a in self._sets[name]}
         for key, value in attrs.items():
             if key not in known:
@@ -196,7 +198,7 @@ class Pyroute2Backend:
                 out[key] = value
         return out
 
-    def call(self, op: str, attrs: Attrs, dump: bool) -> List[Attrs]:
+    def call(self, op: str, attrs: Attrs, dump: bool) -> list[Attrs]:
         message = self._message()
         message["cmd"] = self._numbers[op]
         message["version"] = 1
@@ -214,10 +216,10 @@ class Pyroute2Backend:
     def fileno(self) -> int:
         return int(self._sock.fileno())
 
-    def notifications(self) -> List[Tuple[str, Attrs]]:
+    def notifications(self) -> list[tuple[str, Attrs]]:
         import select
 
-        out: List[Tuple[str, Attrs]] = []
+        out: list[tuple[str, Attrs]] = []
         while select.select([self._sock.fileno()], [], [], 0)[0]:
             for m in self._sock.get():
                 if m["header"]["type"] == self._sock.prid and m["cmd"] in self._ntfs:
@@ -228,10 +230,10 @@ class Pyroute2Backend:
         self._sock.close()
 
 
-def backend(name: Optional[str] = None) -> Backend:
+def backend(name: str | None = None) -> Backend:
     """pyynl or pyroute2: the one that is asked for, or the first that is installed."""
     path = spec_path()
-    makers: Dict[str, Callable[[Path], Backend]] = {"pyynl": PyynlBackend, "pyroute2": Pyroute2Backend}
+    makers: dict[str, Callable[[Path], Backend]] = {"pyynl": PyynlBackend, "pyroute2": Pyroute2Backend}
     for one, make in makers.items():
         if name not in (None, one):
             continue
@@ -251,36 +253,36 @@ class Netlink:
     ...     [s["san"]["id"] for s in nl.dump("san-get")]
     """
 
-    def __init__(self, name: Optional[str] = None) -> None:
+    def __init__(self, name: str | None = None) -> None:
         self.backend = backend(name)
 
-    def __enter__(self) -> "Netlink":
+    def __enter__(self) -> Netlink:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
         """Give the socket back."""
         self.backend.close()
 
-    def do(self, op: str, attrs: Attrs) -> Optional[Attrs]:
+    def do(self, op: str, attrs: Attrs) -> Attrs | None:
         """One request; its reply, if it has one."""
         replies = self.backend.call(op, attrs, False)
         return replies[0] if replies else None
 
-    def dump(self, op: str, attrs: Optional[Attrs] = None) -> List[Attrs]:
+    def dump(self, op: str, attrs: Attrs | None = None) -> list[Attrs]:
         """All objects that fit."""
         return self.backend.call(op, attrs or {}, True)
 
-    def _objects(self, op: str, nest: str, attrs: Optional[Attrs] = None) -> Iterator[Attrs]:
+    def _objects(self, op: str, nest: str, attrs: Attrs | None = None) -> Iterator[Attrs]:
         for reply in self.dump(op, attrs):
             value = reply.get(nest, {})
             yield from value if isinstance(value, list) else [value]
 
     # SANs
-    def sans(self) -> List[Attrs]:
+    def sans(self) -> list[Attrs]:
         """All SANs of the namespace."""
         return list(self._objects("san-get", "san"))
 
@@ -302,11 +304,11 @@ class Netlink:
         self.do("san-del", {"san": {"id": ident}})
 
     # routers and routes
-    def routers(self) -> List[Attrs]:
+    def routers(self) -> list[Attrs]:
         """All routers of the namespace."""
         return list(self._objects("router-get", "router"))
 
-    def router_add(self, name: str, *halves: Tuple[int, Optional[int]]) -> None:
+    def router_add(self, name: str, *halves: tuple[int, int | None]) -> None:
         """Join SANs; a half is (san, port) or (san, None) for the lowest free port."""
         self.do("router-new", {"router": {"name": name, "half": [
             {"san": s} if p is None else {"san": s, "port": p} for s, p in halves]}})
@@ -315,26 +317,55 @@ class Netlink:
         """Delete a router."""
         self.do("router-del", {"router": {"name": name}})
 
-    def routes(self, san: Optional[int] = None) -> List[Attrs]:
+    def routes(self, san: int | None = None) -> list[Attrs]:
         """Routes from all SANs, or from one."""
         return list(self._objects("route-get", "route", {} if san is None else {"route": {"san": san}}))
 
-    def nodes(self, san: Optional[int] = None) -> List[Attrs]:
+    def route_add(self, first: address.Address, last: address.Address, *, san: int, via: address.Address,
+                  quality: int | None = None, mtu: int | None = None) -> None:
+        """A static route from a SAN to a range of addresses, by a half-router on that SAN."""
+        self.do("route-new", {"route": {**_route(first, last, san, via), **({} if quality is None else {"quality": quality}),
+                                        **({} if mtu is None else {"mtu": mtu})}})
+
+    def route_del(self, first: address.Address, last: address.Address, *, san: int, via: address.Address) -> None:
+        """Delete a static route."""
+        self.do("route-del", {"route": _route(first, last, san, via)})
+
+    def resolve(self, node: int | str, *, san: int) -> Attrs:
+        """A node by address or name, `node`, and the routes to it from a SAN, `route`."""
+        try:
+            which: Attrs = {"addr": address.parse(node)}
+        except ValueError:
+            which = {"name": node}
+        return self.do("resolve", {"node": {"san": san, **which}}) or {}
+
+    def nodes(self, san: int | None = None) -> list[Attrs]:
         """Nodes that half-routers know."""
         return list(self._objects("node-get", "node", {} if san is None else {"node": {"san": san}}))
 
     # ESP and POETS
-    def esp(self) -> List[Attrs]:
+    def esp(self) -> list[Attrs]:
         """ESP stores of stations and half-routers."""
         return list(self._objects("esp-get", "esp"))
 
-    def esp_bindings(self) -> List[Attrs]:
+    def esp_set(self, *, ifindex: int | None = None, node: address.Address | None = None, **settings: int) -> None:
+        """Capacity and lifetime (milliseconds) of a station's or half-router's store, or the defaults."""
+        which: Attrs = {} if ifindex is None else {"ifindex": ifindex}
+        if node is not None:
+            which["node"] = address.parse(node)
+        self.do("esp-set", {"esp": {**which, **settings}})
+
+    def esp_bindings(self) -> list[Attrs]:
         """Tags and values (CAP_NET_ADMIN)."""
         return list(self._objects("esp-binding-get", "esp"))
 
-    def poets(self) -> List[Attrs]:
+    def poets(self) -> list[Attrs]:
         """Softswitches and motherships."""
         return list(self._objects("poets-get", "poets", {"poets": {}}))
+
+
+def _route(first: address.Address, last: address.Address, san: int, via: address.Address) -> Attrs:
+    return {"san": san, "first": address.parse(first), "last": address.parse(last), "hr": address.parse(via)}
 
 
 def _dashes(settings: Attrs) -> Attrs:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import List, Optional, Sequence, Type
 
 from . import _lib, address
 from .errors import PacketwayError, RingError, check
@@ -21,9 +21,9 @@ class RingResult:
     """What came back; `value`, `addr` and `count` as the operation has them."""
 
     op: str
-    value: Optional[int]
-    addr: Optional[int]
-    count: Optional[int]
+    value: int | None
+    addr: int | None
+    count: int | None
     interfaces: int
     overflow: bool
     wait: int
@@ -54,11 +54,11 @@ class Ring:
             self._lib.pwl_close(self._s)
             self._s = ctypes.c_void_p()
 
-    def __enter__(self) -> "Ring":
+    def __enter__(self) -> Ring:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def fileno(self) -> int:
@@ -79,7 +79,7 @@ class Ring:
         check(self._lib.pwl_set_group(self._s, mask), self.station)
 
     # commands
-    def _command(self, op: str, reg: int, signed: bool, region: Optional[address.Address], comparand: Optional[int],
+    def _command(self, op: str, reg: int, signed: bool, region: address.Address | None, comparand: int | None,
                  timeout: float) -> _lib.Aton:
         code = check(self._lib.pwl_aton_op_parse(op.encode()), f"ring operation '{op}'")
         mods = (SIGNED if signed else 0) | (0 if comparand is None else COMPARAND)
@@ -97,8 +97,8 @@ class Ring:
         return RingResult(op, None if counts or plain else _signed(r.v1, signed), r.v2 if extreme else None,
                           r.v2 if counts else None, r.counter, bool(r.flags & OVERFLOW), r.wait, r.ring_bits)
 
-    def run(self, op: str, reg: int = 0, *, signed: bool = False, region: Optional[address.Address] = None,
-            comparand: Optional[int] = None, timeout: float = 10.0) -> RingResult:
+    def run(self, op: str, reg: int = 0, *, signed: bool = False, region: address.Address | None = None,
+            comparand: int | None = None, timeout: float = 10.0) -> RingResult:
         """One command: add, and, or, max, min, count-eq, count-lt or count-le."""
         c, r = self._command(op, reg, signed, region, comparand, timeout), _lib.Result()
         self._check(self._lib.pwl_aton(self._s, ctypes.byref(c), ctypes.byref(r)), r)
@@ -116,21 +116,21 @@ class Ring:
         """The smallest operand, and whose it is."""
         return self.run("min", reg, signed=signed)
 
-    def sort(self, reg: int = 0, *, signed: bool = False, timeout: float = 10.0) -> List[int]:
+    def sort(self, reg: int = 0, *, signed: bool = False, timeout: float = 10.0) -> list[int]:
         """All operands in order."""
         c, r = self._command("sort", reg, signed, None, None, timeout), _lib.Result()
         out = (ctypes.c_uint64 * SORT_MAX)()
         n = self._check(self._lib.pwl_aton_sort(self._s, ctypes.byref(c), out, SORT_MAX, ctypes.byref(r)), r)
         return [_signed(v, signed) for v in out[:n]]
 
-    def majority(self, reg: int = 0, *, timeout: float = 10.0) -> Optional[int]:
+    def majority(self, reg: int = 0, *, timeout: float = 10.0) -> int | None:
         """The value that more than half of the interfaces hold, or None."""
         c, r, v = _lib.Aton(reg=reg, timeout_ms=int(timeout * 1000)), _lib.Result(), ctypes.c_uint64()
         n = self._check(self._lib.pwl_aton_majority(self._s, ctypes.byref(c), ctypes.byref(v), ctypes.byref(r)), r)
         return v.value if n else None
 
     async def run_async(self, op: str, reg: int = 0, *, signed: bool = False,
-                        comparand: Optional[int] = None) -> RingResult:
+                        comparand: int | None = None) -> RingResult:
         """The same without blocking the event loop; one command at a time for each Ring."""
         c, r = self._command(op, reg, signed, None, comparand, 0), _lib.Result()
         loop, ready = asyncio.get_running_loop(), asyncio.Event()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, List, Optional
+from typing import Any
 
 from .errors import PacketwayError
 
@@ -36,11 +36,17 @@ def _iproute() -> Any:
         nla_map = (("IFLA_UNSPEC", "none"), ("IFLA_PACKETWAY_SAN", "uint32"), ("IFLA_PACKETWAY_PORT", "uint32"),
                    ("IFLA_PACKETWAY_ADDR", "uint32"), ("IFLA_PACKETWAY_ORDER", "uint32"))
 
-    ifinfmsg.ifinfo.register_link_kind(module={"packetway": packetway})
+    class pwmon(nla):  # type: ignore[misc]
+        """IFLA_INFO_DATA of the kind pwmon."""
+
+        prefix = "IFLA_"
+        nla_map = (("IFLA_UNSPEC", "none"), ("IFLA_PWMON_RING", "uint8"), ("IFLA_PWMON_CELLS", "uint8"))
+
+    ifinfmsg.ifinfo.register_link_kind(module={"packetway": packetway, "pwmon": pwmon})
     return IPRoute(ext_ack=True)
 
 
-def _station(link: Any) -> Optional[Station]:
+def _station(link: Any) -> Station | None:
     info = link.get_attr("IFLA_LINKINFO")
     if info is None or info.get_attr("IFLA_INFO_KIND") != "packetway":
         return None
@@ -60,7 +66,7 @@ def _run(what: str, call: Any, *args: Any, **words: Any) -> Any:
         raise PacketwayError(e.code, what, str(e.args[1]) if len(e.args) > 1 else "") from None
 
 
-def stations() -> List[Station]:
+def stations() -> list[Station]:
     """All stations of the namespace."""
     with _iproute() as ip:
         return [s for s in map(_station, _run("stations", ip.get_links)) if s]
@@ -74,8 +80,8 @@ def station(name: str) -> Station:
     raise PacketwayError(19, name, "there is no station of this name in this namespace")
 
 
-def add(name: str, *, san: Optional[int] = None, port: Optional[int] = None, order: Optional[str] = None,
-        mtu: Optional[int] = None, up: bool = False) -> Station:
+def add(name: str, *, san: int | None = None, port: int | None = None, order: str | None = None,
+        mtu: int | None = None, up: bool = False) -> Station:
     """Make a station, on the next free port of SAN 0 unless the words say otherwise."""
     words: Any = {"packetway_san": san, "packetway_port": port,
                   "packetway_order": None if order is None else ORDERS.index(order), "mtu": mtu}

@@ -3,12 +3,13 @@
 import ctypes
 import json
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from pytap import finish, point, same
+from pytap import finish, point, same, skip
 
 top, build = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -24,6 +25,11 @@ done = subprocess.run([sys.executable, '-m', 'mypy', '--strict', '--cache-dir', 
                        'pyproject.toml', 'packetway'], cwd=top / 'tools/python', capture_output=True, text=True,
                       check=False, timeout=280)
 point(done.returncode == 0, 'mypy --strict', done.stdout, done.stderr)
+if shutil.which('ruff'):
+    done = subprocess.run(['ruff', 'check', '--no-cache', top / 'tools/python'], check=False, capture_output=True, text=True)
+    point(done.returncode == 0, 'ruff', done.stdout, done.stderr)
+else:
+    skip('ruff', 'Debian has it from release 14 on')
 
 import packetway  # noqa: E402
 from packetway import _lib, address, model, netlink  # noqa: E402
