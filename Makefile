@@ -29,7 +29,7 @@ endif
 
 .DEFAULT_GOAL := module
 .PHONY: module tools selftests demo setup test test-user test-vm test-more test-debug test-kcsan check matrix flake fuzz coverage \
-	bench soak install dkms-install deb help clean
+	bench soak install dkms-install deb image playground help clean
 
 module:
 	@ko=$$($(S)/pkg/build-module $(KDIR)) && cp "$$ko" $(TOP)/drivers/net/packetway/packetway.ko && \
@@ -107,6 +107,13 @@ dkms-install:
 deb:
 	@$(S)/pkg/make-deb
 
+image:
+	@$(S)/pkg/make-image
+
+playground:
+	@$(MAKE) -s -C tools O=$(O) playground
+	@echo $(O)/playground.html
+
 help:
 	@echo 'make               module for the running kernel (or KDIR=DIRECTORY)'
 	@echo 'make tools         user-space tools into build/'
@@ -126,6 +133,8 @@ help:
 	@echo 'make install       module and tools into this system (DESTDIR=)'
 	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
 	@echo 'make deb           Debian packages into build/deb: module source, tools, library'
+	@echo 'make image         build/image/packetway-ci.tar, a container whose pw-ci runs a command in a guest'
+	@echo 'make playground    build/playground.html, the model of the ring in a page, as WebAssembly'
 	@echo 'make clean         remove build/ (kernels stay in the cache)'
 	@echo 'scripts/vm --help  the guest runner; scripts/setup installs what all this needs'
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import random
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Type
+from typing import Any
 
 from . import _lib
 from .errors import PacketwayError, RingError
@@ -29,7 +33,7 @@ class ModelResult:
     sorted: Sequence[int] = ()
 
 
-def ring(op: str, operands: Sequence[int], *, signed: bool = False, comparand: Optional[int] = None,
+def ring(op: str, operands: Sequence[int], *, signed: bool = False, comparand: int | None = None,
          engine: str = "fast", propagation: int = 0, ops: Sequence[str] = ()) -> ModelResult:
     """One command on a ring with these operands, one interface for each.
 
@@ -63,9 +67,9 @@ def ring(op: str, operands: Sequence[int], *, signed: bool = False, comparand: O
                        tuple(number(v) for v in out[:c.counter]) if op == "sort" else ())
 
 
-def sweep(op: str, sizes: Sequence[int], *, engine: str = "fast", propagation: int = 0) -> Dict[str, List[int]]:
+def sweep(op: str, sizes: Sequence[int], *, engine: str = "fast", propagation: int = 0) -> dict[str, list[int]]:
     """The same command on rings of several sizes, as columns for numpy or pandas."""
-    out: Dict[str, List[int]] = {"interfaces": [], "ring_bits": [], "value": []}
+    out: dict[str, list[int]] = {"interfaces": [], "ring_bits": [], "value": []}
     for n in sizes:
         r = ring(op, range(1, n + 1), engine=engine, propagation=propagation)
         out["interfaces"].append(n)
@@ -77,8 +81,8 @@ def sweep(op: str, sizes: Sequence[int], *, engine: str = "fast", propagation: i
 TIMES = ("start", "segmented", "first_out", "first_in", "reassembled", "delivered", "acked")
 
 
-def fabric(messages: Iterable[Tuple[int, int, int, int]], *, engine: str = "fast", pack: bool = True,
-           unpack: bool = True, machine: str = "device", **params: int) -> Dict[str, List[Optional[int]]]:
+def fabric(messages: Iterable[tuple[int, int, int, int]], *, engine: str = "fast", pack: bool = True,
+           unpack: bool = True, machine: str = "device", **params: int) -> dict[str, list[int | None]]:
     """Messages (cycle, src, dst, bytes) through AAL units and the Clos network, as columns.
 
     A dst of -1 is all ports. Times are in cycles; `delivered` is None for a message that
@@ -108,12 +112,12 @@ def fabric(messages: Iterable[Tuple[int, int, int, int]], *, engine: str = "fast
     err = _lib.core().pwc_fabric_run(ctypes.byref(c), m, len(rows))
     if err:
         raise PacketwayError(-err, "fabric", f"parameter {c.wrong.decode()}" if c.wrong else "")
-    out: Dict[str, List[Optional[int]]] = {k: [getattr(x, k) for x in m] for k in ("cycle", "src", "dst", "bytes") + TIMES}
+    out: dict[str, list[int | None]] = {k: [getattr(x, k) for x in m] for k in ("cycle", "src", "dst", "bytes") + TIMES}
     out["delivered"] = [x.delivered if x.arrived else None for x in m]
     return out
 
 
-def uniform(load: float, cycles: int, *, size: int = 48, ports: int = 16, seed: int = 1) -> List[Tuple[int, int, int, int]]:
+def uniform(load: float, cycles: int, *, size: int = 48, ports: int = 16, seed: int = 1) -> list[tuple[int, int, int, int]]:
     """Messages of `size` bytes from every port to others by chance, as `fabric` takes them.
 
     `load` is the part of the time in which a port has a byte to send, headers of cells aside.
@@ -131,9 +135,9 @@ def uniform(load: float, cycles: int, *, size: int = 48, ports: int = 16, seed: 
 
 
 def load_latency(loads: Sequence[float], *, cycles: int = 20000, size: int = 48, seed: int = 1,
-                 **params: int) -> Dict[str, List[float]]:
+                 **params: int) -> dict[str, list[float]]:
     """A sweep: mean and largest time from handing over to delivery for each load, as columns."""
-    out: Dict[str, List[float]] = {"load": [], "messages": [], "mean": [], "largest": []}
+    out: dict[str, list[float]] = {"load": [], "messages": [], "mean": [], "largest": []}
     for load in loads:
         k = params.get("k", 4)
         run = fabric(uniform(load, cycles, size=size, ports=k * k, seed=seed), engine="fast", pack=True, unpack=True,
@@ -146,12 +150,31 @@ def load_latency(loads: Sequence[float], *, cycles: int = 20000, size: int = 48,
     return out
 
 
+def network(spec: Mapping[str, Any], *, threads: int = 1) -> dict[str, Any]:
+    """Fabrics joined by routers: what `pwmodel net` prints for a file with these members.
+
+    >>> network({"sans": {"count": 2, "ports": 16}, "routers": {"topology": "full"},
+    ...          "traffic": {"messages": [[1, 0, 3, 1, 4, 64]]}})["delivered"]
+    1
+    """
+    # JSON is YAML
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as f:
+        json.dump(spec, f)
+        f.flush()
+        done = subprocess.run([_lib.program("pwmodel"), "net", f.name, "--threads", str(threads)], check=False,
+                              capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError(done.stderr.strip().replace(f.name, "network"))
+    out: dict[str, Any] = json.loads(done.stdout)
+    return out
+
+
 @dataclass(frozen=True)
 class EspResult:
     """What a node did with an instruction, and the operands that it wrote."""
 
     verdict: str
-    changed: Dict[str, int]
+    changed: dict[str, int]
 
 
 class Esp:
@@ -166,15 +189,15 @@ class Esp:
         self._lib = _lib.core()
         if not (0 <= node < 1 << 64 and 0 < lifetime < 1 << 64 and 0 < capacity < 1 << 32):
             raise ValueError("a node, lifetime or capacity beyond the model")
-        self._e: Optional[int] = self._lib.pwc_esp_new(node, lifetime, capacity)
+        self._e: int | None = self._lib.pwc_esp_new(node, lifetime, capacity)
         if not self._e:
             raise PacketwayError(22, f"ESP store of {capacity}")
 
-    def __enter__(self) -> "Esp":
+    def __enter__(self) -> Esp:
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
         self.close()
 
     def close(self) -> None:
@@ -215,7 +238,7 @@ class Esp:
             raise ValueError(f"{ms}: time does not go back")
         return not err
 
-    def get(self, ms: int, tag: int) -> Optional[int]:
+    def get(self, ms: int, tag: int) -> int | None:
         """The value of a tag, None if there is none or its lifetime is over."""
         value = ctypes.c_uint64()
         got: int = self._lib.pwc_esp_get(self._store(), ms, tag, ctypes.byref(value))

@@ -113,6 +113,12 @@ refuses('a parameter that is none', packetway.PacketwayError, model.fabric, [(0,
 refuses('a parameter out of range', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], depth=0)
 refuses('a fast engine that polls', ValueError, model.fabric, [(0, 0, 1, 1)], unpack=False)
 
+# a network of fabrics
+spec = {'sans': {'count': 3, 'ports': 16}, 'routers': {'links': [[0, 1], [1, 2]]}, 'traffic': {'load': 0.05, 'bytes': 64, 'cycles': 20000}}
+done = subprocess.run([build / 'pwmodel', 'net', '/dev/stdin'], check=True, capture_output=True, text=True, input=json.dumps(spec))
+same('network as pwmodel net', model.network(spec, threads=2), json.loads(done.stdout))
+refuses('a key that is none', ValueError, model.network, dict(spec, colour=3))
+
 # ESP beside pwmodel
 script, want = [], []
 with model.Esp(capacity=64, lifetime=50) as node:
