@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Every command that a page prints, taken from the page and run as it stands, in the
 # order of the page: README, tutorial, labs, reference. What only a host can do (make,
-# scripts/vm) is checked to exist. The tracing page has a test of its own, trace.sh,
+# scripts/vm, pw-ci) is checked to exist. The tracing page has a test of its own, trace.sh,
 # the labs one that looks at what they say, lab.sh. All of it in soaks, or with
 # PW_LONG=1; else the README, without what takes long to start.
 
@@ -43,11 +43,11 @@ command_of_page() {
 	# root has no use for sudo
 	text=${text//sudo /}
 	case $text in
-	make*|scripts/*)
+	make*|scripts/*|tools/ci/*)
 		# shellcheck disable=SC2086
 		set -- ${text%%#*}
 		case $1,${2:-} in
-		scripts/*) tap_ok "$what" test -x "$1" ;;
+		scripts/*|tools/ci/*) tap_ok "$what" test -x "$1" ;;
 		make,|make,KDIR=*) tap_ok "$what" grep -q '^\.DEFAULT_GOAL := module' Makefile ;;
 		*) tap_ok "$what" grep -q "^$2:" Makefile ;;
 		esac

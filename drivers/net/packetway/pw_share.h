@@ -22,7 +22,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-/* nanoseconds of a tick, of an engine that may stay in softirqs */
+/* an engine that used less of a tick (in ns) stays in softirqs */
 #define PW_SHARE_ONE	(TICK_NSEC / 80)
 /* a poll that leaves nothing to do and is shorter, as for one frame, is not counted */
 #define PW_SHARE_FREE	(20 * NSEC_PER_USEC)

@@ -59,7 +59,7 @@ struct pw_trunk_session {
 	bool up;
 };
 
-/* What a packet is to a session */
+/* how a packet that was received relates to the session in use */
 enum pw_trunk_verdict {
 	PW_TRUNK_V_FRESH,	/* of the session in use, for the first time */
 	PW_TRUNK_V_REPLAY,	/* of the session in use, not for the first time */
