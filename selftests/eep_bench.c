@@ -6,6 +6,7 @@
  *	eep_bench eep|eth|esp|esp-routers|poets NETNS DEV NETNS DEV FRAMES ROUNDS
  *		[LENGTH [ROUTE BACK]]
  *	eep_bench router NETNS SAN SAN
+ *	eep_bench tcp NETNS NETNS ADDRESS BYTES
  *
  * ROUTE and BACK are L2RHs in hex that go in front of the frames, there and back.
  *
@@ -14,10 +15,14 @@
  * esp: a COUNT that the receiving station executes; esp-routers: that routers on
  * the way execute. poets: packets for a device, read from its softswitch; the round
  * trip is then one packet at a time. router: makes one, to be measured afterwards.
+ *
+ * tcp: from the first namespace to ADDRESS in the second; prints: tcp ns/byte N.
  */
 #include "pwesp.h"
 #include "pwrouter.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/wait.h>
 
 #define BURST 32
@@ -218,6 +223,78 @@ static int make_router(const char *netns, int a, int b)
 	return err != 0;
 }
 
+/* read @n bytes, then say so */
+static void tcp_take(int s, long n)
+{
+	static char buf[65536];
+	ssize_t len;
+
+	for (; n > 0; n -= len) {
+		len = read(s, buf, n < (long)sizeof(buf) ? (size_t)n : sizeof(buf));
+		if (len <= 0)
+			die("tcp read");
+	}
+	if (write(s, "", 1) != 1)
+		die("tcp answer");
+}
+
+/* write @n bytes and wait until all have arrived; seconds */
+static double tcp_give(int s, long n)
+{
+	static char buf[65536];
+	double t = pw_now();
+	ssize_t len;
+
+	for (; n > 0; n -= len) {
+		len = write(s, buf, n < (long)sizeof(buf) ? (size_t)n : sizeof(buf));
+		if (len <= 0)
+			die("tcp write");
+	}
+	if (read(s, buf, 1) != 1)
+		die("tcp answer");
+	return pw_now() - t;
+}
+
+static int tcp(const char *from, const char *to, const char *address, long bytes)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(7100) };
+	int there = ns_open(to), here = ns_open(from), one = 1, l, s, status;
+	double t;
+	pid_t pid;
+
+	if (there < 0 || here < 0 || inet_pton(AF_INET, address, &a.sin_addr) != 1)
+		die(address);
+	if (setns(there, CLONE_NEWNET))
+		die(to);
+	l = socket(AF_INET, SOCK_STREAM, 0);
+	if (l < 0 || setsockopt(l, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(l, (struct sockaddr *)&a, sizeof(a)) || listen(l, 1))
+		die("listen");
+	alarm(600);
+	pid = fork();
+	if (!pid) {
+		alarm(600);
+		s = accept(l, NULL, NULL);
+		if (s < 0)
+			die("accept");
+		tcp_take(s, bytes / 4);
+		tcp_take(s, bytes);
+		_exit(0);
+	}
+	if (setns(here, CLONE_NEWNET))
+		die(from);
+	s = socket(AF_INET, SOCK_STREAM, 0);
+	if (s < 0 || connect(s, (struct sockaddr *)&a, sizeof(a)))
+		die("connect");
+	/* a quarter first, unmeasured */
+	tcp_give(s, bytes / 4);
+	t = tcp_give(s, bytes);
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("receiver");
+	printf("tcp ns/byte %.4f\n", t * 1e9 / bytes);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint8_t hw[2][8], buf[4096];
@@ -228,6 +305,8 @@ int main(int argc, char **argv)
 
 	if (argc == 5 && !strcmp(argv[1], "router"))
 		return make_router(argv[2], atoi(argv[3]), atoi(argv[4]));
+	if (argc == 6 && !strcmp(argv[1], "tcp"))
+		return tcp(argv[2], argv[3], argv[4], atol(argv[5]));
 	if (argc < 8) {
 		fprintf(stderr, "usage: eep_bench KIND NETNS DEV NETNS DEV FRAMES ROUNDS [LENGTH [ROUTE BACK]]\n");
 		return 1;

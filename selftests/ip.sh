@@ -116,6 +116,81 @@ tap_is "... no error" "$(errors "$A" sa0) $(errors "$B" sb0)" "$before_a $before
 tap_is "... no drop" "$(drops "$A" sa0) $(drops "$B" sb0)" "$before"
 wait
 
+# --- between stations of an untimed SAN, TCP data crosses uncut and without checksums
+head -c 2097152 /dev/urandom >"$tmp/bulk"
+transfer() { # CAPTION
+	local before
+
+	before=$(stat "$B" sb0 eep_rx_ip)
+	rm -f "$tmp/received"
+	nb timeout 120 socat -u TCP-LISTEN:7001,reuseaddr CREATE:"$tmp/received" &
+	listener=$!
+	slowwait 10 eval "ip netns exec $B ss -Hltn sport = :7001 | grep -q 7001" >/dev/null
+	tap_ok "TCP, $1" na timeout 120 socat -u -b 65536 FILE:"$tmp/bulk" TCP:10.7.0.2:7001,connect-timeout=20
+	wait $listener
+	tap_ok "... all arrives as it was" cmp "$tmp/bulk" "$tmp/received"
+	came=$(($(stat "$B" sb0 eep_rx_ip) - before))
+}
+segments=$((2097152 / 1460))
+transfer "uncut"
+[ "$came" -lt "$segments" ]
+tap_result $? "... in $came frames, fewer than $segments segments"
+na ethtool -K sa0 tso off gso off tx off >/dev/null
+transfer "offloads off"
+[ "$came" -ge "$segments" ]
+tap_result $? "... in $came frames, a segment each"
+na ethtool -K sa0 tso on gso on tx on >/dev/null
+ip -n "$A" link add mon0 type pwmon
+ip -n "$A" link set mon0 up
+transfer "watched by a pwmon device"
+[ "$came" -ge "$segments" ]
+tap_result $? "... in $came frames, a segment each"
+ip -n "$A" link del mon0
+tap_is "... no drop" "$(drops "$A" sa0) $(drops "$B" sb0)" "$before"
+
+# --- what a packet socket says of checksums and segments is not believed: b forwards it all
+ip -n "$B" link add sb1 type packetway san 1
+ip -n "$B" link set sb1 up
+ip -n "$B" addr add 10.8.0.1/24 dev sb1
+ip -n "$B" neigh add 10.8.0.9 lladdr 00:01:09 dev sb1
+nb sysctl -qw net.ipv4.ip_forward=1
+na python3 - <<-'END'
+	import errno, socket, struct
+	s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+	s.bind(("sa0", 0x0800))
+	s.setsockopt(263, 15, 1)	# PACKET_VNET_HDR
+	def csum(b):
+	    t = sum(struct.unpack('>%dH' % (len(b) // 2), b))
+	    while t >> 16:
+	        t = (t & 0xffff) + (t >> 16)
+	    return ~t & 0xffff
+	def frame(n, tail=b'', pt=5, said=None):
+	    ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 40 + n, 1, 0, 9, 6, 0, bytes([10, 7, 0, 1]), bytes([10, 8, 0, 9]))
+	    ip = ip[:10] + struct.pack('>H', csum(ip)) + ip[12:]
+	    tcp = struct.pack('>HHIIBBHHH', 1, 2, 3, 4, 0x50, 0x10, 5, 0, 0)
+	    data = ip + tcp + bytes(n)
+	    said = len(data) if said is None else said
+	    words = -(-said // 8)
+	    return struct.pack('>IHHII', 0x07000002, 1, pt, words | (words * 8 - said) << 25, 1) + data + tail
+	sent = 0
+	for f in (frame(100), frame(3000), frame(100, bytes(12)), frame(100, pt=1500), frame(100, said=60), frame(0)):
+	    for gso, size in ((0, 0), (1, 500), (1, 1), (5, 100)):
+	        for start in (0, 8, 15, 16, 20, 35, 36, 40, 56, len(f) - 2, len(f) - 1):
+	            for off in (0, 6, 16, 50):
+	                h = struct.pack('=BBHHHH', 1, gso, 56, size, start, off)
+	                try:
+	                    sent += s.send(h + f) > 0
+	                except OSError as e:
+	                    assert e.errno in (errno.EINVAL, errno.EMSGSIZE, errno.ENOBUFS, errno.ENOMEM), e
+	assert sent > 100, sent
+END
+tap_result $? "packet sockets with headers of virtio, forwarded to a SAN with cells"
+tap_ok "... and the stations still work" na ping -q -c 1 -W 5 10.7.0.2
+nb sysctl -qw net.ipv4.ip_forward=0
+ip -n "$B" link del sb1
+before="$(drops "$A" sa0) $(drops "$B" sb0)"
+before_a=$(errors "$A" sa0) before_b=$(errors "$B" sb0)
+
 # --- TCP through the cell fabric
 pwctl -n "$A" san set 0 engine fast
 head -c 65536 /dev/urandom >"$tmp/sent"

@@ -559,7 +559,8 @@ static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)
 	struct pw_look l;
 
 	pw_half_take(h, skb);
-	if (unlikely(flags & PW_CB_RETURNED)) {
+	/* returned, or for a station that a half-router has replaced */
+	if (unlikely(flags & (PW_CB_RETURNED | PW_CB_WHOLE))) {
 		pw_half_drop(h, skb, PW_HALF_DROP_UNKNOWN, flags & PW_CB_HALF ? 0 : PW_TE_ERR_UNK);
 		return;
 	}

@@ -169,6 +169,9 @@ static netdev_features_t pw_features_check(struct sk_buff *skb, struct net_devic
 {
 	if (skb->protocol == htons(ETH_P_PACKETWAY))
 		skb_reset_network_header(skb);
+	if ((skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb)) &&
+	    !pw_tx_whole(netdev_priv(dev), skb))
+		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
 	return features;
 }
 
@@ -283,7 +286,8 @@ void pw_netdev_setup(struct net_device *dev)
 	dev->min_mtu = PACKETWAY_MTU_MIN;
 	dev->max_mtu = PACKETWAY_MTU_MAX;
 	dev->tx_queue_len = PW_TX_QUEUE_LEN;
-	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
+	dev->hw_features = NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA | NETIF_F_HW_CSUM |
+			   NETIF_F_ALL_TSO | NETIF_F_GSO_UDP_L4;
 	dev->features = dev->hw_features | NETIF_F_VLAN_CHALLENGED;
 	/* pw_xmit() keeps what finds no room, and needs no lock of the device */
 	dev->priv_flags |= IFF_NO_QUEUE;

@@ -111,7 +111,8 @@ int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 	    skb_headlen(skb) < PW_EEP_HDR_LEN || pw_eep_first(skb->data) != PW_EEP_PHYS)
 		return 0;
 	mtu = pw_pmtu_of(st, get_unaligned_be24(skb->data + PW_EEP_OFF_DT));
-	if (!mtu || skb->len - PW_EEP_HDR_LEN <= mtu)
+	if (!mtu || skb->len - PW_EEP_HDR_LEN <= mtu ||
+	    (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu)))
 		return 0;
 
 	/* a packet socket may send anything as IP: check the version */

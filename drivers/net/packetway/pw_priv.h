@@ -299,6 +299,7 @@ struct pw_skb_cb {
 #define PW_CB_RETURNED	BIT(3)	/* the port was empty: its sender has it back */
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
 #define PW_CB_FAR	BIT(5)	/* with PW_CB_HALF: a table that came over a trunk */
+#define PW_CB_WHOLE	BIT(6)	/* no checksum yet, perhaps more than the MTU: pw_tx_whole() */
 
 #define PW_PORT_GROUP 0xffff
 
@@ -483,6 +484,7 @@ netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
 void pw_send(struct pw_station *st, struct sk_buff *skb);
 bool pw_own_full(const struct pw_station *st, unsigned int len);
 bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
+bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb);
 void pw_tx_wake(struct pw_station *st);
 void pw_tx_room(struct pw_end *e);
 void pw_tx_open(struct pw_station *st);

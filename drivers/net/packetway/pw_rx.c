@@ -168,7 +168,8 @@ static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 {
 	int why;
 
-	if (v->data_len > READ_ONCE(st->dev->mtu)) {
+	if (v->data_len > READ_ONCE(st->dev->mtu) &&
+	    !(skb_is_gso(skb) && skb_gso_validate_network_len(skb, READ_ONCE(st->dev->mtu)))) {
 		*te = PW_TE_ERR_TOOBIG;
 		return PW_DROP_RX_TOO_BIG;
 	}
@@ -303,7 +304,8 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	skb_orphan(skb);
 	skb_scrub_packet(skb, dev_net(dev) != pw_cb(skb)->net);
 	skb->dev = dev;
-	skb->ip_summed = CHECKSUM_NONE;
+	if (!(pw_cb(skb)->flags & PW_CB_WHOLE))
+		skb->ip_summed = CHECKSUM_NONE;
 	why = pw_rx_stamp(skb);
 	if (unlikely(why != PW_OK))
 		goto drop;

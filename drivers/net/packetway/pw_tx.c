@@ -13,6 +13,7 @@
  * broadcast, and only to a source that gave its address.
  */
 #include <linux/if_ether.h>
+#include <linux/ip.h>
 #include <linux/mm.h>
 #include <linux/poll.h>
 #include <net/dst.h>
@@ -54,6 +55,57 @@ static int pw_append_zeros(struct sk_buff *skb, unsigned int n)
 	return 0;
 }
 
+/* length of the data that a header announces */
+static u32 pw_data_len(const u8 *hdr)
+{
+	u32 field = get_unaligned_be32(hdr + PW_EEP_OFF_EPLDL);
+
+	return (field & PW_EEP_DL_MASK) * 8 - ((field & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT);
+}
+
+/**
+ * pw_tx_whole - may a frame cross the SAN without checksum and segments?
+ * @st: the station that sends it
+ * @skb: the frame, before pw_finish()
+ *
+ * Between two stations of an untimed SAN nothing can damage a frame, and cells do not
+ * exist: as with veth, IP need not compute a checksum, nor cut TCP data into segments.
+ * A pwmon device gets what the wire would carry. The header must be the device's own, for
+ * this frame: the receiver removes only what pw_finish() adds. BH off or RCU held.
+ *
+ * Return: false if the stack, or the sender, has to do both.
+ */
+bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb)
+{
+	const struct pw_san *san = st->san;
+	const struct pw_end *e = NULL;
+	const u8 *hdr = skb->data;
+	int port;
+
+	if (pw_mon_on() || skb_headlen(skb) < PW_EEP_HDR_LEN ||
+	    (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6)) ||
+	    pw_eep_first(hdr) != PW_EEP_PHYS || hdr[PW_EEP_OFF_HRZ] & PW_EEP_H ||
+	    get_unaligned_be16(hdr + PW_EEP_OFF_PT) != PW_PT_IP ||
+	    pw_data_len(hdr) != skb->len - PW_EEP_HDR_LEN)
+		return false;
+	/* what a packet socket says of the inside must be behind the header */
+	if (skb_network_offset(skb) != PW_EEP_HDR_LEN ||
+	    (skb->ip_summed == CHECKSUM_PARTIAL &&
+	     skb_checksum_start_offset(skb) < (int)(PW_EEP_HDR_LEN + sizeof(struct iphdr))))
+		return false;
+	/* TAIL may need a fragment */
+	if (skb_has_frag_list(skb) || skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return false;
+	port = pw_san_port_of(san, get_unaligned_be24(hdr + PW_EEP_OFF_DT));
+	rcu_read_lock();
+	if (port >= 0 && rcu_dereference(san->engine)->ops == &pw_engine_none)
+		e = pw_port_end(&san->port[port]);
+	if (e && !e->dev)
+		e = NULL;
+	rcu_read_unlock();
+	return e;
+}
+
 /*
  * pw_header_create() left a frame that ends with its data; if GSO has cut it
  * since, every piece has the header of the whole. A whole message is longer by a
@@ -68,7 +120,7 @@ static int pw_finish(struct sk_buff *skb)
 		return 0;
 	field = get_unaligned_be32(skb->data + PW_EEP_OFF_EPLDL);
 	words = field & PW_EEP_DL_MASK;
-	data = words * 8 - ((field & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT);
+	data = pw_data_len(skb->data);
 	len = skb->len - PW_EEP_HDR_LEN;
 	if (len > data)
 		return 0;
@@ -343,6 +395,10 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	if (why == PW_SEND && unlikely(cb->dst_port == st->port) &&
 	    skb->skb_iif == st->dev->ifindex)
 		why = PW_DROP_LOOPED;
+	eng = rcu_dereference(san->engine);
+	/* the SAN got another engine since pw_tx_whole() */
+	if (unlikely(flags & PW_CB_WHOLE && eng->ops != &pw_engine_none))
+		why = PW_DROP_TOO_BIG;
 	if (unlikely(why != PW_SEND)) {
 		pw_refuse(st, skb, why);
 		return;
@@ -352,7 +408,6 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	pw_tx_charge(st);
 	if (flags & PW_CB_OWN)
 		atomic_add(pw_port_own_cost(skb->len), &san->port[st->port].own);
-	eng = rcu_dereference(san->engine);
 	eng->ops->xmit(eng, skb);
 }
 
@@ -409,12 +464,35 @@ bool pw_send_own(struct pw_station *st, struct sk_buff *skb)
 	return true;
 }
 
+/*
+ * Complete a frame that pw_features_check() was not asked for: XDP_TX sends what it received
+ * from another station as it is, perhaps with other bytes in front.
+ */
+static int pw_tx_checksum(struct sk_buff *skb)
+{
+	int off = skb_checksum_start_offset(skb);
+
+	if (skb_is_gso(skb) || off < PW_EEP_HDR_LEN || off >= (int)skb_headlen(skb))
+		return -EINVAL;
+	return skb_checksum_help(skb);
+}
+
 /* a frame from the stack; BH off */
 static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 {
+	u8 flags = 0;
+
 	if (unlikely(pw_pmtu_check(st, skb))) {
 		pw_drop(st, skb, PW_DROP_TOO_BIG);
 		return;
+	}
+	if (skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb)) {
+		if (pw_tx_whole(st, skb)) {
+			flags = PW_CB_WHOLE;
+		} else if (pw_tx_checksum(skb)) {
+			pw_drop(st, skb, PW_DROP_TOO_BIG);
+			return;
+		}
 	}
 	/* only pw_pmtu_check() needs the route, to inform the sender */
 	skb_dst_drop(skb);
@@ -424,7 +502,7 @@ static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 	}
 	skb_tx_timestamp(skb);
 	rcu_read_lock();
-	pw_send(st, skb);
+	pw_send_flags(st, skb, flags);
 	rcu_read_unlock();
 }
 
