@@ -63,8 +63,9 @@ static void pw_dev_uninit(struct net_device *dev)
 	/*
 	 * Unregistering waits for a grace period between this and the end of the memory,
 	 * once for all devices that go together. A registration that fails does not.
-	 * The NAPI is disabled, and deleted with the device.
+	 * The NAPI is disabled. Deleted here, it needs no grace period of its own.
 	 */
+	__netif_napi_del(&st->end.napi);
 	if (dev->reg_state != NETREG_UNREGISTERING)
 		synchronize_net();
 	pw_aton_station_remove(st);
