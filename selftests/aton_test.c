@@ -492,6 +492,13 @@ TEST_F(aton, standing)
 	ASSERT_EQ(1, poll(&p, 1, SOON));
 	ASSERT_EQ(sizeof(r), read(p.fd, &r, sizeof(r)));
 	EXPECT_EQ(N + 100, r.v1);
+	/* the first result of another one is news, also if it is that of the one before */
+	s.user_data = 78;
+	ASSERT_EQ(0, ioctl(p.fd, PACKETWAY_IOC_ATON_STAND, &s));
+	ASSERT_EQ(1, poll(&p, 1, SOON));
+	ASSERT_EQ(sizeof(r), read(p.fd, &r, sizeof(r)));
+	EXPECT_EQ(78, r.user_data);
+	EXPECT_EQ(N + 100, r.v1);
 	/* gone with a word, gone with its file */
 	s.op = 0;
 	ASSERT_EQ(0, ioctl(p.fd, PACKETWAY_IOC_ATON_STAND, &s));

@@ -91,11 +91,18 @@ static void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ri
 	WRITE_ONCE(slot->seq, seq + 2);
 }
 
-/* a standing command has run; has its result changed? */
+/*
+ * A standing command has run; has its result changed? The slot belongs to the station: at the
+ * first run it holds the result of another command.
+ */
 static bool pw_aton_standing_changed(const struct packetway_aton_slot *slot,
-				     const struct pw_ring_cmd *cmd)
+				     struct pw_aton_req *req)
 {
-	if (!slot->runs || (slot->status & 0xff) != cmd->err)
+	const struct pw_ring_cmd *cmd = &req->cmd;
+	bool first = !req->has_run;
+
+	req->has_run = true;
+	if (first || (slot->status & 0xff) != cmd->err)
 		return true;
 	return !cmd->err && (slot->counter != cmd->counter || slot->v1 != cmd->v1 ||
 			     slot->v2 != cmd->v2);
@@ -121,7 +128,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 			trace_pw_token(aton->san, cmd->interface, time - cmd->ring_bits, time,
 				       pw_ring_stats(aton->ring)->tokens_lost);
 		if (cmd->standing) {
-			bool changed = pw_aton_standing_changed(&page->standing, cmd);
+			bool changed = pw_aton_standing_changed(&page->standing, req);
 
 			pw_aton_publish(&page->standing, cmd, time);
 			/* NULL: the command was removed since */

@@ -62,6 +62,7 @@ struct pw_station;
  * @user_data: the program's
  * @out: SORT: result
  * @parts: BITSUM: result
+ * @has_run: standing command: it has had its first result; aton->lock
  */
 struct pw_aton_req {
 	struct pw_ring_cmd cmd;
@@ -76,6 +77,7 @@ struct pw_aton_req {
 	u64 user_data;
 	u64 *out;
 	u32 *parts;
+	bool has_run;
 };
 
 /**
