@@ -18,7 +18,7 @@ for f in *.[0-9]; do
 	# shellcheck disable=SC2013
 	for ref in $(sed -n 's/^\.BR \([a-z]*\)\\\{0,1\}[a-z-]* (\([0-9]\)).*/\1.\2/p' "$f"); do
 		case $ref in
-		pwctl.*|packetway.*|libpacketway.*|pwmodel.*|pwrun.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
+		pwctl.*|packetway.*|libpacketway.*|libpwatm.*|pwmodel.*|pwrun.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
 		esac
 	done
 done
@@ -55,4 +55,20 @@ for f in "${words[@]}"; do
 	grep -qw "$f" "$top/tools/lib/packetway.h" || tap_result 1 "$f of libpacketway(3) is in the header"
 done
 tap_result 0 "functions of libpacketway(3) are in the header"
+# libpwatm: functions of header and page are the same, limits too, and the example builds
+atm=$top/tools/libpwatm/pwatm.h
+functions() { grep -oE '\<atm_[a-z_]+\(' | sort -u; }
+tap_is "libpwatm(3) has the functions of the header" "$(sed -n '/^.SH SYNOPSIS/,/^.SH DESC/p' libpwatm.3 | functions)" \
+	"$(grep -v '^ \*' "$atm" | functions)"
+while read -r name value; do
+	tap_result "$(grep -A 1 -w -- "$name" libpwatm.3 | grep -qw -- "$value"; echo $?)" "libpwatm(3) has $name $value"
+done < <(sed -n 's/^#define \(ATM_[A-Z]*_MAX\)[[:space:]]*\([0-9]*\).*/\1 \2/p' "$atm")
+for p in "$top"/tools/libpwatm/pw[^a]*.c; do
+	p=${p##*/}
+	tap_result "$(grep -qE "\"?${p%.c} " libpwatm.3; echo $?)" "libpwatm(3) has ${p%.c}"
+done
+man -E UTF-8 -l libpwatm.3 2>/dev/null | col -b | sed -n '/^EXAMPLES/,/^SEE ALSO/{//!p}' >"${TMPDIR:-/tmp}/pwatm-$$.c"
+out=$(gcc -Wall -Werror -I"$top/tools/libpwatm" -o /dev/null "${TMPDIR:-/tmp}/pwatm-$$.c" "$build/libpwatm.a" 2>&1)
+tap_result $? "the example of libpwatm(3) builds" || printf '%s\n' "$out" | sed 's/^/# /'
+rm -f "${TMPDIR:-/tmp}/pwatm-$$.c"
 tap_done
