@@ -152,14 +152,33 @@ if os.environ.get('PW_LONG') and chromium:
     done = run(chromium, *live.FLAGS, '--user-data-dir=%s' % (out / 'profile'), '--virtual-time-budget=60000', '--dump-dom',
                'file://%s#99000' % (out / 'long.html'))
     point('99000 / 100000' in done.stdout and 'CONSOLE' not in done.stderr, 'Chromium at event 99000 of 100000', done.stderr[-500:])
+    # to the end, and back by the time line: the sum so far, and the token that was taken
+    (out / 'scrub.html').write_text((out / 'ring.html').read_text().replace('</body>', """<script>
+document.getElementById("last").click();
+const was = document.getElementById("stage").innerHTML.includes(">31<"), line = document.getElementById("line");
+line.value = 3;
+line.dispatchEvent(new Event("input"));
+document.title = "was the sum: " + was;
+</script></body>"""))
+    done = run(chromium, *live.FLAGS, '--user-data-dir=%s' % (out / 'profile'), '--dump-dom', 'file://%s' % (out / 'scrub.html'))
+    stage = done.stdout.partition('id="stage"')[2].partition('id="said"')[0]
+    point('was the sum: true' in done.stdout and '>31<' not in stage and all('>%d<' % x in stage for x in sums[:4])
+          and '>%d<' % sums[4] not in stage and 'token at' in stage and 'CONSOLE' not in done.stderr,
+          'Chromium: scrubbing back shows partial sums', stage[:2000], done.stderr[-300:])
     shots = Path(os.environ.get('PW_OUT') or build / 'results/view')
     shots.mkdir(parents=True, exist_ok=True)
     for name, at in (('ring', 6), ('clos', len(cells['frames']) // 2), ('sans', 44)):
         for size in ('1280,800', '390,844'):
-            shot = shots / ('%s-%s.png' % (name, size.partition(',')[0]))
-            run(chromium, *live.FLAGS, '--user-data-dir=%s' % (out / 'profile'), '--window-size=' + size, '--screenshot=%s' % shot,
-                'file://%s#%d' % (out / (name + '.html'), at))
-            point(shot.exists() and shot.stat().st_size > 5000, 'a picture of %s, %s wide' % (name, size.partition(',')[0]))
+            sizes = set()
+            for colours in ('light', 'dark'):
+                shot = shots / ('%s-%s-%s.png' % (name, size.partition(',')[0], colours))
+                shot.unlink(missing_ok=True)
+                run(chromium, *live.FLAGS, '--blink-settings=preferredColorScheme=%d' % (colours == 'light'), '--hide-scrollbars',
+                    '--user-data-dir=%s' % (out / 'profile'), '--window-size=' + size, '--screenshot=%s' % shot,
+                    'file://%s#%d' % (out / (name + '.html'), at))
+                point(shot.exists() and shot.stat().st_size > 5000, 'a picture of %s, %s wide, %s' % (name, size.partition(',')[0], colours))
+                sizes.add(shot.read_bytes() if shot.exists() else b'')
+            same('light and dark differ', len(sizes), 2)
 else:
     skip('Chromium shows the pages', 'in soaks, where there is one')
 finish()
