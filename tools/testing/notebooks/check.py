@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Notebooks, as TAP."""
+import base64
 import contextlib
+import importlib.util
 import io
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -11,16 +14,24 @@ from pytap import finish, point, same
 
 top = Path(sys.argv[1])
 folder = top / 'Documentation/notebooks'
+shots = Path(os.environ.get('PW_OUT') or os.environ['PACKETWAY_BUILD'] + '/results/notebooks')
 
 
 def by_nbconvert(path):
     import nbformat
     from nbconvert.preprocessors import ExecutePreprocessor
 
-    ExecutePreprocessor(timeout=200).preprocess(nbformat.read(path, as_version=4), {'metadata': {'path': str(folder)}})
+    book, _ = ExecutePreprocessor(timeout=200).preprocess(nbformat.read(path, as_version=4), {'metadata': {'path': str(folder)}})
+    figures = [o['data']['image/png'] for c in book['cells'] for o in c.get('outputs', []) if 'image/png' in o.get('data', {})]
+    shots.mkdir(parents=True, exist_ok=True)
+    for i, figure in enumerate(figures):
+        (shots / ('%s-%d.png' % (path.stem, i + 1))).write_bytes(base64.b64decode(figure))
+    return len(figures)
 
 
 def by_hand(path):
+    # no window; a kernel of Jupyter has its own way to show figures
+    os.environ.setdefault('MPLBACKEND', 'agg')
     names = {'__name__': '__main__'}
     for i, cell in enumerate(json.loads(path.read_text())['cells']):
         if cell['cell_type'] == 'code':
@@ -49,8 +60,11 @@ for path in notebooks:
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said):
-            run(path)
+            figures = run(path)
         point(True, '%s: it runs' % path.stem)
+        if run is by_nbconvert and importlib.util.find_spec('matplotlib'):
+            same('%s: a figure for each plot, in results/notebooks' % path.stem, figures,
+                 sum(''.join(c['source']).count('\nplot(') for c in code))
     except Exception:
         point(False, '%s: it runs' % path.stem, traceback.format_exc(), said.getvalue())
 finish()
