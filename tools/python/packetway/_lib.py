@@ -36,6 +36,21 @@ class Eep(ctypes.Structure):
                 ("stamp", _U64)]
 
 
+class Esp(ctypes.Structure):
+    """struct pwl_esp."""
+
+    _fields_ = [("ctl", _U8), ("opcode", _U8), ("op", _U8)] + [(name, _U64) for name in (
+        "tag", "thresh", "val", "val_tag", "cnt_tag", "sib_tag", "fwd_tag", "fwd_thresh", "comp_tag", "pkt_id")]
+
+
+class Bank(ctypes.Structure):
+    """struct packetway_aton_get."""
+
+    _fields_ = [("size", _U32), ("flags", _U32), ("out_operand", _U64 * 16), ("out_counter", _U64), ("out_v1", _U64),
+                ("out_v2", _U64), ("out_ring_time", _U64), ("out_command", _U32), ("out_status", _U32), ("out_id", _U32),
+                ("out_group", _U32), ("out_interfaces", _U32), ("out_irq_mask", _U32)]
+
+
 class CoreCommand(ctypes.Structure):
     """struct pwc_ring of pwcore.c."""
 
@@ -102,6 +117,9 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_aton_tree.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]
     lib.pwl_aton_submit.argtypes = [p, ctypes.POINTER(Aton), _U32]
     lib.pwl_aton_results.argtypes = [p, ctypes.POINTER(Result), _U32, ctypes.c_int]
+    lib.pwl_aton_stand.argtypes = [p, ctypes.POINTER(Aton), _U32]
+    lib.pwl_aton_unstand.argtypes = [p]
+    lib.pwl_bank.argtypes = [p, ctypes.POINTER(Bank)]
     lib.pwl_aton_op_parse.argtypes = [ctypes.c_char_p]
     lib.pwl_aton_strerror.argtypes = [_U32]
     lib.pwl_aton_strerror.restype = ctypes.c_char_p
@@ -124,6 +142,9 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_sock_join.argtypes = [p, _U32]
     lib.pwl_send.argtypes = [p, ctypes.POINTER(Eep)]
     lib.pwl_recv.argtypes = [p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Eep), ctypes.c_int]
+    lib.pwl_esp_call.argtypes = [p, _U32, ctypes.POINTER(Esp), ctypes.c_int]
+    lib.pwl_esp_parse_name.argtypes = [ctypes.c_char_p]
+    lib.pwl_esp_op_parse.argtypes = [_U8, ctypes.c_char_p]
     lib.pwl_te_name.argtypes = [_U16, _U16]
     lib.pwl_te_name.restype = ctypes.c_char_p
     return lib

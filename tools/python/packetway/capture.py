@@ -2,7 +2,6 @@
 """Captures: records of what happens in the SANs of this namespace, by a pwmon device."""
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
 import select
@@ -124,6 +123,8 @@ class Capture:
             yield from self.read()
 
     async def __aiter__(self) -> AsyncIterator[Record]:
+        import asyncio
+
         loop = asyncio.get_running_loop()
         while True:
             record = self._next()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""EEP messages: build, parse, send, receive, echo."""
+"""EEP messages: build, parse, send, receive, echo, trace; single ESP instructions."""
 from __future__ import annotations
 
 import ctypes
@@ -14,7 +14,12 @@ from . import _lib, address
 from .errors import PacketwayError, check
 
 PT_ECHO, ECHO_REQUEST, ECHO_REPLY = 1027, 1, 2
-CRC32, CRC64, HOPS = 1, 2, 4
+CRC32, CRC64, HOPS, STAMP = 1, 2, 4, 8
+ESP_EXECUTE, ESP_EXEC_ON_REFLECT, ESP_ERROR, ESP_LOC_SHIFT = 1, 2, 4, 4
+ESP_AT = ("any", "routers", "ends")
+ESP_OPERANDS = {"count": ("tag", "thresh"), "compare": ("tag", "val"), "collect": ("val", "val_tag", "cnt_tag"),
+                "rchld": ("sib_tag", "fwd_tag", "fwd_thresh", "pkt_id"),
+                "rcollect": ("val", "sib_tag", "fwd_tag", "fwd_thresh", "comp_tag", "pkt_id")}
 _MAX = 65536 + 4096
 
 
@@ -31,6 +36,7 @@ class Message:
     flags: int = 0
     crc_bad: bool = False
     hops: tuple[int, ...] = field(default=())
+    stamp: int = 0
 
     def _struct(self) -> tuple[_lib.Eep, ctypes.Array[ctypes.c_char]]:
         data = ctypes.create_string_buffer(self.data, max(len(self.data), 1))
@@ -47,7 +53,7 @@ class Message:
     @classmethod
     def _of(cls, m: _lib.Eep) -> Message:
         return cls(m.dst, m.pt, m.te, ctypes.string_at(m.data, m.len) if m.len else b"", m.src, m.prio, m.flags,
-                   bool(m.crc_bad), tuple(m.hops[:m.nhops]))
+                   bool(m.crc_bad), tuple(m.hops[:m.nhops]), m.stamp)
 
     @classmethod
     def parse(cls, frame: bytes) -> Message:
@@ -57,6 +63,26 @@ class Message:
         if err < 0:
             raise PacketwayError(-err, "EEP message", (why.value or b"").decode())
         return cls._of(m)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Half-routers `there` and `back`, virtual nanoseconds there, and seconds there and back."""
+
+    answer: int
+    there: tuple[int, ...]
+    back: tuple[int, ...]
+    virtual_ns: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class EspReply:
+    """`outcome` is forwarded, aborted or discarded; operands as the packet brought them back."""
+
+    instruction: str
+    outcome: str
+    operands: dict[str, int]
 
 
 class Socket:
@@ -104,13 +130,47 @@ class Socket:
 
     def echo(self, dst: address.Address, size: int = 56, timeout: float = 1.0) -> float:
         """Seconds until the echo came back; PacketwayError (ETIMEDOUT) if none did."""
+        return self._echo(dst, size, timeout, 0)[0]
+
+    def _echo(self, dst: address.Address, size: int, timeout: float, flags: int) -> tuple[float, Message]:
         data = struct.pack(">II", os.getpid() & 0xFFFFFFFF, 1).ljust(max(size, 8), b"\x5a")
         start = time.monotonic()
-        self.send(Message(address.parse(dst), PT_ECHO, ECHO_REQUEST, data))
+        self.send(Message(address.parse(dst), PT_ECHO, ECHO_REQUEST, data, flags=flags))
         while True:
             left = timeout - (time.monotonic() - start)
             m = self.receive(left) if left > 0 else None
             if m is None:
                 raise PacketwayError(errno.ETIMEDOUT, f"echo of {address.text(address.parse(dst))}")
             if m.pt == PT_ECHO and m.te == ECHO_REPLY and m.data == data:
-                return time.monotonic() - start
+                return time.monotonic() - start, m
+
+    def trace(self, dst: address.Address, timeout: float = 1.0) -> Trace:
+        """Half-routers on the way to a node and back: an echo in which each writes its address."""
+        took, m = self._echo(dst, 8, timeout, HOPS | STAMP)
+        there = m.hops.index(m.src) if m.src in m.hops else len(m.hops)
+        return Trace(m.src, m.hops[:there], m.hops[there + 1:], m.stamp, took)
+
+    def esp(self, dst: address.Address, instruction: str, op: str = "", *, at: str = "any", on_reflect: bool = False,
+            timeout: float = 1.0, **operands: int) -> EspReply:
+        """One ESP instruction, sent with Reflect: count, compare, collect, rchld or rcollect.
+
+        >>> with Socket("pw0") as sock:
+        ...     sock.esp("00:00:02", "count", tag=7, thresh=2).outcome
+        """
+        code = self._lib.pwl_esp_parse_name(instruction.encode())
+        if code < 0 or instruction not in ESP_OPERANDS:
+            raise ValueError(f"'{instruction}' is not an instruction")
+        names = ESP_OPERANDS[instruction]
+        wrong = set(operands) ^ {n for n in names if n != "pkt_id" or n in operands}
+        if wrong:
+            raise ValueError(f"{instruction} has the operands {', '.join(names)}")
+        oper = self._lib.pwl_esp_op_parse(code, op.encode()) if op else 0
+        if oper < 0:
+            raise ValueError(f"'{op}' is not an operator of {instruction}")
+        e = _lib.Esp(ctl=(ESP_EXEC_ON_REFLECT if on_reflect else ESP_EXECUTE) | ESP_AT.index(at) << ESP_LOC_SHIFT,
+                     opcode=code, op=oper, **operands)
+        if not e.pkt_id:
+            e.pkt_id = self.address
+        n = check(self._lib.pwl_esp_call(self._k, address.parse(dst), ctypes.byref(e), int(timeout * 1000)), self.station)
+        outcome = "discarded" if not n else "aborted" if e.ctl & ESP_ERROR else "forwarded"
+        return EspReply(instruction, outcome, {k: getattr(e, k) for k in names} if n else {})

@@ -2,14 +2,16 @@
 """Changes of SANs, routers, routes and ESP stores as they happen."""
 from __future__ import annotations
 
-import asyncio
 import select
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .netlink import Netlink
+
+if TYPE_CHECKING:  # half of the time that it takes to import the package
+    import asyncio
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class Events:
         return list(self._read())
 
     async def __aiter__(self) -> AsyncIterator[Event]:
+        import asyncio
+
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         self._loop = loop

@@ -2,9 +2,8 @@
 """Commands that the ring of a SAN executes, through /dev/packetway."""
 from __future__ import annotations
 
-import asyncio
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -28,6 +27,23 @@ class RingResult:
     overflow: bool
     wait: int
     ring_bits: int
+
+
+@dataclass(frozen=True)
+class Bank:
+    """The register bank of a station's interface, as `pwctl aton show` has it."""
+
+    ifname: str
+    addr: int
+    interfaces: int
+    group: int
+    standing: bool
+    status: int
+    counter: int
+    v1: int
+    v2: int
+    ring_time: int
+    operands: tuple[int, ...]
 
 
 def _signed(value: int, on: bool) -> int:
@@ -77,6 +93,13 @@ class Ring:
     def set_group(self, mask: int) -> None:
         """Groups that this interface is in."""
         check(self._lib.pwl_set_group(self._s, mask), self.station)
+
+    def bank(self) -> Bank:
+        """Operands, and what the last command left."""
+        b = _lib.Bank()
+        check(self._lib.pwl_bank(self._s, ctypes.byref(b)), self.station)
+        return Bank(self.station, b.out_id, b.out_interfaces, b.out_group, bool(b.out_irq_mask & 1), b.out_status, b.out_counter,
+                    b.out_v1, b.out_v2, b.out_ring_time, tuple(b.out_operand))
 
     # commands
     def _command(self, op: str, reg: int, signed: bool, region: address.Address | None, comparand: int | None,
@@ -129,9 +152,32 @@ class Ring:
         n = self._check(self._lib.pwl_aton_majority(self._s, ctypes.byref(c), ctypes.byref(v), ctypes.byref(r)), r)
         return v.value if n else None
 
+    def tree(self, ops: Sequence[str], reg: int = 0, *, signed: bool = False, timeout: float = 10.0) -> RingResult:
+        """An expression tree over 2^n interfaces: an operation for each of n heights, leaves first."""
+        c, r = self._command("tree", reg, signed, None, None, timeout), _lib.Result()
+        codes = bytes(check(self._lib.pwl_aton_op_parse(op.encode()), f"ring operation '{op}'") for op in ops)
+        self._check(self._lib.pwl_aton_tree(self._s, ctypes.byref(c), codes, len(codes), ctypes.byref(r)), r)
+        return self._result("tree", signed, r)
+
+    def watch(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None, period: float = 0.001,
+              timeout: float | None = None) -> Iterator[RingResult]:
+        """Results of a standing command whenever they change; ends if none comes for `timeout` seconds."""
+        c, r = self._command(op, reg, signed, None, comparand, 0), _lib.Result()
+        check(self._lib.pwl_aton_stand(self._s, ctypes.byref(c), int(period * 1000000)), self.station)
+        try:
+            wait = -1 if timeout is None else int(timeout * 1000)
+            while check(self._lib.pwl_aton_results(self._s, ctypes.byref(r), 1, wait), self.station):
+                if r.error:
+                    raise RingError(5, self.station, self._lib.pwl_aton_strerror(r.error).decode())
+                yield self._result(op, signed, r)
+        finally:
+            self._lib.pwl_aton_unstand(self._s)
+
     async def run_async(self, op: str, reg: int = 0, *, signed: bool = False,
                         comparand: int | None = None) -> RingResult:
         """The same without blocking the event loop; one command at a time for each Ring."""
+        import asyncio
+
         c, r = self._command(op, reg, signed, None, comparand, 0), _lib.Result()
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self.fileno(), ready.set)
@@ -154,4 +200,4 @@ def operands(station: str, values: Sequence[int]) -> None:
             ring[reg] = value
 
 
-__all__ = ["PacketwayError", "Ring", "RingError", "RingResult", "operands"]
+__all__ = ["Bank", "PacketwayError", "Ring", "RingError", "RingResult", "operands"]

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Stations: netdevices on the ports of a SAN, by rtnetlink through pyroute2."""
+"""Stations: netdevices on the ports of a SAN, by rtnetlink through pyroute2; counters and faults."""
 from __future__ import annotations
 
+import ctypes
+import fcntl
+import os
+import socket
+import struct
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import PacketwayError
 
 ORDERS = ("as-sent", "big", "little")
+_SIOCETHTOOL, _GSTRINGS, _GSTATS, _GSSET_INFO, _SS_STATS, _STRING = 0x8946, 0x1b, 0x1d, 0x37, 1, 32
+_DEBUGFS = "/sys/kernel/debug/packetway"
 
 
 @dataclass(frozen=True)
@@ -98,3 +105,43 @@ def delete(name: str) -> None:
     index = station(name).ifindex
     with _iproute() as ip:
         _run(name, ip.link, "del", index=index)
+
+
+def stats(name: str) -> dict[str, int]:
+    """Counters of a station, as `ethtool -S` and `pwctl stats` have them."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        def ask(data: bytes) -> bytes:
+            buf = ctypes.create_string_buffer(data, len(data))
+            try:
+                fcntl.ioctl(s, _SIOCETHTOOL, struct.pack("16sP16x", name.encode(), ctypes.addressof(buf)))
+            except OSError as e:
+                raise PacketwayError(e.errno or 0, name) from None
+            return buf.raw
+
+        count, = struct.unpack_from("=I", ask(struct.pack("=IIQI", _GSSET_INFO, 0, 1 << _SS_STATS, 0)), 16)
+        names = ask(struct.pack("=III", _GSTRINGS, _SS_STATS, count) + bytes(count * _STRING))[12:]
+        values = struct.unpack(f"={count}Q", ask(struct.pack("=II", _GSTATS, count) + bytes(count * 8))[8:])
+    return {names[i * _STRING:(i + 1) * _STRING].split(b"\0")[0].decode(): v for i, v in enumerate(values)}
+
+
+def _fault(san: int, what: str, text: str) -> None:
+    """As the module names a SAN in debugfs: with the network namespace, except the first."""
+    inode = os.stat("/proc/self/ns/net").st_ino
+    own = f"{_DEBUGFS}/net{inode}-san{san}"
+    path = f"{own if os.path.isdir(own) else f'{_DEBUGFS}/san{san}'}/{what}_fault"
+    try:
+        # no buffer: the file takes one write, and refuses it at once
+        with open(path, "wb", buffering=0) as f:
+            f.write(text.encode())
+    except OSError as e:
+        raise PacketwayError(e.errno or 0, path) from None
+
+
+def fault_ring(*words: str | int, san: int = 0) -> None:
+    """One fault with the next ring packet: flip HOP BIT | stuck INTERFACE | leave BITS | lose | dup."""
+    _fault(san, "ring", " ".join(map(str, words)))
+
+
+def fault_fabric(*, drop: int = 0, corrupt: int = 0, seed: int = 1, san: int = 0) -> None:
+    """Cells lost and corrupted from now on, in parts per million."""
+    _fault(san, "fabric", f"{drop} {corrupt} {seed}")

@@ -32,11 +32,19 @@ else:
     skip('ruff', 'Debian has it from release 14 on')
 
 import packetway  # noqa: E402
-from packetway import _lib, address, model, netlink  # noqa: E402
+from packetway import _lib, address, model, netlink, programs  # noqa: E402
+
+# modules are imported when they are used, and every name is there
+done = subprocess.run([sys.executable, '-c', 'import sys, packetway; print(*[m for m in sys.modules if m.startswith("packetway.")]); '
+                       'packetway.Ring; print(*dir(packetway))'], check=True, capture_output=True, text=True).stdout.splitlines()
+same('import packetway imports no other module of it', done[0], '')
+same('and lists all names', sorted(set(packetway.__all__) - set(done[1].split())), [])
+same('which are there', [n for n in packetway.__all__ if getattr(packetway, n, None) is None], [])
+refuses('a name that is none', AttributeError, getattr, packetway, 'Smoke')
 
 # structures have the layout of the compiler
 program = '#include <stdio.h>\n#include <stddef.h>\n#include "packetway.h"\n#define F(s, m) printf("%s %s %zu\\n", #s, #m, offsetof(struct s, m))\nint main(void)\n{\n'
-layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_eep': _lib.Eep}
+layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_eep': _lib.Eep, 'pwl_esp': _lib.Esp, 'packetway_aton_get': _lib.Bank}
 for name, cls in layouts.items():
     program += ''.join('\tF(%s, %s);\n' % (name, f[0]) for f in cls._fields_)
     program += '\tprintf("%s size %%zu\\n", sizeof(struct %s));\n' % (name, name)
@@ -145,6 +153,39 @@ done = subprocess.run([build / 'pwmodel', 'esp', '--capacity', '64', '--lifetime
 same('ESP as pwmodel', [json.loads(line) for line in done.stdout.split('\n') if line], want)
 refuses('a store that is closed', ValueError, node.get, 999, 1)
 refuses('a store without room', ValueError, model.Esp, capacity=0)
+
+# experiments beside pwctl
+def rows_of(columns):
+    """Columns as the rows that they were made of."""
+    rows = [dict(zip(columns, values)) for values in zip(*columns.values())]
+    return [{k: v for k, v in row.items() if v is not None} for row in rows]
+
+
+for name, values in (('delay', [44, 1024]), ('throughput', [400]), ('contention', []), ('queues', [4, 16])):
+    theirs = subprocess.run([build / 'pwctl', '-j', 'experiment', name, *map(str, values)], check=True, capture_output=True, text=True)
+    same('experiment ' + name, rows_of(programs.experiment(name, values)), json.loads(theirs.stdout))
+same('experiment delay: as the model has it', programs.experiment('delay', [44, 1024])['ours'],
+     [model.fabric([(0, 0, 5, n)])['delivered'][0] for n in (44, 1024)])
+with tempfile.TemporaryDirectory() as tmp:
+    (Path(tmp) / 'sweep.yaml').write_text('name: two\nparameters:\n  depth: [4, 8]\ntraffic: [uniform]\nbytes: 48\nload: 0.2\nseeds: 1\ncycles: 2000\n')
+    subprocess.run([build / 'pwctl', 'experiment', 'sweep', tmp + '/sweep.yaml', 'out', tmp + '/theirs'], check=True, capture_output=True)
+    theirs = (Path(tmp) / 'theirs.csv').read_text().splitlines()
+    mine = programs.experiment_sweep(tmp + '/sweep.yaml')
+    same('experiment sweep', [','.join(mine)] + [','.join(row) for row in zip(*mine.values())], theirs)
+    point(len(theirs) > 2, 'which has rows', theirs)
+refuses('an experiment that is none', ValueError, programs.experiment, 'heat')
+refuses('a sweep that is not there', packetway.PacketwayError, programs.experiment_sweep, '/nowhere.yaml')
+
+# metrics as Debian's parser reads them
+text = '# HELP a_total words\n# TYPE a_total counter\na_total{name="q\\"\\\\ \\n",b="2"} 3\na_total 1.5e3\n'
+same('samples of a text', [(s.name, s.labels, s.value) for s in programs.parse_metrics(text)],
+     [('a_total', {'name': 'q"\\ \n', 'b': '2'}, 3.0), ('a_total', {}, 1500.0)])
+try:
+    from prometheus_client.parser import text_string_to_metric_families
+    same('as prometheus_client', [(s.name, s.labels, s.value) for s in programs.parse_metrics(text)],
+         [(s.name, s.labels, s.value) for f in text_string_to_metric_families(text) for s in f.samples])
+except ImportError:
+    skip('as prometheus_client', 'no python3-prometheus-client here')
 
 # EEP
 message = packetway.Message(258, 9, 1, bytes(range(200)), prio=3, flags=2)
