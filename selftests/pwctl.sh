@@ -152,6 +152,16 @@ if command -v tcpdump >/dev/null; then
 	done
 	wait $cap
 	tap_is "capture" $? 0
+	if command -v script >/dev/null; then
+		# on a terminal it says how far it is
+		script -qfc "timeout -s INT 120 pwctl capture dev pw0 tcpdump write $out.pcap" "$out.tty" >/dev/null 2>&1 </dev/null &
+		cap=$!
+		busywait 60000 grep -q 'Got [0-9]' "$out.tty"
+		tap_ok "capture: progress on a terminal" grep -q 'Got [0-9]' "$out.tty"
+		pkill -INT -x tcpdump
+		wait $cap
+		rm -f "$out.tty"
+	fi
 fi
 tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl san show)" 0
 tap_is "but do not touch" "$(status setpriv --reuid 65534 --clear-groups pwctl san add 8)" 2

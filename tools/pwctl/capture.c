@@ -143,6 +143,9 @@ enum status cmd_capture(const struct verb *v, int argc, char **argv)
 	if (a.file) {
 		args[n++] = "-w";
 		args[n++] = (char *)a.file;
+		/* how many so far, each second; tshark says so by itself */
+		if (a.tcpdump && isatty(STDERR_FILENO))
+			args[n++] = "-v";
 	}
 	while (a.rest && *a.rest && n < N(args) - 1)
 		args[n++] = *a.rest++;
