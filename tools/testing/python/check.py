@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The Python package without a kernel, as TAP."""
 import ctypes
+import importlib.util
 import json
 import random
 import shutil
@@ -28,8 +29,13 @@ point(done.returncode == 0, 'mypy --strict', done.stdout, done.stderr)
 if shutil.which('ruff'):
     done = subprocess.run(['ruff', 'check', '--no-cache', top / 'tools/python'], check=False, capture_output=True, text=True)
     point(done.returncode == 0, 'ruff', done.stdout, done.stderr)
+elif importlib.util.find_spec('pyflakes') and importlib.util.find_spec('pycodestyle'):
+    # Debian has ruff from release 14 on; its default rules are those of these two
+    for words in (['pyflakes'], ['pycodestyle', '--select=E4,E7,E9']):
+        done = subprocess.run([sys.executable, '-m', *words, top / 'tools/python/packetway'], check=False, capture_output=True, text=True)
+        point(done.returncode == 0, 'rules of ruff, by %s' % words[0], done.stdout, done.stderr)
 else:
-    skip('ruff', 'Debian has it from release 14 on')
+    skip('ruff', 'neither it nor pyflakes and pycodestyle are here')
 
 import packetway  # noqa: E402
 from packetway import _lib, address, model, netlink, programs  # noqa: E402
