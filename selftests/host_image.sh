@@ -113,8 +113,11 @@ podman() {
 pod() { podman run --rm --cgroups=disabled --network=none --ulimit nofile=1024:4096 --ulimit nproc=1024:1024 "$image_name" "$@"; }
 # a_run WAY: what the image is for
 a_run() {
+	local from=$SECONDS
+
 	tap_is "$1: a lab by name, and pwrun" \
 		"$(status "$1" pw-ci 'pwctl lab up ring8 && pwrun -np 8 hostname && pwctl lab exec s1 ping -c 1 s8')" 0 || sed 's/^/# /' "$work/err"
+	echo "# $((SECONDS - from)) s from the start to a ping"
 	tap_is "$1: ranks of eight stations" "$(grep -cx 's[1-8]' "$work/out")" 8
 	tap_is "$1: a command that fails" "$(status "$1" pw-ci 'pwctl lab show && exit 9')" 9
 	tap_is "$1: an oops fails it" "$(status "$1" pw-ci --lab none 'echo c >/proc/sysrq-trigger')" 250

@@ -28,7 +28,14 @@ tap_is "leaves nothing either" "$(left)" "$before"
 tap_is "exec without a lab" "$(status pwctl lab exec s1 true)" 2
 
 # ring8.rst
-tap_ok "ring8: up" pwctl lab up "$labs/ring8.yaml"
+if command -v script >/dev/null; then
+	PWCTL_PROGRESS_MS=0 script -qec "pwctl lab up $labs/ring8.yaml" /dev/null </dev/null | tr '\r' '\n' >"$bad"
+	tap_is "ring8: up" "${PIPESTATUS[0]}" 0
+	tap_ok "on a terminal it says how far it is" grep -qE '^[0-9]+ of 24 steps, [0-9]+ %' "$bad"
+	tap_ok "and the time left" grep -qE '^[0-9]+ of 24 steps, [0-9]+ %, about [0-9]+:[0-9]{2} left' "$bad"
+else
+	tap_ok "ring8: up" pwctl lab up "$labs/ring8.yaml"
+fi
 tap_is "twice is refused" "$(status pwctl lab up "$labs/ring8.yaml")" 2
 tap_is "ring8: stations" "$(pwctl -j lab show | jq length)" 8
 tap_is "host name" "$(pwctl lab exec s3 hostname)" s3
