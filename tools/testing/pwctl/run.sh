@@ -56,6 +56,18 @@ for verb in $(pwctl help | sed -n 's/^  pwctl \([a-z][a-z-]*\).*/\1/p' | sort -u
 	done
 done
 tap_ok "all verbs were looked at ($n)" test "$n" -ge 53
+# those of experiments run as they stand; selftests/pwctl_help.sh runs the others
+dir=$(mktemp -d)
+ln -s "$top/tools" "$dir/tools"
+mapfile -t lines < <(pwctl help experiment | sed -n 's/^        example: //p')
+tap_is "examples of experiments" ${#lines[@]} 5
+for line in "${lines[@]}"; do
+	# shellcheck disable=SC2086
+	(cd "$dir" && timeout 600 $line) >"$dir/out" 2>&1 </dev/null
+	tap_result $? "$line" "$dir/out"
+done
+tap_ok "and leave the files that they name" test -s "$dir/delay.svg" -a -s "$dir/clos.csv"
+rm -rf "$dir"
 tap_is "the short list has none" "$(pwctl help | grep -c 'example: ')" 0
 
 # colours
