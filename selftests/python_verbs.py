@@ -297,6 +297,23 @@ with Ring('pw0') as ring, Ring('pw1') as other:
     other[0] = 2
     compare('aton watch', result(next(ring.watch('add', timeout=60))), of_pwctl(pwctl_lines('aton', 'watch', 'add', 'count', '1', 'dev', 'pw0')[0]))
     same('it is gone afterwards', ring.bank().standing, False)
+    # the same by the mapped pages
+    refusal = refused(ring.standing, 'add')
+    ring.map()
+    other.map()
+    other[0] = 60
+    same('the operand page: what was stored there', (other[0], pwctl('aton', 'show', 'dev', 'pw1')[0]['operands'][0]), (60, 60))
+    same('is in the next sum', ring.add().value, 100)
+    ring.stand('add')
+    for _ in range(600):
+        newest = ring.standing('add')
+        if newest and newest[0].value == 100:
+            break
+        time.sleep(0.1)
+    same('the page of results: the newest', newest and newest[0].value, 100)
+    ring.unstand()
+    same('without the page it is refused', refusal is not None, True)
+    other[0] = 2
     same('the sum without blocking', asyncio.run(asyncio.wait_for(ring.run_async('add'), 100)).value, 42)
     same('a register that is not there', refused(ring.__setitem__, 16, 1) is not None, True)
     # a fault of each, and the command after it

@@ -124,6 +124,7 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_aton_strerror.argtypes = [_U32]
     lib.pwl_aton_strerror.restype = ctypes.c_char_p
     lib.pwl_map.argtypes = [p]
+    lib.pwl_standing.argtypes = [p, ctypes.POINTER(Result), ctypes.POINTER(_U64)]
     lib.pwl_set.argtypes = [p, _U32, _U64]
     lib.pwl_get.argtypes = [p, _U32, ctypes.POINTER(_U64)]
     lib.pwl_set_group.argtypes = [p, _U32]

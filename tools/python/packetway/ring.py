@@ -82,6 +82,10 @@ class Ring:
         return int(self._lib.pwl_fd(self._s))
 
     # operands
+    def map(self) -> None:
+        """Map the pages of operands and results: registers then cost no system call."""
+        check(self._lib.pwl_map(self._s), self.station)
+
     def __setitem__(self, reg: int, value: int) -> None:
         check(self._lib.pwl_set(self._s, reg, value & (1 << 64) - 1), self.station)
 
@@ -162,8 +166,8 @@ class Ring:
     def watch(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None, period: float = 0.001,
               timeout: float | None = None) -> Iterator[RingResult]:
         """Results of a standing command whenever they change; ends if none comes for `timeout` seconds."""
-        c, r = self._command(op, reg, signed, None, comparand, 0), _lib.Result()
-        check(self._lib.pwl_aton_stand(self._s, ctypes.byref(c), int(period * 1000000)), self.station)
+        r = _lib.Result()
+        self.stand(op, reg, signed=signed, comparand=comparand, period=period)
         try:
             wait = -1 if timeout is None else int(timeout * 1000)
             while check(self._lib.pwl_aton_results(self._s, ctypes.byref(r), 1, wait), self.station):
@@ -172,6 +176,25 @@ class Ring:
                 yield self._result(op, signed, r)
         finally:
             self._lib.pwl_aton_unstand(self._s)
+
+    def stand(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None,
+              period: float = 0.001) -> None:
+        """The interface runs a command by itself until unstand(); `standing` reads the newest result."""
+        c = self._command(op, reg, signed, None, comparand, 0)
+        check(self._lib.pwl_aton_stand(self._s, ctypes.byref(c), int(period * 1000000)), self.station)
+
+    def unstand(self) -> None:
+        """End the standing command."""
+        check(self._lib.pwl_aton_unstand(self._s), self.station)
+
+    def standing(self, op: str, *, signed: bool = False) -> tuple[RingResult, int] | None:
+        """From the page of results, after map(): the newest result of `stand(op)` and the number of runs."""
+        r, runs = _lib.Result(), ctypes.c_uint64()
+        if not check(self._lib.pwl_standing(self._s, ctypes.byref(r), ctypes.byref(runs)), self.station):
+            return None
+        if r.error:
+            raise RingError(5, self.station, self._lib.pwl_aton_strerror(r.error).decode())
+        return self._result(op, signed, r), runs.value
 
     async def run_async(self, op: str, reg: int = 0, *, signed: bool = False,
                         comparand: int | None = None) -> RingResult:
