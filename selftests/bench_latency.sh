@@ -38,6 +38,7 @@ measure 256 fast incast 1500 4
 measure 256 fast all 60000 1
 measure 256 fast late 64 100
 measure 256 fast flush 1500 100
+measure 256 none tables 64 100 2000
 measure 256 rtl ring 64 2
 measure 256 rtl sizes 64 3 100 5000000
 exit $status

@@ -14,15 +14,24 @@
  *              time than the one before, then the fabric runs
  *       flush  the same, and the engine is replaced instead
  *       sizes  the fabric is made anew with other queues, FRAMES times
+ *       tables the last port has a router to another SAN instead of a station: every
+ *              station joins FRAMES groups, and a station of the other SAN asks for nodes
+ *              and routes
  * Counters and queues are read while the fabric runs, MS milliseconds (default 500);
  * then the stations and the SAN are deleted.
  */
+#include "pwrouter.h"
 #include "pwsan.h"
 
 #include <sys/wait.h>
 
+#define FAR_SAN		1
+#define FAR_PORTS	16
+#define FAR_ADDR(port)	(256 * FAR_SAN + (port) + 1)
+#define FIRST_GROUP	0xe00000u
+
 static uint8_t frame[70000];
-static int ns, ports, len, frames;
+static int ns, ports, stations, len, frames;
 static struct pw_genl san;
 static struct pw_nl nl;
 static int fd[256];
@@ -55,7 +64,7 @@ static void make_stations(void)
 	char name[16];
 	int i;
 
-	for (i = 0; i < ports; i++) {
+	for (i = 0; i < stations; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
 		if (pw_station_add(&nl, name, 0, i, ns) || pw_link_mtu(&nl, name, 65528) ||
 		    pw_link_up(&nl, name))
@@ -116,6 +125,55 @@ static void load(const char *what)
 		pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 0);
 }
 
+/* a message of the station on the other SAN to its half-router: @n records, the same one each */
+static void ask(int sock, int te, const uint8_t *rec, int size, int n)
+{
+	int i, at;
+
+	for (i = 0; i < n; i++)
+		memcpy(frame + 16 + i * size, rec, size);
+	at = pw_msg(frame, FAR_ADDR(FAR_PORTS - 1), FAR_ADDR(0), PW_PT_RRP, te, 0, frame + 16,
+		    n * size);
+	if (send(sock, frame, at, 0) != at)
+		die("ask");
+}
+
+/* tables of @ports nodes, from beginning to end */
+static void tables(int ms)
+{
+	uint8_t name[8] = { PW_RRP_NAME, 0, 0, 0, 'n', 'o', 'n', 'e' };
+	uint8_t addr[8] = { PW_RRP_ADDR, 0, 0, 0, PW_RRP_AT_SINGLE };
+	double end = pw_now() + ms / 1000.0;
+	char last[16];
+	int sock, i, j, known = 0;
+
+	if (pw_san_cmd(&san, PACKETWAY_CMD_SAN_NEW, FAR_SAN, FAR_PORTS, PACKETWAY_ENGINE_NONE) ||
+	    pw_station_add(&nl, "far", FAR_SAN, 0, ns) || pw_link_up(&nl, "far") ||
+	    pw_router_add(&san, "r", (struct pw_half_req){ 0, ports - 1, -1 },
+			  (struct pw_half_req){ FAR_SAN, FAR_PORTS - 1, -1 }))
+		die("router");
+	sock = pw_packet_open(ns, SOCK_RAW, ETH_P_PACKETWAY, pw_link_index(&nl, "far"));
+	if (sock < 0)
+		die("far");
+	for (i = 0; i < stations; i++) {
+		snprintf(last, sizeof(last), "s%d", i);
+		for (j = 0; j < frames; j++)
+			if (pw_packet_join(fd[i], pw_link_index(&nl, last), PACKET_MR_MULTICAST,
+					   FIRST_GROUP + 2 * (i * frames + j), false))
+				die("group");
+	}
+	pw_put(addr + 5, 3, stations);
+	do {
+		ask(sock, PW_TE_TELL, name, 8, 16);
+		ask(sock, PW_TE_GVL2, addr, 8, 1);
+		known += !pw_resolve(&san, FAR_SAN, 0, last);
+		usleep(20000);
+		/* what was asked for is answered with the whole table there */
+	} while (pw_now() < end || !known);
+	pw_router_del(&san, "r");
+	close(sock);
+}
+
 static void watch(int ms)
 {
 	double end = pw_now() + ms / 1000.0;
@@ -154,11 +212,16 @@ int main(int argc, char **argv)
 	ns = pw_ns_new();
 	if (ns < 0 || ports < 1 || ports > 256 || pw_nl_open(&nl, ns) || pw_genl_open(&san, ns))
 		die("namespace");
+	stations = strcmp(argv[3], "tables") ? ports : ports - 1;
 	make_san(argv[2]);
 	make_stations();
-	load(argv[3]);
-	watch(argc > 6 ? atoi(argv[6]) : 500);
-	for (i = 0; i < ports; i++) {
+	if (stations < ports) {
+		tables(argc > 6 ? atoi(argv[6]) : 500);
+	} else {
+		load(argv[3]);
+		watch(argc > 6 ? atoi(argv[6]) : 500);
+	}
+	for (i = 0; i < stations; i++) {
 		close(fd[i]);
 		snprintf(name, sizeof(name), "s%d", i);
 		pw_link_del(&nl, name);

@@ -228,7 +228,7 @@ static const char *const half_counters[] = {
 	"drop-nomem", "drop-group", "drop-down", "ei-marked", "hop-trace", "err-sent",
 	"err-limited", "rrp-rx", "rrp-tx", "rrp-malformed", "rrp-refused", "rrp-limited",
 	"tables-taken", "tables-ignored", "hrdown", "echo", "tables-asked", "tables-stale",
-	"drop-type",
+	"drop-type", "echo-limited",
 };
 
 /* likewise PACKETWAY_A_TRUNK_STAT_*, from TX on */

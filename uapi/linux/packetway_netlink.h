@@ -347,6 +347,7 @@ enum {
 	PACKETWAY_A_HALF_STAT_TABLES_ASKED,	/* again: some had not arrived */
 	PACKETWAY_A_HALF_STAT_TABLES_STALE,	/* dropped: their sender has them no more */
 	PACKETWAY_A_HALF_STAT_DROP_TYPE,	/* for it, of a type that it does not process */
+	PACKETWAY_A_HALF_STAT_ECHO_LIMITED,	/* echo requests over its rate */
 
 	__PACKETWAY_A_HALF_STAT_MAX
 };

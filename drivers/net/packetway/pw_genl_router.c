@@ -477,10 +477,10 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 			while (h && !err && cb->args[2] < h->db.ntables) {
 				const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
 
-				spin_lock_bh(&h->lock);
+				mutex_lock(&h->db_lock);
 				if (t->used)
 					err = fn(msg, cb, h, t);
-				spin_unlock_bh(&h->lock);
+				mutex_unlock(&h->db_lock);
 				if (err)
 					break;
 				cb->args[2]++;
@@ -885,7 +885,7 @@ static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, co
 	u32 i;
 
 	for (i = 0; i < h->db.ntables && !ret; i++) {
-		spin_lock_bh(&h->lock);
+		mutex_lock(&h->db_lock);
 		if (pw_resolve_node(&h->db.table[i], *addr, name, &node)) {
 			*addr = node.addr;
 			*local = h->db.table[i].own;
@@ -897,7 +897,7 @@ static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, co
 				ret = 1;
 			}
 		}
-		spin_unlock_bh(&h->lock);
+		mutex_unlock(&h->db_lock);
 	}
 	return ret;
 }
@@ -970,9 +970,9 @@ static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const c
 				continue;
 			found = true;
 		}
-		spin_lock_bh(&h->lock);
+		mutex_lock(&h->db_lock);
 		err = pw_resolve_routes(msg, h, addr, local);
-		spin_unlock_bh(&h->lock);
+		mutex_unlock(&h->db_lock);
 	}
 	genlmsg_end(msg, hdr);
 	return err ? err : found ? 0 : -ENOENT;

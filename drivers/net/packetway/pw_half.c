@@ -146,7 +146,7 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 			return;
 		}
 		if (!__ratelimit(&h->echo_limit)) {
-			pw_half_drop(h, skb, PW_HALF_ERR_LIMITED, 0);
+			pw_half_drop(h, skb, PW_HALF_ECHO_LIMITED, 0);
 			return;
 		}
 		skb = skb_unshare(skb, GFP_ATOMIC);

@@ -35,7 +35,9 @@
  *			or half
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
  *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
- *  pw_half.lock	a half-router's tables		any, BH off; also inside pw_san.fib_lock
+ *  pw_half.db_lock	a half-router's tables		process, also under RTNL
+ *  pw_half.lock	changes of these tables		any, BH off; also inside pw_san.fib_lock
+ *							or pw_half.db_lock
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone

@@ -24,15 +24,17 @@
  * peer half are valid together. Frames on their way to a port whose half-router has gone
  * are returned to who sent them, and their source gets an ERR.
  *
- * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time,
- * with BH off for each only. Queues have limits, and so has what a trunk's peer may
+ * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time. Queues have limits, and so has what a trunk's peer may
  * send in a second. What handling leads to (tables to pass on, tables that were asked
  * for, listeners, routes) is done once for all messages of a turn.
  *
- * Locks: pw_half.lock guards the tables (db) and the scratch buffer of a half. It
- * is never held while a message is sent: answers are collected and go out after.
- * The mutex pw_san.fib_lock is taken to build a SAN's routes and takes the lock of
- * each half there in turn.
+ * Locks: the mutex pw_half.db_lock guards the tables (db), the scratch buffer and what is
+ * known of adjacent half-routers. A table has up to PW_HALF_NODES_CAP bytes: it is searched,
+ * checked and cut into messages with this mutex alone, BH on. Who changes the tables also
+ * takes the spinlock pw_half.lock, for the change alone; who reads a few fields of each
+ * takes the spinlock only, like the softirqs that set flags. db_lock may be taken under RTNL;
+ * RTNL and pw_san.fib_lock are not taken with it held. The mutex pw_san.fib_lock is taken to
+ * build a SAN's routes and takes the spinlock of each half there in turn.
  */
 #ifndef PW_ROUTER_H
 #define PW_ROUTER_H
@@ -101,7 +103,8 @@
 	X(ECHO)			\
 	X(TABLES_ASKED)		\
 	X(TABLES_STALE)		\
-	X(DROP_TYPE)
+	X(DROP_TYPE)		\
+	X(ECHO_LIMITED)
 
 #define PW_X_HALF(sym) PW_HALF_##sym,
 enum pw_half_stat {
@@ -197,16 +200,19 @@ struct pw_half {
 	u32 told_near;		/* rrp_in: the one that neighbours got */
 	bool list_peer;		/* rrp_in: it gets the list, whatever it had */
 	u32 peer_sum;		/* READ_ONCE: what the trunk's other end says */
+	bool own_old;		/* READ_ONCE: rrp_in has to make the own table anew */
 	struct delayed_work beat;	/* says the sum to neighbours */
 
-	spinlock_t lock;	/* everything to the next blank line */
+	spinlock_t lock;	/* changes of db, and to the next blank line */
+	bool resync;		/* ask the neighbours again, a little later; READ_ONCE */
+	bool beyond_old;	/* the set of logical addresses is to be made anew */
+
+	struct mutex db_lock;	/* everything to the next blank line */
 	struct pw_rrp_db db;
 	u32 serial;
 	u32 trunk_peer;		/* peer half that got all tables, 0: none */
-	bool resync;		/* ask the neighbours again, a little later */
 	bool leaving;		/* its end is announced: RRP messages are ignored; READ_ONCE */
-	bool asked_peer;	/* the peer half asked for tables */
-	bool beyond_old;	/* the set of logical addresses is to be made anew */
+	bool asked_peer;	/* the peer half asked for tables; READ_ONCE */
 	DECLARE_BITMAP(asked, PACKETWAY_PORTS_MAX);	/* so did neighbours */
 	u8 *scratch;
 	struct pw_adjacent *adjacent;	/* by port; the peer half at the own one */

@@ -231,15 +231,44 @@ static struct sk_buff *pw_rrp_msg(const struct pw_half *h, u16 pt, u16 te, u32 d
 	return skb;
 }
 
-/* what was collected under the lock goes out; BH off, RCU held */
+/* process context */
+static void pw_rrp_count(struct pw_half *h, enum pw_half_stat id)
+{
+	local_bh_disable();
+	pw_half_count(h, id);
+	local_bh_enable();
+}
+
+/* one message; process context */
+static void pw_rrp_send(struct pw_half *h, struct sk_buff *skb, u8 flags)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	pw_half_count(h, PW_HALF_RRP_TX);
+	pw_half_send_as(h, skb, flags);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* send what was collected, with BH off for each message alone */
 static void pw_rrp_flush(struct pw_half *h, struct sk_buff_head *out)
 {
 	struct sk_buff *skb;
 
-	while ((skb = __skb_dequeue(out))) {
-		pw_half_count(h, PW_HALF_RRP_TX);
-		pw_half_send_own(h, skb);
-	}
+	while ((skb = __skb_dequeue(out)))
+		pw_rrp_send(h, skb, 0);
+}
+
+/* set whether to ask for all tables again later; whether that was so before */
+static bool pw_rrp_resync(struct pw_half *h, bool now)
+{
+	bool old;
+
+	spin_lock_bh(&h->lock);
+	old = h->resync;
+	WRITE_ONCE(h->resync, now);
+	spin_unlock_bh(&h->lock);
+	return old;
 }
 
 static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct sk_buff *skb)
@@ -248,8 +277,8 @@ static void pw_rrp_collect(struct pw_half *h, struct sk_buff_head *out, struct s
 		__skb_queue_tail(out, skb);
 		return;
 	}
-	/* no memory for the message: ask for all tables again later */
-	h->resync = true;
+	/* no memory for the message */
+	pw_rrp_resync(h, true);
 	pw_san_changed(h->san);
 }
 
@@ -320,29 +349,25 @@ static void pw_rrp_send_table(struct pw_half *h, u32 k, u32 dt)
 	struct pw_rrp_table *t = &h->db.table[k];
 	struct sk_buff_head out;
 	struct sk_buff *skb;
-	bool far, missed;
 
 	if (!dt)
 		return;
 	__skb_queue_head_init(&out);
-	local_bh_disable();
-	rcu_read_lock();
-	spin_lock(&h->lock);
-	far = t->far;
-	missed = t->used && !pw_rrp_table_msgs(h, t, dt, &out);
-	/* no memory for the messages: ask for all tables again later */
-	h->resync |= missed;
-	spin_unlock(&h->lock);
+	mutex_lock(&h->db_lock);
+	/* after HRDOWN was sent, a table would re-announce this router */
+	if (!t->used || READ_ONCE(h->leaving))
+		goto unlock;
+	if (!pw_rrp_table_msgs(h, t, dt, &out)) {
+		/* no memory for the messages */
+		pw_rrp_resync(h, true);
+		pw_san_changed(h->san);
+	}
 	if (pw_rrp_is_far(h, dt))
 		h->paced += skb_queue_len(&out);
-	while ((skb = __skb_dequeue(&out))) {
-		pw_half_count(h, PW_HALF_RRP_TX);
-		pw_half_send_as(h, skb, far ? PW_CB_FAR : 0);
-	}
-	if (missed)
-		pw_san_changed(h->san);
-	rcu_read_unlock();
-	local_bh_enable();
+	while ((skb = __skb_dequeue(&out)))
+		pw_rrp_send(h, skb, t->far ? PW_CB_FAR : 0);
+unlock:
+	mutex_unlock(&h->db_lock);
 }
 
 /* the other end of a trunk refuses what exceeds its rate: must further tables wait? */
@@ -374,11 +399,11 @@ static bool pw_rrp_fresh(struct pw_half *h, u32 k, bool *from_peer)
 	struct pw_rrp_table *t = &h->db.table[k];
 	bool fresh;
 
-	spin_lock_bh(&h->lock);
+	mutex_lock(&h->db_lock);
 	fresh = t->used && t->fresh;
 	*from_peer = t->from_peer;
 	t->fresh = false;
-	spin_unlock_bh(&h->lock);
+	mutex_unlock(&h->db_lock);
 	return fresh;
 }
 
@@ -388,9 +413,9 @@ static bool pw_rrp_table_given(struct pw_half *h, u32 k, bool to_peer)
 {
 	bool gives;
 
-	spin_lock_bh(&h->lock);
+	mutex_lock(&h->db_lock);
 	gives = pw_rrp_gives(&h->db.table[k], to_peer);
-	spin_unlock_bh(&h->lock);
+	mutex_unlock(&h->db_lock);
 	return gives;
 }
 
@@ -446,9 +471,9 @@ static bool pw_rrp_pass(struct pw_half *h)
 	for (i = 0; i < h->san->nports; i++) {
 		if (pw_half_busy(h))
 			return false;
-		spin_lock_bh(&h->lock);
+		mutex_lock(&h->db_lock);
 		peer = __test_and_clear_bit(i, h->asked);
-		spin_unlock_bh(&h->lock);
+		mutex_unlock(&h->db_lock);
 		if (peer)
 			pw_rrp_give(h, i);
 	}
@@ -458,10 +483,10 @@ static bool pw_rrp_pass(struct pw_half *h)
 	/* limit the rate: over a trunk the answer is much longer than the request */
 	if (h->trunk && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
 		return false;
-	spin_lock_bh(&h->lock);
+	mutex_lock(&h->db_lock);
 	peer = h->asked_peer;
-	h->asked_peer = false;
-	spin_unlock_bh(&h->lock);
+	WRITE_ONCE(h->asked_peer, false);
+	mutex_unlock(&h->db_lock);
 	if (peer) {
 		h->gave = jiffies;
 		h->give_next = 0;
@@ -469,18 +494,18 @@ static bool pw_rrp_pass(struct pw_half *h)
 	return pw_rrp_give_peer(h);
 }
 
-/* ask an adjacent half-router for its tables; under the lock */
+/* ask an adjacent half-router for its tables; under db_lock */
 static void pw_rrp_ask(struct pw_half *h, u32 port, u32 dt, struct sk_buff_head *out)
 {
 	struct pw_adjacent *a = &h->adjacent[port];
 
-	lockdep_assert_held(&h->lock);
+	lockdep_assert_held(&h->db_lock);
 	a->heard.refused = 0;
 	a->quiet = jiffies;
 	pw_rrp_collect(h, out, pw_rrp_msg(h, PW_PT_RRP, PW_TE_GVRT, dt, PW_RRP_PRIO, NULL, 0));
 }
 
-/* ask the peer half and all neighbours for their tables */
+/* ask the peer half and all neighbours for their tables; under db_lock, RCU held */
 static void pw_rrp_ask_all(struct pw_half *h, struct sk_buff_head *out)
 {
 	u32 i, neighbour;
@@ -500,10 +525,10 @@ static void pw_rrp_hear_sum(struct pw_half *h, u32 port, u32 dt, u32 sum, struct
 {
 	struct pw_adjacent *a = &h->adjacent[port];
 
-	lockdep_assert_held(&h->lock);
+	lockdep_assert_held(&h->db_lock);
 	if (!sum || sum == a->heard.sum || time_before(jiffies, a->quiet + PW_RRP_QUIET))
 		return;
-	pw_half_count(h, PW_HALF_TABLES_ASKED);
+	pw_rrp_count(h, PW_HALF_TABLES_ASKED);
 	pw_rrp_ask(h, port, dt, out);
 }
 
@@ -528,22 +553,16 @@ static void pw_rrp_say(struct pw_half *h, u32 dt, bool list)
 
 	if (!dt)
 		return;
-	local_bh_disable();
-	rcu_read_lock();
-	spin_lock(&h->lock);
+	mutex_lock(&h->db_lock);
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
 	pw_rrp_put_news(&b, &h->db, to_peer, list);
 	len = pw_rrp_buf_done(&b);
 	if (len > 0)
 		skb = pw_rrp_msg(h, PW_PT_RRP, PW_TE_INFO, dt, PW_RRP_PRIO, h->scratch, len);
-	spin_unlock(&h->lock);
+	mutex_unlock(&h->db_lock);
 	/* without memory for it the next sum makes the other one ask */
-	if (skb) {
-		pw_half_count(h, PW_HALF_RRP_TX);
-		pw_half_send_own(h, skb);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
+	if (skb)
+		pw_rrp_send(h, skb, 0);
 }
 
 /* what changed is passed on: the lists of it */
@@ -573,6 +592,7 @@ static bool pw_rrp_forget_gone(struct pw_half *h)
 	u32 i, n = 0;
 	int port;
 
+	mutex_lock(&h->db_lock);
 	rcu_read_lock();
 	spin_lock_bh(&h->lock);
 	for (i = 0; i < h->db.ntables; i++) {
@@ -588,13 +608,14 @@ static bool pw_rrp_forget_gone(struct pw_half *h)
 	}
 	if (n) {
 		h->beyond_old = true;
-		h->resync = true;
+		WRITE_ONCE(h->resync, true);
 		WRITE_ONCE(h->san->fib_old, true);
 	}
 	spin_unlock_bh(&h->lock);
-	for (i = 0; i < n; i++)
-		pw_half_count(h, PW_HALF_TABLES_STALE);
 	rcu_read_unlock();
+	mutex_unlock(&h->db_lock);
+	for (i = 0; i < n; i++)
+		pw_rrp_count(h, PW_HALF_TABLES_STALE);
 	return n;
 }
 
@@ -635,7 +656,19 @@ bool pw_half_beyond(const struct pw_half *h, u32 addr)
 	return y && pw_rrp_ranges_have(y->r, y->n, addr);
 }
 
-/* rrp_in: each table is read with the lock held for it alone */
+/* set whether the logical addresses are to be gathered anew; whether they were before */
+static bool pw_rrp_beyond_old(struct pw_half *h, bool now)
+{
+	bool old;
+
+	spin_lock_bh(&h->lock);
+	old = h->beyond_old;
+	h->beyond_old = now;
+	spin_unlock_bh(&h->lock);
+	return old;
+}
+
+/* rrp_in: db_lock is held for each table alone */
 static void pw_beyond_update(struct pw_half *h)
 {
 	struct pw_beyond *new, *old;
@@ -650,10 +683,10 @@ static void pw_beyond_update(struct pw_half *h)
 	for (k = 0; k < h->db.ntables; k++) {
 		const struct pw_rrp_table *t = &h->db.table[k];
 
-		spin_lock_bh(&h->lock);
+		mutex_lock(&h->db_lock);
 		if (t->used && !t->own && t->from_peer && t->san != h->san->bias)
 			pw_rrp_groups_add(&g, t);
-		spin_unlock_bh(&h->lock);
+		mutex_unlock(&h->db_lock);
 		cond_resched();
 	}
 	pw_rrp_groups_done(&g);
@@ -670,9 +703,7 @@ static void pw_beyond_update(struct pw_half *h)
 
 again:
 	kvfree(r);
-	spin_lock_bh(&h->lock);
-	h->beyond_old = true;
-	spin_unlock_bh(&h->lock);
+	pw_rrp_beyond_old(h, true);
 }
 
 /* --- the own table ------------------------------------------------------------ */
@@ -712,17 +743,19 @@ static int pw_rrp_build_own(struct pw_half *h, bool each)
 	u32 i, n;
 
 	pw_rrp_buf_init(&b, h->scratch, PW_HALF_NODES_CAP);
-	/* BH is off: 256 stations of 1024 groups each end with the room for them */
 	for (i = 0; i < san->nports && !b.err; i++) {
+		rcu_read_lock();
 		st = pw_port_station(&san->port[i]);
-		if (!pw_port_half(&san->port[i]) && !(st && netif_running(st->dev)))
-			continue;
-		pw_rrp_listen_init(&l, san, i);
-		n = each ? pw_rrp_listen_next(&l, e) : 0;
-		pw_rrp_put_own_node(&b, san, i, true, e, n);
-		/* an ADDR has one LADR: the node has further ADDRs for the rest */
-		while (n && !b.err && (n = pw_rrp_listen_next(&l, e)))
-			pw_rrp_put_own_node(&b, san, i, false, e, n);
+		if (pw_port_half(&san->port[i]) || (st && netif_running(st->dev))) {
+			pw_rrp_listen_init(&l, san, i);
+			n = each ? pw_rrp_listen_next(&l, e) : 0;
+			pw_rrp_put_own_node(&b, san, i, true, e, n);
+			/* an ADDR has one LADR: the node has further ADDRs for the rest */
+			while (n && !b.err && (n = pw_rrp_listen_next(&l, e)))
+				pw_rrp_put_own_node(&b, san, i, false, e, n);
+		}
+		rcu_read_unlock();
+		cond_resched();
 	}
 	pw_rrp_put_addr(&b, PW_RRP_AT_MIN, pw_san_addr(san, 0), pw_san_addr(san, san->nports - 1));
 	if (!each)
@@ -745,35 +778,55 @@ static u32 pw_rrp_san_mtu(const struct pw_san *san)
 	return mtu;
 }
 
-/* the nodes of the own SAN; if they have changed, the peer half gets them; BH off, RCU held */
-static void pw_rrp_own_update(struct pw_half *h)
+/* what takes long was done before, without the spinlock */
+static void pw_rrp_own_put(struct pw_half *h, u32 mtu, u32 len, const struct pw_rrp_span *span)
+{
+	spin_lock_bh(&h->lock);
+	pw_rrp_db_set_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len, span);
+	h->db.table[0].fresh = true;
+	spin_unlock_bh(&h->lock);
+}
+
+/* the nodes of the own SAN, if they have changed; true: the peer half has to get them */
+static bool pw_rrp_own_set(struct pw_half *h, u32 mtu)
 {
 	struct pw_rrp_table *t = &h->db.table[0];
-	struct sk_buff_head out;
-	bool changed;
+	struct pw_rrp_span span;
 	int len;
-	u32 mtu;
 
-	__skb_queue_head_init(&out);
-	mtu = h->mtu_set ? h->mtu_set : pw_rrp_san_mtu(h->san);
-	WRITE_ONCE(h->mtu, mtu);
-
-	spin_lock(&h->lock);
+	lockdep_assert_held(&h->db_lock);
 	len = pw_rrp_build_own(h, true);
 	if (len == -ENOSPC)
 		len = pw_rrp_build_own(h, false);
-	changed = len >= 0 && (t->nodes_len != len || t->mtu != mtu / 8 ||
-			       memcmp(t->nodes, h->scratch, len)) &&
-		  !pw_rrp_db_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len);
-	t->fresh |= changed;
-	if (h->resync) {
-		h->resync = false;
+	if (len < 0 || (t->nodes_len == len && t->mtu == mtu / 8 &&
+			!memcmp(t->nodes, h->scratch, len)) ||
+	    pw_rrp_check_own(h->san->bias, h->scratch, len, &span))
+		return false;
+	pw_rrp_own_put(h, mtu, len, &span);
+	return true;
+}
+
+/* process context; true: rrp_in has to pass the own table on */
+static bool pw_rrp_own_update(struct pw_half *h)
+{
+	struct sk_buff_head out;
+	bool changed;
+	u32 mtu;
+
+	__skb_queue_head_init(&out);
+	mutex_lock(&h->db_lock);
+	rcu_read_lock();
+	mtu = h->mtu_set ? h->mtu_set : pw_rrp_san_mtu(h->san);
+	rcu_read_unlock();
+	WRITE_ONCE(h->mtu, mtu);
+	changed = pw_rrp_own_set(h, mtu);
+	rcu_read_lock();
+	if (pw_rrp_resync(h, false))
 		pw_rrp_ask_all(h, &out);
-	}
-	spin_unlock(&h->lock);
-	if (changed)
-		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+	rcu_read_unlock();
 	pw_rrp_flush(h, &out);
+	mutex_unlock(&h->db_lock);
+	return changed;
 }
 
 static void pw_rrp_work(struct work_struct *work)
@@ -786,13 +839,14 @@ static void pw_rrp_work(struct work_struct *work)
 	pw_kcov_section();
 
 	for (i = 0; i < san->nports; i++) {
-		local_bh_disable();
 		rcu_read_lock();
 		h = pw_port_half(&san->port[i]);
-		if (h)
-			pw_rrp_own_update(h);
+		if (h) {
+			WRITE_ONCE(h->own_old, true);
+			/* it is cancelled a grace period after the half-router left its port */
+			mod_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+		}
 		rcu_read_unlock();
-		local_bh_enable();
 		cond_resched();
 	}
 	pw_fib_update(san);
@@ -824,15 +878,14 @@ void pw_rrp_half_up(struct pw_half *h)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	local_bh_disable();
+	if (pw_rrp_own_update(h))
+		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+	mutex_lock(&h->db_lock);
 	rcu_read_lock();
-	pw_rrp_own_update(h);
-	spin_lock(&h->lock);
 	pw_rrp_ask_all(h, &out);
-	spin_unlock(&h->lock);
-	pw_rrp_flush(h, &out);
 	rcu_read_unlock();
-	local_bh_enable();
+	pw_rrp_flush(h, &out);
+	mutex_unlock(&h->db_lock);
 	queue_delayed_work(system_dfl_wq, &h->beat, PW_RRP_BEAT);
 	pw_san_changed(h->san);
 }
@@ -853,9 +906,7 @@ void pw_rrp_half_down(struct pw_half *h)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	local_bh_disable();
-	rcu_read_lock();
-	spin_lock(&h->lock);
+	mutex_lock(&h->db_lock);
 	WRITE_ONCE(h->leaving, true);
 	pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN, PW_ADDR_BROADCAST, h->addr,
 						READ_ONCE(h->peer_addr)));
@@ -863,10 +914,8 @@ void pw_rrp_half_down(struct pw_half *h)
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_HRDOWN,
 							READ_ONCE(h->peer_addr), h->addr,
 							READ_ONCE(h->peer_addr)));
-	spin_unlock(&h->lock);
 	pw_rrp_flush(h, &out);
-	rcu_read_unlock();
-	local_bh_enable();
+	mutex_unlock(&h->db_lock);
 }
 
 /**
@@ -881,31 +930,31 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	local_bh_disable();
+	mutex_lock(&h->db_lock);
 	rcu_read_lock();
-	spin_lock(&h->lock);
 	if (h->leaving)
 		goto unlock;
 	if (h->trunk_peer && h->trunk_peer != peer) {
+		spin_lock_bh(&h->lock);
 		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_peer);
+		h->beyond_old = true;
+		spin_unlock_bh(&h->lock);
 		h->adjacent[h->port].heard.sum = 0;
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
 							h->addr, h->trunk_peer));
-		h->beyond_old = true;
 		lost = true;
 	}
 	if (peer && h->trunk_peer != peer) {
 		h->db.peer = peer;
-		h->asked_peer = true;
+		WRITE_ONCE(h->asked_peer, true);
 		found = true;
 		pw_rrp_ask_all(h, &out);
 	}
 	if (peer)
 		pw_rrp_hear_sum(h, h->port, peer, xchg(&h->peer_sum, 0), &out);
 	h->trunk_peer = peer;
-unlock:
-	spin_unlock(&h->lock);
 	pw_rrp_flush(h, &out);
+unlock:
 	/*
 	 * rrp_in gives the tables to the other end, or forgets what it listens to. It is
 	 * cancelled a grace period after the half-router began to leave.
@@ -913,7 +962,7 @@ unlock:
 	if (lost || found)
 		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
 	rcu_read_unlock();
-	local_bh_enable();
+	mutex_unlock(&h->db_lock);
 	if (lost) {
 		pw_fib_update(h->san);
 		pw_san_routes_changed(h->san);
@@ -1028,45 +1077,33 @@ static bool pw_rrp_tell_allowed(struct pw_half *h, const struct pw_rrp_in *in, u
 	return n <= PW_RRP_TELL_MAX && __ratelimit(&h->tell_limit);
 }
 
-/* every table is searched with the lock held for it alone */
 static void pw_rrp_tell_info(struct pw_half *h, const struct pw_rrp_in *in, u32 budget,
 			     struct sk_buff_head *out)
 {
 	u32 san = 0, more = 0;
 	struct pw_rrp_buf b;
 	bool room = true;
-	u8 *rec;
 	int k;
 
-	rec = kmalloc(PW_RRP_ANSWER_MAX, GFP_KERNEL);
-	if (!rec)
-		return;
 	/* there is always room to say that there are more nodes */
-	pw_rrp_buf_init(&b, rec, PW_RRP_ANSWER_MAX - 2 * PW_RRP_HDR_LEN);
+	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX - 2 * PW_RRP_HDR_LEN);
 	do {
-		spin_lock_bh(&h->lock);
 		k = pw_rrp_db_next_san(&h->db, san);
 		if (k >= 0) {
 			san = h->db.table[k].san + 1;
 			room = pw_rrp_answer_tell(&h->db, k, in->data, in->len, &b, &budget,
 						  &more);
 		}
-		spin_unlock_bh(&h->lock);
 		cond_resched();
 	} while (k >= 0 && room);
 	if (!room) {
 		b.cap = PW_RRP_ANSWER_MAX;
 		pw_rrp_put_more(&b, more);
 	}
-	spin_lock_bh(&h->lock);
-	if (b.len && pw_rrp_buf_done(&b) > 0) {
-		memcpy(h->scratch, rec, b.len);
+	if (b.len && pw_rrp_buf_done(&b) > 0)
 		pw_rrp_answer(h, in, PW_PT_RRP, PW_TE_INFO, b.len, out);
-	} else {
+	else
 		pw_rrp_unknown(h, in, out);
-	}
-	spin_unlock_bh(&h->lock);
-	kfree(rec);
 }
 
 /* a node of this SAN says what it is; true: its description has changed */
@@ -1188,12 +1225,12 @@ static u8 *pw_rrp_part_in(struct pw_half *h, const struct pw_rrp_in *in, u32 *le
 	return all;
 }
 
-/* Is there room for @len bytes of nodes more? Under the lock. */
+/* Is there room for @len bytes of nodes more? Under db_lock. */
 static bool pw_rrp_nodes_room(const struct pw_half *h, u32 len)
 {
 	u32 i, all = len;
 
-	lockdep_assert_held(&h->lock);
+	lockdep_assert_held(&h->db_lock);
 	for (i = 1; i < h->db.ntables; i++)
 		all += h->db.table[i].nodes_cap;
 	return len <= PW_HALF_NODES_CAP && all <= PW_HALF_NODES_ALL;
@@ -1209,17 +1246,36 @@ static void pw_rrp_reap(struct pw_half *h)
 	for (i = 1; i < h->db.ntables; i++) {
 		t = &h->db.table[i];
 		nodes = NULL;
-		spin_lock_bh(&h->lock);
+		mutex_lock(&h->db_lock);
 		if (!t->used) {
+			spin_lock_bh(&h->lock);
 			swap(t->nodes, nodes);
 			t->nodes_cap = 0;
+			spin_unlock_bh(&h->lock);
 		}
-		spin_unlock_bh(&h->lock);
+		mutex_unlock(&h->db_lock);
 		kvfree(nodes);
 	}
 }
 
-/* a whole table; true: the routes from this SAN may have changed. BH off, RCU held, locked */
+/* a table that was checked */
+static enum pw_rrp_taken pw_rrp_take(struct pw_half *h, const struct pw_rrp_link *link,
+				     const struct pw_rrp_pieces *pieces,
+				     const struct pw_rrp_table **kept)
+{
+	enum pw_rrp_taken taken;
+
+	spin_lock_bh(&h->lock);
+	taken = pw_rrp_db_take(&h->db, link, pieces, kept);
+	if (taken == PW_RRP_TAKEN) {
+		h->beyond_old = true;
+		WRITE_ONCE(h->san->fib_old, true);
+	}
+	spin_unlock_bh(&h->lock);
+	return taken;
+}
+
+/* a whole table; true: the routes from this SAN may have changed. Under db_lock */
 static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, const u8 *data, u32 len,
 			struct pw_rrp_mem *mem)
 {
@@ -1228,7 +1284,8 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, const u8 
 		.mem = mem, .ticks = jiffies,
 	};
 	struct pw_adjacent *a = &h->adjacent[in->from_peer ? h->port : in->port];
-	const struct pw_rrp_table *kept;
+	const struct pw_rrp_table *kept = NULL;
+	struct pw_rrp_pieces pieces;
 	enum pw_rrp_taken taken;
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
@@ -1248,22 +1305,35 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, const u8 
 		link.mtu = READ_ONCE(h->trunk_mtu) / 8;
 	}
 	link.now = atomic64_inc_return(&pw_rrp_clock);
-	taken = pw_rrp_db_receive(&h->db, &link, data, len, &kept);
+	/* what takes long, without the spinlock */
+	taken = pw_rrp_check_table(h->addr, &link, data, len, &pieces);
+	if (taken != PW_RRP_TAKEN)
+		goto ignored;
+	taken = pw_rrp_take(h, &link, &pieces, &kept);
 	if (taken == PW_RRP_OLD && kept->serial == rec.serial) {
-		pw_half_count(h, PW_HALF_TABLES_IGNORED);
+		pw_rrp_count(h, PW_HALF_TABLES_IGNORED);
 		return false;
 	}
 	if (taken != PW_RRP_TAKEN)
 		goto ignored;
-	pw_half_count(h, PW_HALF_TABLES_TAKEN);
+	pw_rrp_count(h, PW_HALF_TABLES_TAKEN);
 	pw_rrp_news_taken(&a->heard);
-	h->beyond_old = true;
 	return true;
 
 ignored:
 	pw_rrp_news_refused(&a->heard, data, len);
-	pw_half_count(h, PW_HALF_TABLES_IGNORED);
+	pw_rrp_count(h, PW_HALF_TABLES_IGNORED);
 	return false;
+}
+
+/* tables went; under both locks */
+static void pw_rrp_lost(struct pw_half *h)
+{
+	lockdep_assert_held(&h->lock);
+	h->beyond_old = true;
+	/* there may be room for routes that were refused before: ask again */
+	WRITE_ONCE(h->resync, true);
+	WRITE_ONCE(h->san->fib_old, true);
 }
 
 /* an adjacent half-router says what it gives; true: the routes may have changed */
@@ -1275,21 +1345,20 @@ static bool pw_rrp_news_in(struct pw_half *h, const struct pw_rrp_in *in, struct
 
 	if (!pw_rrp_news_parse(in->data, in->len, in->from, &news))
 		return false;
+	spin_lock_bh(&h->lock);
 	if (news.list && !pw_rrp_news_take(&h->db, in->from, jiffies, PW_RRP_GUARD, &news,
 					   &a->heard, &dropped))
 		a->heard.sum = 0;
+	if (dropped)
+		pw_rrp_lost(h);
+	spin_unlock_bh(&h->lock);
 	pw_rrp_hear_sum(h, port, in->from, news.sum, out);
 	for (i = 0; i < dropped; i++)
-		pw_half_count(h, PW_HALF_TABLES_STALE);
-	if (!dropped)
-		return false;
-	h->beyond_old = true;
-	/* there may be room for routes that were refused before: ask again */
-	h->resync = true;
-	return true;
+		pw_rrp_count(h, PW_HALF_TABLES_STALE);
+	return dropped;
 }
 
-/* a table or a part of one, from a half-router; process context, BH on */
+/* a table or a part of one, from a half-router; under db_lock */
 static bool pw_rrp_table_in(struct pw_half *h, const struct pw_rrp_in *in,
 			    enum pw_half_stat *bad)
 {
@@ -1312,23 +1381,10 @@ static bool pw_rrp_table_in(struct pw_half *h, const struct pw_rrp_in *in,
 	}
 	mem.cap = len;
 	mem.p = kvmalloc(len, PW_GFP);
-	if (mem.p) {
-		local_bh_disable();
-		rcu_read_lock();
-		spin_lock(&h->lock);
-		/* after HRDOWN was sent, forwarding a table would re-announce this router */
-		if (h->leaving)
-			*bad = PW_HALF_RRP_REFUSED;
-		else
-			changed = pw_rrp_rtbl(h, in, data, len, &mem);
-		if (changed)
-			WRITE_ONCE(h->san->fib_old, true);
-		spin_unlock(&h->lock);
-		rcu_read_unlock();
-		local_bh_enable();
-	} else {
+	if (mem.p)
+		changed = pw_rrp_rtbl(h, in, data, len, &mem);
+	else
 		*bad = PW_HALF_TABLES_IGNORED;
-	}
 	kvfree(mem.p);
 	kvfree(all);
 	return changed;
@@ -1345,7 +1401,8 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	pw_rrp_iter_init(&it, in->data, in->len);
 	if (pw_rrp_next(&it, &rec[0]) <= 0 || pw_rrp_next(&it, &rec[1]) <= 0)
 		return false;
-	pw_half_count(h, PW_HALF_HRDOWN);
+	pw_rrp_count(h, PW_HALF_HRDOWN);
+	spin_lock_bh(&h->lock);
 	/* a neighbour can withdraw only tables that came from it */
 	if (te == PW_TE_ERR_HRDOWN)
 		n = pw_rrp_db_hrdown(&h->db, in->from, rec[0].addr, rec[1].addr);
@@ -1354,6 +1411,9 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	/* if the sender itself ends, all routes through it end */
 	if (te == PW_TE_ERR_HRDOWN && (in->from == rec[0].addr || in->from == rec[1].addr))
 		n += pw_rrp_db_hrdown(&h->db, 0, in->from, 0);
+	if (n)
+		pw_rrp_lost(h);
+	spin_unlock_bh(&h->lock);
 	h->adjacent[in->from_peer ? h->port : in->port].heard.sum = 0;
 	if (!n)
 		return false;
@@ -1361,16 +1421,13 @@ static bool pw_rrp_down(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 	if (pw_rrp_tell(in->from_peer) == PW_RRP_TELL_PEER)
 		dt = READ_ONCE(h->peer_addr);
 	pw_rrp_collect(h, out, pw_rrp_down_msg(h, te, dt, rec[0].addr, rec[1].addr));
-	h->beyond_old = true;
-	/* there may be room for routes that were refused before: ask again */
-	h->resync = true;
 	return true;
 }
 
+/* under db_lock, RCU held */
 static bool pw_rrp_dispatch(struct pw_half *h, const struct pw_rrp_in *in,
 			    struct sk_buff_head *out, enum pw_half_stat *bad)
 {
-	lockdep_assert_held(&h->lock);
 	switch (in->v->te) {
 	case PW_TE_GVL2:
 		pw_rrp_gvl2(h, in, out);
@@ -1424,6 +1481,42 @@ static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
 	}
 }
 
+/* a message that was checked; under db_lock. True: the routes may have changed */
+static bool pw_rrp_act(struct pw_half *h, const struct pw_rrp_in *in, struct sk_buff_head *out,
+		       enum pw_half_stat *bad)
+{
+	bool changed = false;
+	u32 budget;
+
+	/* after HRDOWN was sent, forwarding a table would re-announce this router */
+	if (READ_ONCE(h->leaving) || (in->v->pt != PW_PT_RRP && !in->trusted)) {
+		*bad = PW_HALF_RRP_REFUSED;
+	} else if (in->v->pt != PW_PT_RRP) {
+		changed = pw_rrp_down(h, in, out);
+	} else if (in->v->te == PW_TE_TELL) {
+		if (pw_rrp_tell_allowed(h, in, &budget))
+			pw_rrp_tell_info(h, in, budget, out);
+		else
+			*bad = PW_HALF_RRP_LIMITED;
+	} else if (in->v->te == PW_TE_RTBL && in->trusted) {
+		changed = pw_rrp_table_in(h, in, bad);
+	} else {
+		rcu_read_lock();
+		changed = pw_rrp_dispatch(h, in, out, bad);
+		rcu_read_unlock();
+	}
+	return changed;
+}
+
+static void pw_rrp_malformed(struct pw_half *h, struct sk_buff *skb, u16 te)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, te);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
 /* one message; true: the routes from this SAN may have changed */
 static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 {
@@ -1432,57 +1525,24 @@ static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 	struct pw_eep_view v;
 	struct pw_rrp_in in;
 	bool changed = false;
-	u32 budget;
 
 	__skb_queue_head_init(&out);
-	local_bh_disable();
-	rcu_read_lock();
 	if (pw_eep_parse(skb->data, skb->len, &v)) {
-		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, 0);
-		goto unlock;
+		pw_rrp_malformed(h, skb, 0);
+		return false;
 	}
 	pw_rrp_identify(h, skb, &v, &in);
 	if (pw_rrp_check_msg(v.pt, v.te, in.data, in.len)) {
-		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, PW_TE_ERR_GENERAL);
-		goto unlock;
+		pw_rrp_malformed(h, skb, PW_TE_ERR_GENERAL);
+		return false;
 	}
-	if (v.pt == PW_PT_RRP && v.te == PW_TE_TELL) {
-		rcu_read_unlock();
-		local_bh_enable();
-		if (pw_rrp_tell_allowed(h, &in, &budget))
-			pw_rrp_tell_info(h, &in, budget, &out);
-		else
-			bad = PW_HALF_RRP_LIMITED;
-		local_bh_disable();
-		rcu_read_lock();
-	} else if (v.pt == PW_PT_RRP && v.te == PW_TE_RTBL && in.trusted) {
-		rcu_read_unlock();
-		local_bh_enable();
-		changed = pw_rrp_table_in(h, &in, &bad);
-		local_bh_disable();
-		rcu_read_lock();
-	} else {
-		spin_lock(&h->lock);
-		/* after HRDOWN was sent, forwarding a table would re-announce this router */
-		if (h->leaving)
-			bad = PW_HALF_RRP_REFUSED;
-		else if (v.pt == PW_PT_RRP)
-			changed = pw_rrp_dispatch(h, &in, &out, &bad);
-		else if (in.trusted)
-			changed = pw_rrp_down(h, &in, &out);
-		else
-			bad = PW_HALF_RRP_REFUSED;
-		if (changed)
-			WRITE_ONCE(h->san->fib_old, true);
-		spin_unlock(&h->lock);
-	}
+	mutex_lock(&h->db_lock);
+	changed = pw_rrp_act(h, &in, &out, &bad);
 	if (bad != PW_HALF_STAT_NUM)
-		pw_half_count(h, bad);
+		pw_rrp_count(h, bad);
 	pw_rrp_flush(h, &out);
+	mutex_unlock(&h->db_lock);
 	consume_skb(skb);
-unlock:
-	rcu_read_unlock();
-	local_bh_enable();
 	return changed;
 }
 
@@ -1496,10 +1556,14 @@ static struct sk_buff *pw_rrp_next_in(struct pw_half *h, u32 n)
 
 static void pw_rrp_turn(struct pw_half *h)
 {
-	bool changed = false, told = false, resync, done, beyond;
+	bool changed = false, told = false, resync, done;
 	struct sk_buff *skb;
 	u32 n;
 
+	if (READ_ONCE(h->own_old) && !READ_ONCE(h->leaving)) {
+		WRITE_ONCE(h->own_old, false);
+		pw_rrp_own_update(h);
+	}
 	for (n = 0; n < PW_RRP_TURN && !READ_ONCE(h->leaving); n++) {
 		skb = pw_rrp_next_in(h, n);
 		if (!skb)
@@ -1517,12 +1581,8 @@ static void pw_rrp_turn(struct pw_half *h)
 		return;
 	if (changed)
 		pw_fib_update(h->san);
-	spin_lock_bh(&h->lock);
-	beyond = h->beyond_old;
-	h->beyond_old = false;
-	resync = h->resync;
-	spin_unlock_bh(&h->lock);
-	if (beyond) {
+	resync = READ_ONCE(h->resync);
+	if (pw_rrp_beyond_old(h, false)) {
 		pw_beyond_update(h);
 		pw_rrp_reap(h);
 	}
@@ -1586,7 +1646,7 @@ void pw_rrp_half_stop(struct pw_half *h)
 static void pw_rrp_missed(struct pw_half *h)
 {
 	spin_lock(&h->lock);
-	h->resync = true;
+	WRITE_ONCE(h->resync, true);
 	spin_unlock(&h->lock);
 	queue_delayed_work(system_percpu_wq, &h->san->rrp_work, HZ);
 }

@@ -459,9 +459,23 @@ static void rules(void)
 	table[0].nodes_cap = 23;
 	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TOO_LONG, "nodes of 24 bytes in 23");
 	ok(!t && !table[0].used && !table[0].nodes_len, "nothing was kept of them");
-	is(pw_rrp_db_own(&db, 0x100, 1, 0, d + n - 24, 24), -ENOSPC, "nor as the own ones");
+	is(pw_rrp_db_own(&db, 0x300, 1, 0, d + n - 24, 24), -ENOSPC, "nor as the own ones");
 	table[0].nodes_cap = 24;
 	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "in 24");
+	/* a table that costs too much to search */
+	for (int more = 0; more < 2; more++) {
+		static u8 many[16 * (PW_RRP_MAX_ADDRS + 1)];
+		struct pw_rrp_span span;
+
+		pw_rrp_buf_init(&b, many, sizeof(many));
+		for (u32 i = 0; i < PW_RRP_MAX_ADDRS + more; i++) {
+			pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, 0x101, 0);
+			pw_rrp_put_srqr(&b, 3, NULL, 0);
+			pw_rrp_end_addr(&b);
+		}
+		is(pw_rrp_check_own(0x100, many, pw_rrp_buf_done(&b), &span), more ? -ENOSPC : 0,
+		   "%d ADDRs", PW_RRP_MAX_ADDRS + more);
+	}
 	ok(pw_rrp_mtu_min(0, 0) == 0 && pw_rrp_mtu_min(0, 5) == 5 && pw_rrp_mtu_min(5, 0) == 5 &&
 	   pw_rrp_mtu_min(5, 6) == 5 && pw_rrp_mtu_min(6, 5) == 5, "smaller of two MTUs");
 }

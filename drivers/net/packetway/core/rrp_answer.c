@@ -2,6 +2,8 @@
 /* What a half-router answers out of its tables; see rrp_answer.h. */
 #include "rrp_answer.h"
 
+#define PW_RRP_TELL_UNIT	256	/* bytes of a description that cost as much as a node */
+
 /**
  * pw_rrp_first_addr - the node that a message is about
  * @data: records
@@ -278,7 +280,7 @@ int pw_rrp_db_next_san(const struct pw_rrp_db *db, u32 from)
  * @data: criteria
  * @len: bytes of them
  * @b: where their INFO goes, as many as fit
- * @budget: nodes that may still be looked at; goes down
+ * @budget: nodes that may still be looked at; goes down, by more for long descriptions
  * @more: first address that was not looked at
  *
  * A SAN is searched in the table by which it is best known. Of a node with several ADDRs
@@ -308,7 +310,7 @@ bool pw_rrp_answer_tell(const struct pw_rrp_db *db, u32 i, const u8 *data, size_
 		*more = node.addr;
 		if (!*budget)
 			return false;
-		--*budget;
+		*budget -= min(*budget, 1 + node.data_len / PW_RRP_TELL_UNIT);
 		if (!pw_rrp_wanted(data, len, &node) || pw_rrp_put_described(b, &node))
 			continue;
 		if (b->len)

@@ -183,10 +183,11 @@ static bool pw_rrp_news_kept(const struct pw_rrp_db *db, u32 from, const struct 
 	for (i = 0; i < db->ntables; i++) {
 		const struct pw_rrp_table *t = &db->table[i];
 
-		if (!t->used || t->own || t->via != from)
+		if (!t->used || t->own || t->via != from || t->san != e->san ||
+		    t->serial != e->serial)
 			continue;
 		l = pw_rrp_list_table(t, true);
-		if (l.san == e->san && l.serial == e->serial && l.hash == e->hash)
+		if (l.hash == e->hash)
 			return true;
 	}
 	return false;

@@ -28,13 +28,6 @@ void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 peer, struct pw_rrp_table 
 	}
 }
 
-/* the addresses that the nodes of a table have */
-struct pw_rrp_span {
-	u32 lo, hi;
-	u32 min, max;
-	u32 range_len;
-};
-
 /* false: not all of them belong to the SAN */
 static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_span *span)
 {
@@ -49,6 +42,7 @@ static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_sp
 			continue;
 		if (rec.at != PW_RRP_AT_SINGLE && rec.at != PW_RRP_AT_MIN)
 			return false;
+		span->addrs++;
 		last = rec.at == PW_RRP_AT_MIN ? rec.addr2 : rec.addr;
 		span->range_len = rec.at == PW_RRP_AT_MIN ? rec.size : 0;
 		if (rec.addr <= san || last < rec.addr || last > san + PW_RRP_SAN_SPAN ||
@@ -79,32 +73,48 @@ static void pw_rrp_set_nodes(struct pw_rrp_table *t, const struct pw_rrp_span *s
 }
 
 /**
- * pw_rrp_db_own - set or renew the table of this half-router's own SAN
- * @db: tables
+ * pw_rrp_check_own - check a table of the own SAN before it is set
  * @san: address of the SAN
- * @serial: serial number, higher than before
- * @mtu: MTU of the SAN in words, 0 = unlimited
  * @nodes: ADDR records with an SRQR inside each, routes from here
  * @len: bytes of them
+ * @span: addresses of the nodes, for pw_rrp_db_set_own()
  *
- * Return: 0; -EINVAL for records that do not belong there; -ENOSPC.
+ * Return: 0; -EINVAL for records that do not belong there; -ENOSPC for too many.
  */
-int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len)
+int pw_rrp_check_own(u32 san, const u8 *nodes, u32 len, struct pw_rrp_span *span)
 {
-	struct pw_rrp_table *t = NULL;
-	struct pw_rrp_span span;
 	struct pw_rrp_iter it;
 	struct pw_rrp_rec rec;
-	int ret;
-	u32 i;
 
 	if (san > PW_ADDR_MASK || pw_rrp_check(nodes, len))
 		return -EINVAL;
 	pw_rrp_iter_init(&it, nodes, len);
-	while ((ret = pw_rrp_next(&it, &rec)) > 0) {
+	while (pw_rrp_next(&it, &rec) > 0)
 		if (rec.type != PW_RRP_ADDR)
 			return -EINVAL;
-	}
+	if (!pw_rrp_find_span(san, nodes, len, span))
+		return -EINVAL;
+	return span->addrs > PW_RRP_MAX_ADDRS ? -ENOSPC : 0;
+}
+
+/**
+ * pw_rrp_db_set_own - set or renew the table of this half-router's own SAN
+ * @db: tables
+ * @san: address of the SAN
+ * @serial: serial number, higher than before
+ * @mtu: MTU of the SAN in words, 0 = unlimited
+ * @nodes: ADDR records that pw_rrp_check_own() let pass
+ * @len: bytes of them
+ * @span: their addresses
+ *
+ * Return: 0 or -ENOSPC.
+ */
+int pw_rrp_db_set_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes,
+		      u32 len, const struct pw_rrp_span *span)
+{
+	struct pw_rrp_table *t = NULL;
+	u32 i;
+
 	for (i = 0; i < db->ntables; i++) {
 		if (db->table[i].used && db->table[i].own)
 			t = &db->table[i];
@@ -115,8 +125,6 @@ int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *
 	}
 	if (!t || len > t->nodes_cap)
 		return -ENOSPC;
-	if (!pw_rrp_find_span(san, nodes, len, &span))
-		return -EINVAL;
 	t->used = true;
 	t->own = true;
 	t->from_peer = false;
@@ -131,9 +139,28 @@ int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *
 	t->nrcvf = 1;
 	t->rcvf[0] = db->me;
 	t->csr_len = 0;
-	pw_rrp_set_nodes(t, &span, nodes, len);
+	pw_rrp_set_nodes(t, span, nodes, len);
 	db->gen++;
 	return 0;
+}
+
+/**
+ * pw_rrp_db_own - check, then set or renew the table of this half-router's own SAN
+ * @db: tables
+ * @san: address of the SAN
+ * @serial: serial number, higher than before
+ * @mtu: MTU of the SAN in words, 0 = unlimited
+ * @nodes: ADDR records with an SRQR inside each, routes from here
+ * @len: bytes of them
+ *
+ * Return: 0; -EINVAL for records that do not belong there; -ENOSPC.
+ */
+int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len)
+{
+	struct pw_rrp_span span;
+	int err = pw_rrp_check_own(san, nodes, len, &span);
+
+	return err ? err : pw_rrp_db_set_own(db, san, serial, mtu, nodes, len, &span);
 }
 
 /* the four records in front of the nodes */
@@ -166,13 +193,6 @@ static bool pw_rrp_same_route(const struct pw_rrp_table *t, const struct pw_rrp_
 			return false;
 	return true;
 }
-
-/* how good a route is */
-struct pw_rrp_rank {
-	bool far;
-	u16 q;
-	u32 nrcvf;
-};
 
 static struct pw_rrp_rank pw_rrp_rank_of(const struct pw_rrp_table *t)
 {
@@ -271,37 +291,21 @@ static bool pw_rrp_clear_span(struct pw_rrp_db *db, u32 san, bool far,
 	return true;
 }
 
-/* the records in front of the nodes, in their order */
-enum pw_rrp_part {
-	PW_RRP_PART_RTHD,
-	PW_RRP_PART_CSR,
-	PW_RRP_PART_MTUR,
-	PW_RRP_PART_RCVF,
-};
-
 /**
- * struct pw_rrp_parts - a received table in pieces
- * @rec: its first records, by enum pw_rrp_part
- * @nodes: ADDR records of its nodes
- * @nodes_len: bytes of them
- * @span: addresses of the nodes
- * @rank: how good the route is, with the link that it came over
+ * pw_rrp_check_table - take a received table apart
+ * @me: address of this half-router
+ * @link: the half-router that it came from
+ * @data: data block of its RTBL
+ * @len: length of that
+ * @p: its pieces, for pw_rrp_db_take()
+ *
+ * Return: PW_RRP_TAKEN, or why it cannot be kept.
  */
-struct pw_rrp_parts {
-	struct pw_rrp_rec rec[4];
-	const u8 *nodes;
-	u32 nodes_len;
-	struct pw_rrp_span span;
-	struct pw_rrp_rank rank;
-};
-
-/* take a received table apart; PW_RRP_TAKEN, or why it cannot be kept */
-static enum pw_rrp_taken pw_rrp_check_table(const struct pw_rrp_db *db,
-					    const struct pw_rrp_link *link, const u8 *data,
-					    size_t len, struct pw_rrp_parts *p)
+enum pw_rrp_taken pw_rrp_check_table(u32 me, const struct pw_rrp_link *link, const u8 *data,
+				     size_t len, struct pw_rrp_pieces *p)
 {
-	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_PART_CSR];
-	const struct pw_rrp_rec *rcvf = &p->rec[PW_RRP_PART_RCVF];
+	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_HEAD_CSR];
+	const struct pw_rrp_rec *rcvf = &p->rec[PW_RRP_HEAD_RCVF];
 	struct pw_rrp_entry e;
 	u32 i;
 
@@ -314,13 +318,15 @@ static enum pw_rrp_taken pw_rrp_check_table(const struct pw_rrp_db *db,
 	}
 	if (!i)
 		return PW_RRP_MALFORMED;
-	if (pw_rrp_entries_match(rcvf, db->me))
+	if (pw_rrp_entries_match(rcvf, me))
 		return PW_RRP_LOOP;
 	if (i >= PW_RRP_MAX_RCVF || csr->data_len > PW_RRP_MAX_CSR ||
 	    link->l2rh_len > PW_RRP_MAX_CSR - csr->data_len)
 		return PW_RRP_TOO_LONG;
-	if (!pw_rrp_find_span(p->rec[PW_RRP_PART_RTHD].addr, p->nodes, p->nodes_len, &p->span))
+	if (!pw_rrp_find_span(p->rec[PW_RRP_HEAD_RTHD].addr, p->nodes, p->nodes_len, &p->span))
 		return PW_RRP_FOREIGN;
+	if (p->span.addrs > PW_RRP_MAX_ADDRS)
+		return PW_RRP_TOO_LONG;
 	p->rank.far = link->far;
 	p->rank.q = pw_rrp_q_add(csr->q, link->q);
 	p->rank.nrcvf = rcvf->data_len / 4 + 1;
@@ -344,10 +350,10 @@ static struct pw_rrp_table *pw_rrp_find_same(const struct pw_rrp_db *db, u32 san
 
 /* @renewed: @t described the same nodes before */
 static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
-			 const struct pw_rrp_link *link, const struct pw_rrp_parts *p, bool renewed)
+			 const struct pw_rrp_link *link, const struct pw_rrp_pieces *p, bool renewed)
 {
-	const struct pw_rrp_rec *rthd = &p->rec[PW_RRP_PART_RTHD];
-	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_PART_CSR];
+	const struct pw_rrp_rec *rthd = &p->rec[PW_RRP_HEAD_RTHD];
+	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_HEAD_CSR];
 	struct pw_rrp_entry e;
 	u32 i;
 
@@ -362,10 +368,10 @@ static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
 	t->serial = rthd->serial;
 	t->heard = link->ticks;
 	t->via = link->from;
-	t->mtu = pw_rrp_mtu_min(p->rec[PW_RRP_PART_MTUR].mtu, link->mtu);
+	t->mtu = pw_rrp_mtu_min(p->rec[PW_RRP_HEAD_MTUR].mtu, link->mtu);
 	t->q = p->rank.q;
 	t->rcvf[0] = db->me;
-	for (i = 0; pw_rrp_entry_at(&p->rec[PW_RRP_PART_RCVF], i, &e); i++)
+	for (i = 0; pw_rrp_entry_at(&p->rec[PW_RRP_HEAD_RCVF], i, &e); i++)
 		t->rcvf[i + 1] = e.addr;
 	t->nrcvf = i + 1;
 	t->csr_len = link->l2rh_len + csr->data_len;
@@ -378,51 +384,65 @@ static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
 }
 
 /**
- * pw_rrp_db_receive - take a table from an adjacent half-router
+ * pw_rrp_db_take - keep a table from an adjacent half-router
  * @db: tables
  * @link: that half-router, the route there, and memory for the nodes
- * @data: data block of its RTBL
- * @len: length of that
+ * @p: the table, as pw_rrp_check_table() took it apart
  * @kept: the table as it is kept, to be passed on by pw_rrp_tell()
  *
  * Return: what became of it; @kept is set if it was PW_RRP_TAKEN, and for PW_RRP_OLD to the
  * one that is kept.
  */
-enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
-				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
+enum pw_rrp_taken pw_rrp_db_take(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				 const struct pw_rrp_pieces *p, const struct pw_rrp_table **kept)
 {
-	const struct pw_rrp_rec *rthd;
-	struct pw_rrp_parts p;
-	enum pw_rrp_taken err;
+	const struct pw_rrp_rec *rthd = &p->rec[PW_RRP_HEAD_RTHD];
 	struct pw_rrp_table *t;
 	bool renewed;
 
 	*kept = NULL;
-	err = pw_rrp_check_table(db, link, data, len, &p);
-	if (err != PW_RRP_TAKEN)
-		return err;
-	rthd = &p.rec[PW_RRP_PART_RTHD];
-	t = pw_rrp_find_same(db, rthd->addr, &p.rec[PW_RRP_PART_RCVF]);
+	t = pw_rrp_find_same(db, rthd->addr, &p->rec[PW_RRP_HEAD_RCVF]);
 	if (t && !pw_rrp_serial_newer(rthd->serial, t->serial)) {
 		*kept = t;
 		return PW_RRP_OLD;
 	}
-	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &p.span))
+	if (!pw_rrp_clear_span(db, rthd->addr, link->far, &p->span))
 		return PW_RRP_FOREIGN;
-	renewed = t && t->lo == p.span.lo && t->hi == p.span.hi && t->far == link->far;
+	renewed = t && t->lo == p->span.lo && t->hi == p->span.hi && t->far == link->far;
 	if (!t)
-		t = pw_rrp_place(db, rthd->addr, &p.rank);
+		t = pw_rrp_place(db, rthd->addr, &p->rank);
 	if (!t)
 		return PW_RRP_WORSE;
-	if (p.nodes_len > (link->mem ? link->mem->cap : t->nodes_cap))
+	if (p->nodes_len > (link->mem ? link->mem->cap : t->nodes_cap))
 		return PW_RRP_TOO_LONG;
 	if (link->mem) {
 		swap(t->nodes, link->mem->p);
 		swap(t->nodes_cap, link->mem->cap);
 	}
-	pw_rrp_store(db, t, link, &p, renewed);
+	pw_rrp_store(db, t, link, p, renewed);
 	*kept = t;
 	return PW_RRP_TAKEN;
+}
+
+/**
+ * pw_rrp_db_receive - check and keep a table from an adjacent half-router
+ * @db: tables
+ * @link: that half-router, the route there, and memory for the nodes
+ * @data: data block of its RTBL
+ * @len: length of that
+ * @kept: as in pw_rrp_db_take()
+ *
+ * Return: what became of it.
+ */
+enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				    const u8 *data, size_t len, const struct pw_rrp_table **kept)
+{
+	struct pw_rrp_pieces p;
+	enum pw_rrp_taken err;
+
+	*kept = NULL;
+	err = pw_rrp_check_table(db->me, link, data, len, &p);
+	return err == PW_RRP_TAKEN ? pw_rrp_db_take(db, link, &p, kept) : err;
 }
 
 /**

@@ -27,6 +27,7 @@
 #define PW_RRP_MAX_RCVF		16	/* half-routers on a route */
 #define PW_RRP_MAX_CSR		256	/* bytes of L2RHs on a route */
 #define PW_RRP_SAN_SPAN		256	/* addresses of a SAN, those behind its own */
+#define PW_RRP_MAX_ADDRS	1024	/* ADDRs of a table: a node may have several */
 
 /**
  * struct pw_rrp_table - one table
@@ -104,6 +105,45 @@ struct pw_rrp_db {
 struct pw_rrp_mem {
 	u8 *p;
 	u32 cap;
+};
+
+/* the addresses that the nodes of a table have */
+struct pw_rrp_span {
+	u32 lo, hi;
+	u32 min, max;
+	u32 range_len;
+	u32 addrs;
+};
+
+/* how good a route is */
+struct pw_rrp_rank {
+	bool far;
+	u16 q;
+	u32 nrcvf;
+};
+
+/* the records in front of the nodes, in their order */
+enum pw_rrp_head {
+	PW_RRP_HEAD_RTHD,
+	PW_RRP_HEAD_CSR,
+	PW_RRP_HEAD_MTUR,
+	PW_RRP_HEAD_RCVF,
+};
+
+/**
+ * struct pw_rrp_pieces - a received table in pieces
+ * @rec: its first records, by enum pw_rrp_head
+ * @nodes: ADDR records of its nodes
+ * @nodes_len: bytes of them
+ * @span: addresses of the nodes
+ * @rank: how good the route is, with the link that it came over
+ */
+struct pw_rrp_pieces {
+	struct pw_rrp_rec rec[4];
+	const u8 *nodes;
+	u32 nodes_len;
+	struct pw_rrp_span span;
+	struct pw_rrp_rank rank;
 };
 
 /**
@@ -187,6 +227,13 @@ static inline bool pw_rrp_serial_newer(u32 a, u32 b)
 void pw_rrp_db_init(struct pw_rrp_db *db, u32 me, u32 peer, struct pw_rrp_table *table,
 		    u32 ntables, u32 per_san);
 int pw_rrp_db_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes, u32 len);
+int pw_rrp_check_own(u32 san, const u8 *nodes, u32 len, struct pw_rrp_span *span);
+int pw_rrp_db_set_own(struct pw_rrp_db *db, u32 san, u32 serial, u32 mtu, const u8 *nodes,
+		      u32 len, const struct pw_rrp_span *span);
+enum pw_rrp_taken pw_rrp_check_table(u32 me, const struct pw_rrp_link *link, const u8 *data,
+				     size_t len, struct pw_rrp_pieces *p);
+enum pw_rrp_taken pw_rrp_db_take(struct pw_rrp_db *db, const struct pw_rrp_link *link,
+				 const struct pw_rrp_pieces *p, const struct pw_rrp_table **kept);
 enum pw_rrp_taken pw_rrp_db_receive(struct pw_rrp_db *db, const struct pw_rrp_link *link,
 				    const u8 *data, size_t len, const struct pw_rrp_table **kept);
 const struct pw_rrp_table *pw_rrp_db_own_table(const struct pw_rrp_db *db);
