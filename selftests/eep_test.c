@@ -457,6 +457,13 @@ TEST_F(eep, symbols)
 	n = pw_msg(tx + l, 2, 1, PT_TEST, 0, 0, "data", 4);
 	SEND(0, l + n);
 	EXPECT_FRAME(1, tx + l, n);
+	/* one that asks for a trace */
+	EXPECT_EQ(0, STAT(1, "eep_traced"));
+	l = pw_put_sym(tx, PW_SYM_TRACE, NULL, 0);
+	n = pw_msg(tx + l, 2, 1, PT_TEST, 0, 0, "data", 4);
+	SEND(0, l + n);
+	EXPECT_FRAME(1, tx + l, n);
+	EXPECT_SOON(1, STAT(1, "eep_traced"));
 	/* to a group as well */
 	n = pw_msg(tx + l, 0x7fffff, 1, PT_TEST, 0, 0, "data", 4);
 	SEND(0, l + n);

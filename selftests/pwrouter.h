@@ -26,8 +26,9 @@ struct pw_half_req {
 	long san, port, mtu;
 };
 
-static PW_UNUSED int pw_router_add(struct pw_genl *g, const char *name, struct pw_half_req a,
-				   struct pw_half_req b)
+/* @quality: of both halves; 0: not given */
+static PW_UNUSED int pw_router_add_q(struct pw_genl *g, const char *name, struct pw_half_req a,
+				     struct pw_half_req b, long quality)
 {
 	struct pw_half_req h[2] = { a, b };
 	struct rtattr *nest, *half;
@@ -46,10 +47,18 @@ static PW_UNUSED int pw_router_add(struct pw_genl *g, const char *name, struct p
 			pw_req_u32(&r, PACKETWAY_A_HALF_PORT, h[i].port);
 		if (h[i].mtu >= 0)
 			pw_req_u32(&r, PACKETWAY_A_HALF_MTU, h[i].mtu);
+		if (quality)
+			pw_req_u32(&r, PACKETWAY_A_HALF_QUALITY, quality);
 		pw_req_end(&r, half);
 	}
 	pw_req_end(&r, nest);
 	return pw_nl_talk(&g->nl, &r);
+}
+
+static PW_UNUSED int pw_router_add(struct pw_genl *g, const char *name, struct pw_half_req a,
+				   struct pw_half_req b)
+{
+	return pw_router_add_q(g, name, a, b, 0);
 }
 
 static PW_UNUSED int pw_router_cmd(struct pw_genl *g, int cmd, const char *name)

@@ -135,6 +135,41 @@ TEST_F(pair, refusals)
 	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "b"));
 }
 
+/* the route with the least sum of qualities is taken, whatever the order of ports */
+TEST_F(pair, quality)
+{
+	struct pw_half_req a = { 1, 2, -1 }, b = { 2, 2, -1 };
+	double end = pw_now() + SOON / 1000;
+	int i, l;
+
+	EXPECT_EQ(-ERANGE, pw_router_add_q(&self->g, "s", a, b, 65536));
+	ASSERT_EQ(0, pw_router_add_q(&self->g, "s", a, b, 9));
+	EXPECT_EQ(9, (int)pw_attr_u32(pw_router_half(&self->g, "s", 0), PACKETWAY_A_HALF_QUALITY));
+	EXPECT_EQ(1, (int)pw_attr_u32(pw_router_half(&self->g, "r", 0), PACKETWAY_A_HALF_QUALITY));
+	/* until it knows SAN 2 */
+	while (pw_attr_u32(pw_router_half(&self->g, "s", 0), PACKETWAY_A_HALF_TABLES) < 2 &&
+	       pw_now() < end)
+		usleep(5000);
+	ASSERT_EQ(0, pw_resolve(&self->g, 1, self->addr[1], NULL));
+	for (i = 0; i < 3; i++) {
+		l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 9, 0, &i, sizeof(i));
+		EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+		EXPECT_FRAME(1, tx, l);
+	}
+	EXPECT_SOON(3, (int)HSTAT(1, FORWARD_L3));
+	EXPECT_EQ(0, (int)pw_half_stat(&self->g, "s", 1, PACKETWAY_A_HALF_STAT_FORWARD_L3));
+	/* the other one is there if it is needed */
+	ASSERT_EQ(0, pw_router_del(&self->g, "r"));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 1, self->addr[1]));
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	/* behind HRDOWN of the one that went */
+	do {
+		i = pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON);
+	} while (i > 0 && pw_get(rx + 6, 2) == PW_PT_ERR);
+	EXPECT_EQ(l, i);
+	EXPECT_SOON(1, (int)pw_half_stat(&self->g, "s", 1, PACKETWAY_A_HALF_STAT_FORWARD_L3));
+}
+
 TEST_F(pair, by_address)
 {
 	static const int sizes[] = { 0, 1, 7, 8, 9, 64, 1400, 1493, 1500 };
@@ -200,11 +235,13 @@ TEST_F(pair, by_source_route)
 
 	/* a symbol goes with the L2RH it precedes */
 	front = pw_put_l2rh(tx, to_hr, 3);
-	front += pw_put_sym(tx + front, PW_SYM_NOP, NULL, 0);
+	front += pw_put_sym(tx + front, PW_SYM_TRACE, NULL, 0);
 	front += pw_put_l2rh(tx + front, to_b, 3);
 	l = front + pw_msg(tx + front, self->addr[1], self->addr[0], PT_TEST, 1, 5, "routed", 6);
 	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
 	EXPECT_FRAME(1, tx + front, l - front);
+	EXPECT_SOON(1, (int)HSTAT(1, TRACED));
+	EXPECT_EQ(0, (int)HSTAT(0, TRACED));
 
 	/* by L2RH to the router, by address from there */
 	front = pw_put_l2rh(tx, to_hr, 3);

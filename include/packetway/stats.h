@@ -106,6 +106,7 @@
 	X(ECHO_REQUEST,	"echo_requests")		\
 	X(ECHO_REPLY,	"echo_replies_sent")		\
 	X(ECHO_LIMITED,	"echo_rate_limited")		\
+	X(TRACED,	"eep_traced")			\
 	PW_ESP_COUNTERS(X)				\
 	PW_POETS_COUNTERS(X)
 

@@ -17,6 +17,7 @@ static const struct {
 	{ "station", "del", "pwctl station del pw1" },
 	{ "router", "show", "pwctl router show ab stats" },
 	{ "router", "add", "pwctl router add ab san 1:15 san 2:15\n"
+	  "pwctl router add slow san 1 quality 10 san 2 quality 10\n"
 	  "pwctl router add t san 1 trunk udp 10.0.0.1:7777 10.0.0.2:7777 secret-file k\n"
 	  "pwctl router add t san 1 trunk dev eth0" },
 	{ "router", "del", "pwctl router del ab" },

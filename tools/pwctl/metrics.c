@@ -66,6 +66,7 @@ static const struct family families[] = {
 	{ "eep_received_messages", COUNTER, "messages", "EEP messages received and accepted." },
 	{ "eep_received_ip", COUNTER, NULL, "EEP messages that carried IP to the stack." },
 	{ "eep_received_other", COUNTER, NULL, "EEP messages for other stations, received in promiscuous mode." },
+	{ "eep_traced_messages", COUNTER, "messages", "EEP messages with a trace symbol for the station." },
 	{ "eep_swapped_messages", COUNTER, "messages", "EEP messages whose byte order the station changed." },
 	{ "eep_error_indications", COUNTER, NULL, "EEP messages that arrived with an error indication." },
 	{ "eep_bad_crc", COUNTER, NULL, "EEP messages with a wrong CRC, by its width." },
@@ -118,6 +119,8 @@ static const struct family families[] = {
 	{ "half_drops", COUNTER, NULL, "Frames that a half-router dropped, by reason." },
 	{ "half_error_indications", COUNTER, NULL, "Frames whose error indication a half-router rewrote." },
 	{ "half_hop_traces", COUNTER, NULL, "Addresses that a half-router wrote into hop traces." },
+	{ "half_traced_frames", COUNTER, "frames", "Frames with a trace symbol for a half-router." },
+	{ "half_limited_echos", COUNTER, NULL, "Echo requests over the rate of a half-router." },
 	{ "half_error_messages", COUNTER, "messages", "ERR messages of a half-router, sent or limited." },
 	{ "half_rrp_messages", COUNTER, "messages", "RRP messages of a half-router, by what became of them." },
 	{ "half_routing_tables", COUNTER, NULL, "Routing tables that a half-router received, taken or ignored." },
@@ -151,6 +154,7 @@ static const struct rule station_rules[] = {
 	{ "eep_rx_otherhost", "eep_received_other" },
 	{ "eep_rx_swapped", "eep_swapped_messages" },
 	{ "eep_rx_ei_set", "eep_error_indications" },
+	{ "eep_traced", "eep_traced_messages" },
 	{ "eep_crc32_bad", "eep_bad_crc", "width", "32" },
 	{ "eep_crc64_bad", "eep_bad_crc", "width", "64" },
 	{ "err_sent", "eep_error_messages", "direction", "sent" },
@@ -215,6 +219,8 @@ static const struct rule half_rules[] = {
 	{ "tables-*", "half_routing_tables", "event" },
 	{ "hrdown", "half_down_reports" },
 	{ "echo", "half_echo_messages" },
+	{ "echo-limited", "half_limited_echos" },
+	{ "traced", "half_traced_frames" },
 	{}
 };
 

@@ -10,7 +10,7 @@
 struct router_args {
 	const char *name;
 	struct half_args {
-		uint32_t san, port, mtu;
+		uint32_t san, port, mtu, quality;
 		bool have_port;
 	} half[2];
 	int halves;
@@ -54,6 +54,16 @@ static enum status take_mtu(void *to, char **values)
 	if (!a->halves || a->trunk)
 		return usage("router add: mtu stands behind a SAN");
 	return word_store(&a->half[a->halves - 1].mtu, &w, values);
+}
+
+static enum status take_quality(void *to, char **values)
+{
+	const struct word w = { "quality", "N", W_U32 };
+	struct router_args *a = to;
+
+	if (!a->halves || a->trunk)
+		return usage("router add: quality stands behind a SAN");
+	return word_store(&a->half[a->halves - 1].quality, &w, values);
 }
 
 /* "ADDRESS:PORT", "[ADDRESS]:PORT"; numbers only */
@@ -156,6 +166,8 @@ static void put_half(struct nlmsghdr *h, const struct half_args *w)
 		mnl_attr_put_u32(h, PACKETWAY_A_HALF_PORT, w->port);
 	if (w->mtu)
 		mnl_attr_put_u32(h, PACKETWAY_A_HALF_MTU, w->mtu);
+	if (w->quality)
+		mnl_attr_put_u32(h, PACKETWAY_A_HALF_QUALITY, w->quality);
 	mnl_attr_nest_end(h, nest);
 }
 
@@ -228,7 +240,7 @@ static const char *const half_counters[] = {
 	"drop-nomem", "drop-group", "drop-down", "ei-marked", "hop-trace", "err-sent",
 	"err-limited", "rrp-rx", "rrp-tx", "rrp-malformed", "rrp-refused", "rrp-limited",
 	"tables-taken", "tables-ignored", "hrdown", "echo", "tables-asked", "tables-stale",
-	"drop-type", "echo-limited",
+	"drop-type", "echo-limited", "traced",
 };
 
 /* likewise PACKETWAY_A_TRUNK_STAT_*, from TX on */
@@ -257,6 +269,7 @@ static const struct word half_fields[] = {
 	{ "port", NULL, W_U32, PACKETWAY_A_HALF_PORT },
 	{ "addr", NULL, W_ADDR, PACKETWAY_A_HALF_ADDR },
 	{ "mtu", NULL, W_U32, PACKETWAY_A_HALF_MTU_NOW },
+	{ "quality", NULL, W_U32, PACKETWAY_A_HALF_QUALITY },
 	{ "tables", NULL, W_U32, PACKETWAY_A_HALF_TABLES },
 	{ "stats", NULL, W_COUNTERS, PACKETWAY_A_HALF_STATS, .counter = half_counter },
 	{}
@@ -620,6 +633,7 @@ static const struct word router_new[] = {
 	{ NULL, "NAME", W_TEXT, AT(name), WORD_NEEDED },
 	{ "san", "A[:PORT]", W_CALL, 0, WORD_NEEDED | WORD_MANY, 1, take_san },
 	{ "mtu", "N", W_CALL, 0, WORD_MANY, 1, take_mtu },
+	{ "quality", "N", W_CALL, 0, WORD_MANY, 1, take_quality },
 	{ "trunk", NULL, W_FLAG, AT(trunk) },
 	{ "udp", "LOCAL:PORT REMOTE:PORT", W_CALL, .max = 2, .call = take_udp },
 	{ "dev", "ETH", W_CALL, .max = 1, .call = take_dev },

@@ -297,6 +297,8 @@ enum {
  * PACKETWAY_A_HALF_MTU_NOW	u32	reply only: the MTU in force
  * PACKETWAY_A_HALF_TABLES	u32	reply only: routing tables that it keeps
  * PACKETWAY_A_HALF_STATS	nest	reply only, PACKETWAY_A_HALF_STAT_*
+ * PACKETWAY_A_HALF_QUALITY	u32	what a route through this half-router adds to the quality
+ *					number, 1 (default) to 65535; less is better
  */
 enum {
 	PACKETWAY_A_HALF_UNSPEC,
@@ -307,6 +309,7 @@ enum {
 	PACKETWAY_A_HALF_MTU_NOW,
 	PACKETWAY_A_HALF_TABLES,
 	PACKETWAY_A_HALF_STATS,
+	PACKETWAY_A_HALF_QUALITY,
 
 	__PACKETWAY_A_HALF_MAX
 };
@@ -348,6 +351,7 @@ enum {
 	PACKETWAY_A_HALF_STAT_TABLES_STALE,	/* dropped: their sender has them no more */
 	PACKETWAY_A_HALF_STAT_DROP_TYPE,	/* for it, of a type that it does not process */
 	PACKETWAY_A_HALF_STAT_ECHO_LIMITED,	/* echo requests over its rate */
+	PACKETWAY_A_HALF_STAT_TRACED,		/* frames with a trace symbol for it */
 
 	__PACKETWAY_A_HALF_STAT_MAX
 };

@@ -9,6 +9,7 @@
 
 /* not const: policies of 6.1 have a plain pointer to a range */
 static struct netlink_range_validation pw_range_u16 = { .max = U16_MAX };
+static struct netlink_range_validation pw_range_quality = { .min = 1, .max = U16_MAX };
 static struct netlink_range_validation pw_range_addr = {
 	.min = 1, .max = PW_ADDR_PHYS_MAX,
 };
@@ -25,6 +26,7 @@ static const struct nla_policy pw_half_policy[PACKETWAY_A_HALF_MAX + 1] = {
 				      .reject_message = "The number of tables is reply only" },
 	[PACKETWAY_A_HALF_STATS] = { .type = NLA_REJECT,
 				     .reject_message = "Counters are reply only" },
+	[PACKETWAY_A_HALF_QUALITY] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_quality),
 };
 
 static const struct nla_policy pw_trunk_policy[PACKETWAY_A_TRUNK_MAX + 1] = {
@@ -77,6 +79,7 @@ static int pw_half_fill(struct sk_buff *msg, struct pw_half *h)
 	    nla_put_u32(msg, PACKETWAY_A_HALF_SAN, h->san->id) ||
 	    nla_put_u32(msg, PACKETWAY_A_HALF_PORT, h->port) ||
 	    nla_put_u32(msg, PACKETWAY_A_HALF_MTU, h->mtu_set) ||
+	    nla_put_u32(msg, PACKETWAY_A_HALF_QUALITY, h->quality) ||
 	    nla_put_u32(msg, PACKETWAY_A_HALF_ADDR, h->addr) ||
 	    nla_put_u32(msg, PACKETWAY_A_HALF_MTU_NOW, READ_ONCE(h->mtu)) ||
 	    nla_put_u32(msg, PACKETWAY_A_HALF_TABLES, tables))
@@ -255,6 +258,9 @@ static int pw_half_parse(struct genl_info *info, struct nlattr *attr, struct pw_
 				    "The MTU is not one that a station could have");
 		return -ERANGE;
 	}
+	conf->quality = PW_LINK_Q;
+	if (tb[PACKETWAY_A_HALF_QUALITY])
+		conf->quality = nla_get_u32(tb[PACKETWAY_A_HALF_QUALITY]);
 	conf->san = pw_san_get(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_HALF_SAN]),
 			       info->extack);
 	if (IS_ERR(conf->san))

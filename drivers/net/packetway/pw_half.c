@@ -198,6 +198,10 @@ static void pw_half_out_l2(struct pw_half *h, struct sk_buff *skb, const struct 
 	}
 	if (l->hop.prio >= 0)
 		cb->prio = l->hop.prio;
+	if (unlikely(l->hop.trace)) {
+		pw_half_count(h, PW_HALF_TRACED);
+		trace_pw_symbol(h->router->name, h->addr, skb);
+	}
 	if (!pw_half_pass(h, skb, l))
 		return;
 	__skb_pull(skb, l->hop.consumed);

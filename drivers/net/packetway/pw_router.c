@@ -47,6 +47,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->port = conf->port;
 	h->addr = pw_san_addr(conf->san, conf->port);
 	h->mtu_set = conf->mtu;
+	h->quality = conf->quality;
 	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
 	spin_lock_init(&h->lock);
 	mutex_init(&h->db_lock);

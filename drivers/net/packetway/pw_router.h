@@ -66,7 +66,7 @@
 #define PW_HALF_PACE		96	/* messages to a trunk's peer in a second, then pause */
 #define PW_BEYOND_MAX		4096	/* ranges of logical addresses behind a peer half */
 #define PW_INFO_MAX		256	/* bytes of a node's description of itself */
-#define PW_LINK_Q		1	/* quality of one step */
+#define PW_LINK_Q		1	/* quality of one step, if no other is set */
 #define PW_RANGE_Q		0x100	/* of a node that is not known by itself */
 
 /*
@@ -104,7 +104,8 @@
 	X(TABLES_ASKED)		\
 	X(TABLES_STALE)		\
 	X(DROP_TYPE)		\
-	X(ECHO_LIMITED)
+	X(ECHO_LIMITED)		\
+	X(TRACED)
 
 #define PW_X_HALF(sym) PW_HALF_##sym,
 enum pw_half_stat {
@@ -173,6 +174,7 @@ struct pw_half {
 	struct pw_san *san;
 	u32 port;
 	u32 addr;
+	u16 quality;		/* that it adds to a route */
 	struct pw_esp esp;	/* the half-router as a node */
 
 	u32 mtu_set;		/* bytes, 0 = what all stations take; RTNL */
@@ -245,6 +247,7 @@ struct pw_half_config {
 	struct pw_san *san;
 	u32 port;
 	u32 mtu;
+	u16 quality;
 };
 
 static inline void pw_half_count(struct pw_half *h, enum pw_half_stat id)

@@ -1039,7 +1039,8 @@ static void pw_rrp_gvl2(struct pw_half *h, const struct pw_rrp_in *in, struct sk
 
 	access.l2rh = l2rh;
 	access.l2rh_len = pw_san_l2rh(h->san, h->port, l2rh);
-	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
+	/* all routes, if this SAN can carry them: the tables of a SAN are few */
+	pw_rrp_buf_init(&b, h->scratch, clamp(READ_ONCE(h->mtu), PW_RRP_ANSWER_MAX, PW_RRP_PART));
 	/* routes begin on this SAN: a node elsewhere cannot use them */
 	if (in->from)
 		routes = pw_rrp_answer_gvl2(&h->db, addr, &access, PW_HALF_TABLES, &b, &neighbour);
@@ -1280,7 +1281,7 @@ static bool pw_rrp_rtbl(struct pw_half *h, const struct pw_rrp_in *in, const u8 
 			struct pw_rrp_mem *mem)
 {
 	struct pw_rrp_link link = {
-		.from = in->from, .peer = in->from_peer, .q = PW_LINK_Q, .far = in->far,
+		.from = in->from, .peer = in->from_peer, .q = h->quality, .far = in->far,
 		.mem = mem, .ticks = jiffies,
 	};
 	struct pw_adjacent *a = &h->adjacent[in->from_peer ? h->port : in->port];

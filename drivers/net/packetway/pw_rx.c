@@ -18,6 +18,7 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
+#include "pw_trace.h"
 
 /* what the parser refuses, as drop reasons */
 static enum pw_drop pw_rx_parse_drop(int err)
@@ -162,6 +163,19 @@ static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 	skb->data[v->hdr_off + PW_EEP_OFF_EPLDL] ^= PW_E_LITTLE << 4;
 	pw_count(st, PW_STAT_RX_SWAPPED);
 	return PW_OK;
+}
+
+/* the symbols in front of the header are for this station */
+static void pw_rx_symbols(struct pw_station *st, const struct sk_buff *skb,
+			  const struct pw_eep_view *v)
+{
+	struct pw_eep_hop hop;
+
+	if (likely(!v->nsym) ||
+	    pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len, &hop) || !hop.trace)
+		return;
+	pw_count(st, PW_STAT_TRACED);
+	trace_pw_symbol(st->dev->name, st->addr, skb);
 }
 
 static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
@@ -318,6 +332,7 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	if (unlikely(why != PW_OK))
 		goto drop;
 
+	pw_rx_symbols(st, skb, &v);
 	skb->priority = pw_eep_prio_from_p(v.p);
 	if (v.pt == PW_PT_IP)
 		why = pw_rx_ip(st, skb, &v, up);

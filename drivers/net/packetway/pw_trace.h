@@ -225,6 +225,28 @@ TRACE_EVENT(pw_token,
 		  __entry->iface, __entry->taken, __entry->released, __entry->lost)
 );
 
+/* a node took a trace symbol off a frame */
+TRACE_EVENT(pw_symbol,
+	TP_PROTO(const char *name, u32 node, const struct sk_buff *skb),
+	TP_ARGS(name, node, skb),
+	TP_STRUCT__entry(
+		__string(name, name)
+		__field(u32, node)
+		__field(u32, len)
+		__field(u64, delay)
+		__field(u8, hops)
+	),
+	TP_fast_assign(
+		pw_assign_str(name, name);
+		__entry->node = node;
+		__entry->len = skb->len;
+		__entry->delay = pw_cb(skb)->delay;
+		__entry->hops = pw_cb(skb)->hops;
+	),
+	TP_printk("name=%s node=%06x hops=%u delay=%llu len=%u", __get_str(name), __entry->node,
+		  __entry->hops, __entry->delay, __entry->len)
+);
+
 TRACE_EVENT(pw_forward,
 	TP_PROTO(const struct pw_half *h, const struct sk_buff *skb, u16 port),
 	TP_ARGS(h, skb, port),

@@ -123,9 +123,8 @@ enum pw_rrp_routes pw_rrp_answer_gvl2(const struct pw_rrp_db *db, u32 addr,
 		if (!t->used || t == best.table || t->own ||
 		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
 			continue;
-		if (!pw_rrp_try_route(b, access, &r))
-			break;
-		n++;
+		/* a shorter one may fit */
+		n += pw_rrp_try_route(b, access, &r);
 	}
 	return PW_RRP_ROUTES;
 }
