@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 #define PT_TEST 1500
 
@@ -168,6 +169,89 @@ TEST_F(pair, quality)
 	} while (i > 0 && pw_get(rx + 6, 2) == PW_PT_ERR);
 	EXPECT_EQ(l, i);
 	EXPECT_SOON(1, (int)pw_half_stat(&self->g, "s", 1, PACKETWAY_A_HALF_STAT_FORWARD_L3));
+}
+
+/* data of @n words behind an announced CRC32; the length of the frame */
+static int put_crc_msg(uint8_t *b, uint32_t dt, uint32_t sa, int n)
+{
+	uint8_t crc[4];
+	int l = 16, db;
+
+	pw_msg(b, dt, sa, PT_TEST, 0, 0, NULL, 0);
+	b[12] |= 0x80;
+	pw_put(b + 8, 4, n);
+	l += pw_put_opt(b + l, PW_OH_CRC32, true, true, NULL, 0);
+	db = l;
+	for (; l < db + 8 * n; l++)
+		b[l] = l * 7;
+	pw_put(crc, 4, pw_crc32c(b + db, 8 * n));
+	l += pw_put_opt(b + l, PW_OH_CRC32, true, true, crc, 4);
+	memset(b + l, 0, 8);
+	return l + 8;
+}
+
+/* the next frame to a port of a SAN is damaged */
+static int damage(int ns, int san, int port)
+{
+	char path[128], text[16];
+	struct stat st;
+	int fd, ret;
+
+	if (fstat(ns, &st))
+		return -1;
+	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san%d/frame_fault",
+		 (unsigned long)st.st_ino, san);
+	snprintf(text, sizeof(text), "%d", port);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = write(fd, text, strlen(text)) < 0 ? -1 : 0;
+	close(fd);
+	return ret;
+}
+
+/* EI says how many routers are behind the damage */
+TEST_F(pair, ei_names_the_router)
+{
+	struct { int san, port; uint8_t ei; } hop[] = {
+		{ 1, 5, 2 },	/* on the way to r: seen there, one more router follows */
+		{ 2, 2, 1 },	/* on the way to s */
+		{ 3, 3, 1 },	/* on the way to c, which sees it itself */
+		{ 0, 0, 0 },	/* nowhere */
+	};
+	uint64_t before, marked;
+	int i, l, raw;
+
+	ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, 3, 16, PACKETWAY_ENGINE_NONE));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "c", 3, 3, self->ns));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "c"));
+	ASSERT_EQ(0, pw_router_add(&self->g, "s", (struct pw_half_req){ 2, 2, -1 },
+				   (struct pw_half_req){ 3, 2, -1 }));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 1, ADDR(3, 3)));
+	raw = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY, pw_link_index(&self->nl, "c"));
+	ASSERT_GE(raw, 0);
+	if (damage(self->ns, 1, 99) < 0 && errno == ENOENT)
+		SKIP(return, "no debugfs");
+	EXPECT_EQ(-1, damage(self->ns, 1, 99));
+	EXPECT_EQ(EINVAL, errno);
+	for (i = 0; i < (int)ARRAY_SIZE(hop); i++) {
+		before = HSTAT(0, EI_MARKED);
+		marked = pw_half_stat(&self->g, "s", 0, PACKETWAY_A_HALF_STAT_EI_MARKED);
+		if (hop[i].san)
+			ASSERT_EQ(0, damage(self->ns, hop[i].san, hop[i].port));
+		l = put_crc_msg(tx, ADDR(3, 3), self->addr[0], 5);
+		EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+		ASSERT_EQ(l, pw_recv(raw, rx, sizeof(rx), NULL, SOON));
+		EXPECT_EQ(hop[i].ei, rx[l - 1]) {
+			TH_LOG("hop %d", i);
+		}
+		EXPECT_EQ(!!hop[i].san, !!memcmp(tx, rx, l - 8));
+		EXPECT_EQ(before + (hop[i].san == 1), HSTAT(0, EI_MARKED));
+		/* r's mark moves on at s */
+		EXPECT_EQ(marked + (hop[i].san == 1 || hop[i].san == 2),
+			  pw_half_stat(&self->g, "s", 0, PACKETWAY_A_HALF_STAT_EI_MARKED));
+	}
+	close(raw);
 }
 
 TEST_F(pair, by_address)

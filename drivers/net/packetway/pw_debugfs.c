@@ -6,6 +6,8 @@
  *
  *   fabric_fault	"DROP CORRUPT SEED": cells dropped and corrupted, each in
  *			parts per million, at every input unit
+ *   frame_fault		"PORT": the lowest bit of the first data byte of the next frame
+ *			to this port is inverted, once; not in messages of half-routers
  *   ring_fault		"flip HOP BIT", "stuck INTERFACE", "leave BITS", "lose", "dup":
  *			once, with the next ring packet or token
  */
@@ -62,6 +64,30 @@ static const struct file_operations pw_fabric_fault_fops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
 	.write = pw_fabric_fault_write,
+	.llseek = noop_llseek,
+};
+
+static ssize_t pw_frame_fault_write(struct file *file, const char __user *buf, size_t len,
+				    loff_t *pos)
+{
+	struct pw_san *san = file->private_data;
+	char text[16];
+	ssize_t n;
+	u32 port;
+
+	n = pw_debugfs_line(text, sizeof(text), buf, len);
+	if (n < 0)
+		return n;
+	if (sscanf(text, "%u", &port) != 1 || port >= san->nports)
+		return -EINVAL;
+	WRITE_ONCE(san->damage, port + 1);
+	return n;
+}
+
+static const struct file_operations pw_frame_fault_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = pw_frame_fault_write,
 	.llseek = noop_llseek,
 };
 
@@ -144,6 +170,7 @@ void pw_debugfs_san_add(struct pw_san *san)
 	san->debugfs = debugfs_create_dir(name, pw_debugfs_root);
 	debugfs_create_file("fabric_fault", 0200, san->debugfs, san, &pw_fabric_fault_fops);
 	debugfs_create_file("fabric_queues", 0400, san->debugfs, san, &pw_fabric_queues_fops);
+	debugfs_create_file("frame_fault", 0200, san->debugfs, san, &pw_frame_fault_fops);
 	debugfs_create_file("ring_fault", 0200, san->debugfs, san, &pw_ring_fault_fops);
 }
 

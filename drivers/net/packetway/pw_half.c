@@ -37,9 +37,13 @@ struct pw_look {
  */
 #define PW_HOPS_AHEAD 4
 
+/* bytes of frames whose CRCs a poll checks: further ones pass unchecked */
+#define PW_HOPS_CRC_BYTES (128 << 10)
+
 struct pw_hops {
 	bool running;
 	unsigned int n;
+	u32 crc_bytes;		/* that may still be checked */
 	struct {
 		struct pw_half *half;
 		struct sk_buff *skb;
@@ -309,7 +313,26 @@ static bool pw_half_has_options(const struct sk_buff *skb, const struct pw_look 
 	return l->hdr_off < 0 || skb->data[l->hdr_off + PW_EEP_OFF_HRZ] & PW_EEP_H;
 }
 
-static noinline_for_stack int pw_half_trace(struct pw_half *h, struct sk_buff *skb)
+/*
+ * A CRC that does not fit the data: the frame was damaged before it came here. If EI is set
+ * another router has marked it already.
+ */
+static int pw_half_detect(struct sk_buff *skb)
+{
+	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
+	struct pw_eep_view v;
+
+	if (hops->crc_bytes < skb->len)
+		return 0;
+	hops->crc_bytes -= skb->len;
+	if (skb_linearize(skb))
+		return -ENOMEM;
+	if (!pw_eep_parse(skb->data, skb->len, &v) && !v.ei && pw_eep_crc_verify(skb->data, &v))
+		pw_cb(skb)->flags |= PW_CB_ERROR;
+	return 0;
+}
+
+static noinline_for_stack int pw_half_options(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_eep_view v;
 	int err;
@@ -318,8 +341,12 @@ static noinline_for_stack int pw_half_trace(struct pw_half *h, struct sk_buff *s
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
 	/* the receiver answers a malformed message with ERR */
-	if (err || !v.hoptrace_len)
+	if (err)
 		return err == -EAGAIN ? -ENOMEM : 0;
+	if (v.oh_mask & PW_OH_ANNOUNCE_MASK && pw_half_detect(skb))
+		return -ENOMEM;
+	if (!v.hoptrace_len)
+		return 0;
 	if (skb_ensure_writable(skb, v.hoptrace_off + v.hoptrace_len))
 		return -ENOMEM;
 	if (pw_eep_hoptrace_append(skb->data + v.hoptrace_off, v.hoptrace_len, h->addr) >= 0)
@@ -361,8 +388,8 @@ static bool pw_half_cross(struct pw_half *h, struct sk_buff *skb, const struct p
 		pw_half_drop(h, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
 		return false;
 	}
-	if (pw_half_mark(h, skb) ||
-	    (unlikely(pw_half_has_options(skb, l)) && pw_half_trace(h, skb))) {
+	if ((unlikely(pw_half_has_options(skb, l)) && pw_half_options(h, skb)) ||
+	    pw_half_mark(h, skb)) {
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return false;
 	}
@@ -607,6 +634,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 
 	pw_kcov_section();
 
+	this_cpu_write(pw_hops.crc_bytes, PW_HOPS_CRC_BYTES);
 	__skb_queue_head_init(&batch);
 	work = pw_end_take(&h->end, &batch, budget);
 

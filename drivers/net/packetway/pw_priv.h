@@ -185,6 +185,7 @@ struct pw_san {
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
+	u32 damage;		/* READ_ONCE: port + 1 whose next frame is damaged, 0: none */
 	struct mutex fib_lock;	/* fib, routes */
 	bool fib_old;		/* tables have changed since fib was built */
 	struct pw_fib *routes;	/* static routes; RTNL and fib_lock to change */

@@ -138,8 +138,13 @@ static int pw_rx_crc(struct pw_station *st, struct sk_buff *skb, struct pw_eep_v
 	if (!err)
 		return PW_OK;
 
-	/* wrong data is delivered and marked, as a router that saw it would */
+	/*
+	 * Wrong data is delivered and marked, as a router that saw it would. If EI is set
+	 * already it says where that was.
+	 */
 	pw_count(st, err == PW_EEP_E_CRC64 ? PW_STAT_CRC64_BAD : PW_STAT_CRC32_BAD);
+	if (v->ei)
+		return PW_OK;
 	if (pw_skb_make_writable(skb))
 		return PW_DROP_RX_NOMEM;
 	v->ei |= 1;
