@@ -102,6 +102,43 @@ tap_is "the answer again, to the nanosecond" "$(pwctl -j trace 00:03:01 dev a ti
 tap_is "trace to an empty port" "$(status pwctl trace 00:03:09 dev a)" 3
 tap_is "by a route that is not known" "$(status pwctl trace 00:77:09 by-route dev a)" 3
 
+# questions to half-routers from a station
+found() { pwctl -j find "$@" dev a timeout 30000 | jq -c '[.[].addr] | sort'; }
+tap_is "find by name" "$(found name c)" '["00:03:01"]'
+tap_is "nobody" "$(status pwctl find name nobody dev a timeout 30000)" 2
+tap_is "a capability that is none" "$(status pwctl find capability nothing dev a)" 1
+tap_is "find by capability" "$(found capability router | jq -c 'length')" 4
+tap_ok "describe" pwctl describe name plotter capability printer capability 77 \
+	group 0xe00100-0xe001ff dev c
+busywait 60000 sh -c "pwctl find name plotter dev a timeout 30000 >/dev/null 2>&1"
+tap_is "find what was described" "$(found capability printer group 0xe00177)" '["00:03:01"]'
+tap_is "its groups" "$(pwctl -j find name plotter dev a timeout 30000 | jq -c '.[0] | [.can, .groups]')" \
+	'[["printer","77"],["e0:01:00-e0:01:ff"]]'
+tap_is "another group" "$(status pwctl find group 0xe00200 dev a timeout 30000)" 2
+tap_is "a group that is none" "$(status pwctl describe group 5 dev a)" 1
+
+# source routes of several L2RHs
+tap_is "send: two kinds of routes" "$(status pwctl send 00:03:01 pt 9 by-route l2rhs 00 dev a)" 1
+tap_is "send: no row of L2RHs" "$(status pwctl send 00:03:01 pt 9 l2rhs 0011 dev a)" 1
+before=$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')
+tap_ok "send by-route" pwctl send 00:03:01 pt 1500 text hello by-route dev a
+row=$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].l2rh')
+tap_ok "send with l2rhs" pwctl send 00:03:01 pt 1500 text hello l2rhs "$row" dev a
+busywait 60000 eval '[ "$(pwctl -j router show bc stats | jq "[.[0].halves[].stats.\"forward-l2\"] | add")" -ge $((before + 2)) ]'
+tap_is "both took it" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')" $((before + 2))
+
+# ESP one way, and who hears it
+heard=$(mktemp)
+pwctl -j esp listen count 2 timeout 60000 dev c >"$heard" &
+listener=$!
+sleep 1
+tap_ok "esp one-way" pwctl esp count 00:03:01 tag 99 thresh 5 one-way dev a
+tap_ok "esp one-way by-route" pwctl esp count 00:03:01 tag 99 thresh 5 one-way by-route dev a
+tap_ok "the listener" wait $listener
+tap_is "it heard both" "$(jq -sc 'flatten | map([.src, .instruction, .tag])' "$heard")" \
+	'[["00:01:01","count",99],["00:01:01","count",99]]'
+rm -f "$heard"
+
 # static routes: round by SAN 3 is longer and is used all the same
 pwctl router add ca san 3:15 san 1:14
 busywait 60000 sh -c "pwctl -j route show san 1 | jq -e 'map(select(.best and .\"half-router\" == \"00:01:0f\")) | length == 1' >/dev/null"

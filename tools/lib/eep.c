@@ -22,6 +22,8 @@ struct pwl_sock {
 	uint32_t ifindex;
 	uint32_t addr;
 	uint32_t mtu;
+	size_t route_len;
+	u8 route[PWL_ROUTE_MAX];
 };
 
 const char *pwl_pt_name(uint16_t pt)
@@ -230,10 +232,31 @@ int pwl_sock_join(struct pwl_sock *k, uint32_t group)
 	return 0;
 }
 
+int pwl_sock_route(struct pwl_sock *k, const void *l2rhs, size_t len)
+{
+	const u8 *p = l2rhs;
+	size_t at, size;
+
+	if (len > sizeof(k->route))
+		return -EMSGSIZE;
+	for (at = 0; at < len; at += size) {
+		if (len - at < PW_EEP_WORD || (p[at + 1] & PW_EEP_B1_L2RH_MASK) != PW_EEP_B1_L2RH)
+			return -EINVAL;
+		size = pw_l2rh_size(p[at + 1] & PW_L2RH_LEN_MASK);
+		if (!(p[at + 1] & PW_L2RH_LEN_MASK) || size > len - at)
+			return -EINVAL;
+	}
+	if (len)
+		memcpy(k->route, p, len);
+	k->route_len = len;
+	return 0;
+}
+
 int pwl_send(struct pwl_sock *k, const struct pwl_eep *m)
 {
 	struct pwl_eep own = *m;
-	size_t cap = m->len + m->route_len + 128 + PW_EEP_OPT_MAX_SIZE;
+	size_t front = k->route_len;
+	size_t cap = front + m->len + m->route_len + 128 + PW_EEP_OPT_MAX_SIZE;
 	ssize_t len;
 	u8 *buf;
 
@@ -242,8 +265,9 @@ int pwl_send(struct pwl_sock *k, const struct pwl_eep *m)
 	buf = malloc(cap);
 	if (!buf)
 		return -ENOMEM;
-	len = pwl_eep_build(&own, buf, cap);
-	if (len > 0 && send(k->fd, buf, len, 0) < 0)
+	memcpy(buf, k->route, front);
+	len = pwl_eep_build(&own, buf + front, cap - front);
+	if (len > 0 && send(k->fd, buf, front + len, 0) < 0)
 		len = -errno;
 	free(buf);
 	return len < 0 ? (int)len : 0;

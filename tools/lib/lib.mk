@@ -9,7 +9,7 @@ LIB_DEFS    := -D_GNU_SOURCE -DPWL_VERSION='"$(LIB_VERSION)"' -I$(tools)/lib
 lib_src     := $(sort $(wildcard $(tools)/lib/*.c))
 lib_obj     := $(lib_src:$(tools)/lib/%.c=$(O)/pic/lib/%.o)
 # what the library takes from the pure cores
-lib_core    := eep eep_build eep_tools esp_exec esp_store esp_tools poets poets_tools
+lib_core    := eep eep_build eep_tools rrp esp_exec esp_store esp_tools poets poets_tools
 lib_core_o  := $(lib_core:%=$(O)/pic/core/%.o)
 
 $(O)/pic/core/%.o: $(CORE)/%.c $(core_hdr)

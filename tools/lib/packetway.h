@@ -235,6 +235,82 @@ int pwl_send(struct pwl_sock *k, const struct pwl_eep *m);
  */
 int pwl_recv(struct pwl_sock *k, void *buf, size_t cap, struct pwl_eep *m, int timeout_ms);
 
+/*
+ * A source route: L2RHs, the one on the own SAN first, as RESOLVE and L2SR give them. They
+ * stand in front of every message that is sent from now on; @len 0: none. -EINVAL if @l2rhs
+ * is no row of L2RHs, -EMSGSIZE above PWL_ROUTE_MAX
+ */
+#define PWL_ROUTE_MAX	2048
+int pwl_sock_route(struct pwl_sock *k, const void *l2rhs, size_t len);
+
+/* Nodes, as half-routers know them (RRP) ------------------------------------- */
+
+#define PWL_NAME_MAX	127
+#define PWL_CAPA_MAX	16
+#define PWL_GROUPS_MAX	128
+
+/* a capability (PW_CAPA_*) and its parameters */
+struct pwl_capa {
+	uint8_t code;
+	uint8_t len;
+	uint8_t param[30];
+};
+
+struct pwl_range {
+	uint32_t first, last;
+};
+
+/**
+ * struct pwl_node - a node
+ * @addr: its address
+ * @name: its name, or ""
+ * @ncapa: number of its capabilities
+ * @capa: these
+ * @ngroups: number of ranges of logical addresses
+ * @group: ranges that it listens to
+ */
+struct pwl_node {
+	uint32_t addr;
+	char name[PWL_NAME_MAX + 1];
+	uint32_t ncapa;
+	struct pwl_capa capa[PWL_CAPA_MAX];
+	uint32_t ngroups;
+	struct pwl_range group[PWL_GROUPS_MAX];
+};
+
+/**
+ * struct pwl_query - a description; what is given must all fit
+ * @name: the whole name, or NULL
+ * @capability: PW_CAPA_*, or 0
+ * @group: a logical address, or 0
+ */
+struct pwl_query {
+	const char *name;
+	uint8_t capability;
+	uint32_t group;
+};
+
+/* called for a node that was found; not 0: end the search */
+typedef int (*pwl_node_fn)(const struct pwl_node *node, void *arg);
+
+/*
+ * Ask the half-routers of a station's SAN (TELL) for all nodes that fit, page by page:
+ * their number, @found (may be NULL) is called for each. -ETIMEDOUT: no half-router answers
+ */
+int pwl_find(struct pwl_sock *k, const struct pwl_query *q, pwl_node_fn found, void *arg,
+	     int timeout_ms);
+/*
+ * Tell the half-routers of the SAN what this station is (INFO), until it goes down;
+ * self->addr does not matter. -EMSGSIZE above 256 bytes
+ */
+int pwl_describe(struct pwl_sock *k, const struct pwl_node *self);
+int pwl_node_fits(const struct pwl_node *node, const struct pwl_query *q);
+/* records of a TELL for nodes from @first on, and of an INFO; bytes, or a negative errno */
+ssize_t pwl_query_build(const struct pwl_query *q, uint32_t first, void *buf, size_t cap);
+ssize_t pwl_info_build(const struct pwl_node *self, void *buf, size_t cap);
+/* nodes of an INFO: their number; *@more: the first address of those that follow, or 0 */
+int pwl_nodes_parse(const void *data, size_t len, struct pwl_node *node, int max, uint32_t *more);
+
 /* ESP ---------------------------------------------------------------------- */
 
 /**

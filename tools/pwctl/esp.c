@@ -5,8 +5,8 @@
 struct esp_args {
 	struct pwl_esp e;
 	uint32_t dst, timeout, at;
-	const char *dev, *op;
-	bool on_reflect;
+	const char *dev, *op, *l2rhs;
+	bool on_reflect, one_way, fetch;
 };
 
 #define AT(m) offsetof(struct esp_args, m)
@@ -15,6 +15,7 @@ struct esp_args {
 static enum status esp_run(const struct verb *v, int argc, char **argv)
 {
 	struct esp_args a = { .e = { .opcode = v->arg }, .timeout = 1000 };
+	struct source_route r = {};
 	const struct word *w;
 	struct pwl_sock *k;
 	struct station st;
@@ -34,12 +35,29 @@ static enum status esp_run(const struct verb *v, int argc, char **argv)
 			return usage("op: '%s' is not an operator of %s", a.op, v->name);
 		a.e.op = n;
 	}
-	ret = open_sock(a.dev, &k, &st);
+	if (a.fetch && a.l2rhs)
+		return usage("%s: one of by-route and l2rhs", v->name);
+	ret = a.l2rhs ? route_parse("l2rhs", a.l2rhs, &r) : ST_OK;
+	if (!ret)
+		ret = open_sock(a.dev, &k, &st);
 	if (ret)
 		return ret;
 	if (!a.e.pkt_id)
 		a.e.pkt_id = pwl_sock_addr(k);
-	n = pwl_esp_call(k, a.dst, &a.e, a.timeout);
+	if (a.fetch)
+		ret = route_fetch(k, a.dst, &r, a.timeout);
+	if (ret) {
+		pwl_sock_close(k);
+		return ret;
+	}
+	n = pwl_sock_route(k, r.bytes, r.len);
+	if (!n && a.one_way) {
+		n = pwl_esp_send(k, a.dst, &a.e);
+		pwl_sock_close(k);
+		return n ? fail(n, "%s", st.name) : ST_OK;
+	}
+	if (!n)
+		n = pwl_esp_call(k, a.dst, &a.e, a.timeout);
 	pwl_sock_close(k);
 	if (n < 0)
 		return n == -EHOSTUNREACH ? fail(0, "%s: an ERR message came back", st.name) :
@@ -57,6 +75,82 @@ static enum status esp_run(const struct verb *v, int argc, char **argv)
 	return out_one("", j);
 }
 
+static const struct {
+	const char *name;
+	size_t at;
+} operands[] = {
+	{ "tag", offsetof(struct pwl_esp, tag) },
+	{ "thresh", offsetof(struct pwl_esp, thresh) },
+	{ "val", offsetof(struct pwl_esp, val) },
+	{ "val-tag", offsetof(struct pwl_esp, val_tag) },
+	{ "cnt-tag", offsetof(struct pwl_esp, cnt_tag) },
+	{ "sib-tag", offsetof(struct pwl_esp, sib_tag) },
+	{ "fwd-tag", offsetof(struct pwl_esp, fwd_tag) },
+	{ "fwd-thresh", offsetof(struct pwl_esp, fwd_thresh) },
+	{ "comp-tag", offsetof(struct pwl_esp, comp_tag) },
+	{ "pkt-id", offsetof(struct pwl_esp, pkt_id) },
+};
+
+struct listen_args {
+	uint32_t count, timeout;
+	const char *dev;
+};
+
+/* ESP packets that reach a station */
+static enum status esp_listen(const struct verb *v, int argc, char **argv)
+{
+	struct listen_args a = {};
+	static uint8_t rx[2048];
+	struct pwl_sock *k;
+	struct pwl_eep m;
+	struct pwl_esp e;
+	struct station st;
+	enum status ret;
+	uint32_t seen = 0;
+	uint64_t x;
+	json_t *j;
+	int n = 1;
+	size_t i;
+
+	ret = words(v, argc, argv, &a);
+	if (!ret)
+		ret = open_sock(a.dev, &k, &st);
+	if (ret)
+		return ret;
+	out_begin(true);
+	while (!interrupted && (!a.count || seen < a.count)) {
+		n = pwl_recv(k, rx, sizeof(rx), &m, a.timeout ? (int)a.timeout : -1);
+		if (n <= 0)
+			break;
+		if (m.pt != PW_PT_ESP || pwl_esp_parse(m.data, m.len, &e, NULL))
+			continue;
+		seen++;
+		j = json_object();
+		json_object_set_new(j, "src", j_addr(m.src));
+		json_object_set_new(j, "instruction", json_string(pwl_esp_name(e.opcode)));
+		json_object_set_new(j, "aborted", json_boolean(e.ctl & PW_ESP_ERROR));
+		for (i = 0; i < N(operands); i++) {
+			memcpy(&x, (char *)&e + operands[i].at, sizeof(x));
+			if (x)
+				json_object_set_new(j, operands[i].name, j_u64(x));
+		}
+		out_item("", j);
+	}
+	pwl_sock_close(k);
+	if (n < 0 && n != -EINTR)
+		return fail(n, "%s", st.name);
+	return seen ? ST_OK : ST_SILENT;
+}
+
+#define L(m) offsetof(struct listen_args, m)
+
+static const struct word listen_words[] = {
+	{ "count", "N", W_U32, L(count) },
+	{ "timeout", "MS", W_U32, L(timeout) },
+	{ "dev", "NAME", W_TEXT, L(dev) },
+	{}
+};
+
 _Static_assert(PW_ESP_LOC_ANY == 0 && PW_ESP_LOC_ROUTERS == 1 && PW_ESP_LOC_ENDS == 2,
 	       "the names of locations are in this order");
 
@@ -70,6 +164,9 @@ _Static_assert(PW_ESP_LOC_ANY == 0 && PW_ESP_LOC_ROUTERS == 1 && PW_ESP_LOC_ENDS
 #define COMMON \
 	{ "at", "any|routers|ends", W_CHOICE, AT(at) }, \
 	{ "on-reflect", NULL, W_FLAG, AT(on_reflect) }, \
+	{ "one-way", NULL, W_FLAG, AT(one_way) }, \
+	{ "by-route", NULL, W_FLAG, AT(fetch) }, \
+	{ "l2rhs", "HEX", W_TEXT, AT(l2rhs) }, \
 	{ "dev", "NAME", W_TEXT, AT(dev) }, \
 	{ "timeout", "MS", W_U32, AT(timeout) }
 
@@ -101,6 +198,8 @@ const struct verb esp_verbs[] = {
 	  "        come up later" },
 	{ "bindings", esp_show, PACKETWAY_CMD_ESP_BINDING_GET, esp_which,
 	  "tags and values (CAP_NET_ADMIN)" },
+	{ "listen", esp_listen, 0, listen_words,
+	  "packets that reach a station, until count, timeout without one, or an interrupt" },
 	{ "count", esp_run, PW_ESP_COUNT, count, "the first THRESH packets of a lifetime pass" },
 	{ "compare", esp_run, PW_ESP_COMPARE, compare,
 	  "passes and is stored where the tag is unbound or `stored OP val` holds" },

@@ -64,6 +64,11 @@ static const struct verb verbs[] = {
 	{ "resolve", cmd_resolve, 0, resolve_words, "a node, and the routes to it",
 	  "asks the half-routers of a station's SAN (TELL, GVL2); with san, asks the\n"
 	  "        kernel for all routes from a SAN of this namespace" },
+	{ "find", cmd_find, 0, find_words, "nodes that fit a description, on all SANs",
+	  "asks the half-routers of a station's SAN (TELL); what is given must all fit" },
+	{ "describe", cmd_describe, 0, describe_words, "what a station is, for others to find it",
+	  "tells the half-routers of its SAN (INFO); replaces its name and capabilities until\n"
+	  "        it goes down" },
 	{ "aton", .sub = aton_verbs,
 	  .what = "commands that the ring executes, operands, standing commands" },
 	{ "ping", cmd_ping, 0, ping_words, "EEP echo, by address or by source route",

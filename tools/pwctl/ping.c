@@ -8,25 +8,6 @@
 
 #define MSG_MAX 70000
 
-/* with L2RHs in front, as they are */
-static int send_routed(struct pwl_sock *k, const struct pwl_eep *m, const uint8_t *route, size_t n)
-{
-	static uint8_t buf[MSG_MAX + 4096];
-	struct pwl_eep own = *m;
-	ssize_t len;
-
-	if (!n)
-		return pwl_send(k, m);
-	if (n > 2048)
-		return -EMSGSIZE;
-	own.src = pwl_sock_addr(k);
-	memcpy(buf, route, n);
-	len = pwl_eep_build(&own, buf + n, sizeof(buf) - n);
-	if (len < 0)
-		return len;
-	return send(pwl_sock_fd(k), buf, n + len, 0) < 0 ? -errno : 0;
-}
-
 /*
  * Send an echo request with @flags (PWL_EEP_*) behind @n bytes of source route, and
  * wait for the answer, which goes to @back if that is not NULL.
@@ -56,7 +37,11 @@ static int64_t echo(struct pwl_sock *k, uint32_t dst, uint16_t seq, size_t len, 
 	memcpy(data, id, sizeof(id));
 	m.data = data;
 	m.len = len;
-	err = send_routed(k, &m, route, n);
+	err = pwl_sock_route(k, route, n);
+	if (!err)
+		err = pwl_send(k, &m);
+	/* questions to half-routers go by address */
+	pwl_sock_route(k, NULL, 0);
 	if (err)
 		return err;
 	for (;;) {
@@ -97,34 +82,25 @@ struct echo_args {
 static enum status take_route(void *to, char **values)
 {
 	struct echo_args *a = to;
-	int n = parse_hex(values[0], a->r.bytes, sizeof(a->r.bytes));
 
-	if (n <= 0 || n % 8)
-		return usage("route: '%s' is not a row of L2RHs, as `pwctl resolve` shows it", values[0]);
-	a->r.len = n;
-	return ST_OK;
+	return route_parse("route", values[0], &a->r);
 }
 
 /* words, socket and source route */
 static enum status begin(const struct verb *v, int argc, char **argv, struct echo_args *a,
 			 struct pwl_sock **k, struct station *st)
 {
-	char addr[PWL_ADDR_STRLEN];
 	enum status ret;
-	int err;
 
 	ret = words(v, argc, argv, a);
 	if (!ret)
 		ret = open_sock(a->dev, k, st);
 	if (ret || !a->fetch)
 		return ret;
-	err = rrp_route(*k, a->dst, &a->r, a->timeout);
-	if (!err)
-		return ST_OK;
-	pwl_sock_close(*k);
-	fail(0, "%s: %s", pwl_addr_str(a->dst, addr), err == -ETIMEDOUT ? "no half-router answers" :
-	     err == -ENOENT ? "no half-router knows a source route" : strerror(-err));
-	return ST_SILENT;
+	ret = route_fetch(*k, a->dst, &a->r, a->timeout);
+	if (ret)
+		pwl_sock_close(*k);
+	return ret;
 }
 
 enum status cmd_ping(const struct verb *v, int argc, char **argv)

@@ -258,6 +258,12 @@ struct rrp_node {
 	bool router;
 };
 
+/* name of a capability (PW_CAPA_*), or NULL */
+const char *capa_name(unsigned int code);
+/* a row of L2RHs in hexadecimal, as `pwctl resolve` shows it; @word is complained of */
+enum status route_parse(const char *word, const char *text, struct source_route *r);
+/* ask half-routers for a source route, and complain if there is none */
+enum status route_fetch(struct pwl_sock *k, uint32_t dst, struct source_route *r, int timeout_ms);
 int rrp_route(struct pwl_sock *k, uint32_t dst, struct source_route *r, int timeout_ms);
 size_t route_front(const struct source_route *r, unsigned int n);
 unsigned int route_hops(const struct source_route *r);
@@ -270,7 +276,9 @@ extern const struct verb aton_verbs[], esp_verbs[], poets_verbs[], fault_verbs[]
 extern const struct verb experiment_verbs[], router_verbs[], route_verbs[], name_verbs[];
 extern const struct word resolve_words[], ping_words[], trace_words[], send_words[], stats_words[];
 extern const struct word events_words[], capture_words[], top_words[], metrics_words[];
-extern const struct word doctor_words[], view_words[];
+extern const struct word doctor_words[], view_words[], find_words[], describe_words[];
+enum status cmd_find(const struct verb *v, int argc, char **argv);
+enum status cmd_describe(const struct verb *v, int argc, char **argv);
 enum status cmd_resolve(const struct verb *v, int argc, char **argv);
 enum status cmd_ping(const struct verb *v, int argc, char **argv);
 enum status cmd_trace(const struct verb *v, int argc, char **argv);

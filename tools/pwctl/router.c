@@ -427,6 +427,11 @@ static const char *const capas[] = {
 	[PW_CAPA_POETS] = "poets", [PW_CAPA_TABLES] = "tables",
 };
 
+const char *capa_name(unsigned int code)
+{
+	return code < N(capas) ? capas[code] : NULL;
+}
+
 /* what CAPA and LADR records of a node say */
 static void records_json(json_t *j, const struct nlattr *a)
 {
@@ -442,9 +447,8 @@ static void records_json(json_t *j, const struct nlattr *a)
 	while (pw_rrp_next(&it, &rec) > 0) {
 		if (rec.type == PW_RRP_CAPA) {
 			snprintf(num, sizeof(num), "%u", rec.code);
-			json_array_append_new(can, json_string(rec.code < N(capas) &&
-							       capas[rec.code] ?
-							       capas[rec.code] : num));
+			json_array_append_new(can, json_string(capa_name(rec.code) ?
+							       capa_name(rec.code) : num));
 		}
 		for (i = 0; rec.type == PW_RRP_LADR && pw_rrp_entry_at(&rec, i, &e); i++)
 			json_array_append_new(groups, j_addr(e.addr));

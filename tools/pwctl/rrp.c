@@ -103,6 +103,29 @@ int rrp_route(struct pwl_sock *k, uint32_t dst, struct source_route *r, int time
 	return -ELOOP;
 }
 
+enum status route_parse(const char *word, const char *text, struct source_route *r)
+{
+	int n = parse_hex(text, r->bytes, sizeof(r->bytes));
+
+	if (n <= 0 || n % 8)
+		return usage("%s: '%s' is not a row of L2RHs, as `pwctl resolve` shows it", word,
+			     text);
+	r->len = n;
+	return ST_OK;
+}
+
+enum status route_fetch(struct pwl_sock *k, uint32_t dst, struct source_route *r, int timeout_ms)
+{
+	int err = rrp_route(k, dst, r, timeout_ms);
+	char addr[PWL_ADDR_STRLEN];
+
+	if (!err)
+		return ST_OK;
+	fail(0, "%s: %s", pwl_addr_str(dst, addr), err == -ETIMEDOUT ? "no half-router answers" :
+	     err == -ENOENT ? "no half-router knows a source route" : strerror(-err));
+	return ST_SILENT;
+}
+
 /* bytes of the first @n L2RHs of a route, all of them if there are fewer */
 size_t route_front(const struct source_route *r, unsigned int n)
 {

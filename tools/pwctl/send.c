@@ -6,9 +6,11 @@
 
 struct send_args {
 	uint32_t dst, pt, te, prio, wait;
-	const char *dev, *text, *hex, *route;
-	bool crc32, crc64;
+	const char *dev, *text, *hex, *route, *l2rhs;
+	bool crc32, crc64, fetch;
 };
+
+#define FETCH_MS 1000	/* for an answer of a half-router */
 
 #define AT(m) offsetof(struct send_args, m)
 
@@ -23,6 +25,8 @@ const struct word send_words[] = {
 	{ "crc32", NULL, W_FLAG, AT(crc32) },
 	{ "crc64", NULL, W_FLAG, AT(crc64) },
 	{ "route", "BYTES", W_TEXT, AT(route) },
+	{ "by-route", NULL, W_FLAG, AT(fetch) },
+	{ "l2rhs", "HEX", W_TEXT, AT(l2rhs) },
 	{ "wait", "MS", W_U32, AT(wait) },
 	{}
 };
@@ -52,6 +56,7 @@ enum status cmd_send(const struct verb *v, int argc, char **argv)
 	static uint8_t data[MSG_MAX], rx[MSG_MAX + 256];
 	uint8_t route[PW_L2RH_MAX];
 	struct send_args a = {};
+	struct source_route r = {};
 	struct pwl_eep m = {};
 	struct pwl_sock *k;
 	struct station st;
@@ -84,10 +89,23 @@ enum status cmd_send(const struct verb *v, int argc, char **argv)
 		m.route = route;
 		m.route_len = n;
 	}
-	ret = open_sock(a.dev, &k, &st);
+	if (!!a.route + a.fetch + !!a.l2rhs > 1)
+		return usage("send: one of route, by-route and l2rhs");
+	ret = a.l2rhs ? route_parse("l2rhs", a.l2rhs, &r) : ST_OK;
+	if (!ret)
+		ret = open_sock(a.dev, &k, &st);
 	if (ret)
 		return ret;
-	err = pwl_send(k, &m);
+	if (a.fetch) {
+		ret = route_fetch(k, a.dst, &r, FETCH_MS);
+		if (ret) {
+			pwl_sock_close(k);
+			return ret;
+		}
+	}
+	err = pwl_sock_route(k, r.bytes, r.len);
+	if (!err)
+		err = pwl_send(k, &m);
 	if (err) {
 		ret = fail(err, "%s", st.name);
 	} else if (a.wait) {

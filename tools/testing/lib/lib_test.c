@@ -107,6 +107,54 @@ static void esp(void)
 	   pwl_esp_op_parse(PW_ESP_COLLECT, "ge") == -EINVAL, "operators by name");
 }
 
+static void nodes(void)
+{
+	static struct pwl_node self, got[4];
+	struct pwl_query q = {};
+	uint8_t buf[4096];
+	uint32_t more = 1;
+	ssize_t len;
+	int cut;
+
+	self.addr = 0x101;
+	strcpy(self.name, "printer2");
+	self.ncapa = 2;
+	self.capa[0].code = PW_CAPA_PRINTER;
+	self.capa[1] = (struct pwl_capa) { .code = PW_CAPA_ESP, .len = 4, .param = { 0, 0, 1, 2 } };
+	self.ngroups = 2;
+	self.group[0] = (struct pwl_range) { 0xe00007, 0xe00007 };
+	self.group[1] = (struct pwl_range) { 0xe00100, 0xe001ff };
+	len = pwl_info_build(&self, buf, sizeof(buf));
+	ok(len > 0 && pwl_nodes_parse(buf, len, got, 4, &more) == 1 && !more &&
+	   !memcmp(&self, &got[0], sizeof(self)), "a description comes back as it was");
+	for (cut = 0; cut < len; cut++)
+		if (pwl_nodes_parse(buf, cut, got, 4, &more) > 0 || pwl_info_build(&self, buf + 2048, cut) > 0)
+			break;
+	ok(cut == len, "cut ones are refused, and buffers too small");
+	ok(pwl_nodes_parse(buf, len, got, 0, &more) == -ENOSPC, "no room for a node");
+	ok(pwl_node_fits(&self, &q), "no criterion: every node");
+	q = (struct pwl_query) { .name = "printer2", .capability = PW_CAPA_ESP, .group = 0xe00180 };
+	ok(pwl_node_fits(&self, &q), "all criteria fit");
+	q.group = 0xe00200;
+	ok(!pwl_node_fits(&self, &q), "but the group");
+	q = (struct pwl_query) { .name = "printer" };
+	ok(!pwl_node_fits(&self, &q), "the whole name");
+	q = (struct pwl_query) { .capability = PW_CAPA_NFS };
+	ok(!pwl_node_fits(&self, &q), "another capability");
+	len = pwl_query_build(&q, 0x101, buf, sizeof(buf));
+	ok(len == 24 && buf[0] == PW_RRP_ADDR && buf[16] == PW_RRP_CAPA && buf[20] == PW_CAPA_NFS,
+	   "a question is a range with a criterion inside");
+	ok(pwl_query_build(&q, 0x800000, buf, sizeof(buf)) == -EINVAL, "not from a group on");
+	q.group = 5;
+	ok(pwl_query_build(&q, 1, buf, sizeof(buf)) == -EINVAL, "a group that is none");
+	self.group[0].last = 0xe00000;
+	ok(pwl_info_build(&self, buf, sizeof(buf)) == -EINVAL, "a range the wrong way round");
+	self.ngroups = 0;
+	for (self.ncapa = 0; self.ncapa < PWL_CAPA_MAX; self.ncapa++)
+		self.capa[self.ncapa] = (struct pwl_capa) { .code = 9, .len = 30 };
+	ok(pwl_info_build(&self, buf, sizeof(buf)) == -EMSGSIZE, "more than half-routers take");
+}
+
 static void poets(void)
 {
 	struct pwl_poets p = { .payload = "payload", .len = 7 }, r;
@@ -165,6 +213,7 @@ int main(void)
 	addresses();
 	eep();
 	esp();
+	nodes();
 	poets();
 	poets_logs();
 	for (op = 1; op <= 18; op++)

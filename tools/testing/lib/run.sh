@@ -15,7 +15,7 @@ trap 'rm -rf "$tmp"' EXIT
 gcc -std=gnu11 -g -O1 -D_GNU_SOURCE -DPWL_VERSION='"test"' -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-I"$top/tools/testing/shim" -I"$core" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/testing/user" \
 	-o "$tmp/lib_test" "$top/tools/testing/lib/lib_test.c" "$top"/tools/lib/*.c \
-	"$core"/{eep,eep_build,eep_tools,esp_exec,esp_store,esp_tools,poets,poets_tools}.c || exit 1
+	"$core"/{eep,eep_build,eep_tools,rrp,esp_exec,esp_store,esp_tools,poets,poets_tools}.c || exit 1
 "$tmp/lib_test" >"$tmp/out"
 status=$?
 grep -v '^1\.\.' "$tmp/out"
