@@ -462,6 +462,22 @@ static void rules(void)
 	is(pw_rrp_db_own(&db, 0x300, 1, 0, d + n - 24, 24), -ENOSPC, "nor as the own ones");
 	table[0].nodes_cap = 24;
 	is(pw_rrp_db_receive(&db, &neighbour, d, n, &t), PW_RRP_TAKEN, "in 24");
+	/* the range of the SAN is last: each part of a table repeats it at its end */
+	for (int last = 0; last < 2; last++) {
+		struct pw_rrp_span span;
+
+		pw_rrp_buf_init(&b, d, sizeof(d));
+		for (int i = 0; i < 2; i++) {
+			if (i == last)
+				pw_rrp_put_addr(&b, PW_RRP_AT_MIN, 0x101, 0x110);
+			else
+				pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, 0x101, 0);
+			pw_rrp_put_srqr(&b, 3, NULL, 0);
+			pw_rrp_end_addr(&b);
+		}
+		is(pw_rrp_check_own(0x100, d, pw_rrp_buf_done(&b), &span), last ? 0 : -EINVAL,
+		   "a range %s", last ? "behind the nodes" : "between nodes");
+	}
 	/* a table that costs too much to search */
 	for (int more = 0; more < 2; more++) {
 		static u8 many[16 * (PW_RRP_MAX_ADDRS + 1)];

@@ -40,7 +40,8 @@ static bool pw_rrp_find_span(u32 san, const u8 *nodes, u32 len, struct pw_rrp_sp
 	while (pw_rrp_next(&it, &rec) > 0) {
 		if (rec.type != PW_RRP_ADDR)
 			continue;
-		if (rec.at != PW_RRP_AT_SINGLE && rec.at != PW_RRP_AT_MIN)
+		/* the range of the SAN is the last record: parts of a table end with it, too */
+		if (rec.at != PW_RRP_AT_SINGLE && (rec.at != PW_RRP_AT_MIN || it.len))
 			return false;
 		span->addrs++;
 		last = rec.at == PW_RRP_AT_MIN ? rec.addr2 : rec.addr;
