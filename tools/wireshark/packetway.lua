@@ -13,10 +13,12 @@
 --   pwpoets.*  POETS packets
 --   pwaton.*   ATON ring packets
 --   pwbmx.*    cells of the BMX fabric
+--   pwtrunk.*  packets of a trunk between two hosts
 --
 -- Where messages are found:
 --   protocol 0x88B5 in Linux cooked captures (SLL, SLL2: what libpcap gives
---     for pwN) and in Ethernet frames (trunks): one EEP message
+--     for pwN) and in Ethernet frames: one EEP message, or a packet of a trunk
+--   UDP, any port: packets of a trunk that are recognised by their first bytes
 --   protocol 0x88B6 in the same places, and link type USER0 (147): one record
 --     of the monitor device, see below
 --   link type USER1 (148): one bare EEP message, for text2pcap -l 148
@@ -182,7 +184,7 @@ local CAPA_NAMES = {
 	[4] = "multicast server", [5] = "NFS", [6] = "paging server",
 	[7] = "floating-point DSP", [8] = "fixed-point DSP", [9] = "printer",
 	[64] = "ATON interface", [65] = "ESP node", [66] = "POETS softswitch",
-	[255] = "SAN",
+	[67] = "tables that are given", [255] = "SAN",
 }
 
 local function addr_text(a)
@@ -217,6 +219,7 @@ local p_esp = Proto("pwesp", "Ephemeral state processing")
 local p_poets = Proto("pwpoets", "POETS")
 local p_aton = Proto("pwaton", "ATON ring packet")
 local p_bmx = Proto("pwbmx", "BMX cell")
+local p_trunk = Proto("pwtrunk", "PacketWay trunk")
 
 p_eep.prefs.crc = Pref.bool("Check CRC options", true,
 	"Compute CRC32 and CRC64 of the data block and compare")
@@ -306,7 +309,12 @@ local rrp = fields(p_rrp, {
 	q = ProtoField.uint16("pwrrp.q", "Quality (0 best, 65535 worst)"),
 	mtu = ProtoField.uint32("pwrrp.mtu", "MTU in words"),
 	serial = ProtoField.uint32("pwrrp.serial", "Serial number"),
-	reserved = ProtoField.uint32("pwrrp.reserved", "Reserved", base.HEX),
+	part = ProtoField.uint16("pwrrp.part", "Part of the table, from 0"),
+	last_part = ProtoField.uint16("pwrrp.part.last", "Last part of the table"),
+	list = ProtoField.uint8("pwrrp.tables.list", "List follows", base.DEC,
+		{ [0] = "no", [1] = "yes" }, 0x01),
+	sum = ProtoField.uint32("pwrrp.tables.sum", "Sum of the tables", base.HEX),
+	hash = ProtoField.uint32("pwrrp.tables.hash", "Hash of the half-routers", base.HEX),
 	pad = ProtoField.bytes("pwrrp.padding", "Padding", base.SPACE),
 })
 
@@ -709,6 +717,29 @@ record[0x12] = function(w, t, off, pl, rl, n)
 	return '"' .. name .. '"'
 end
 
+local CAPA_TABLES = 67
+
+-- among half-routers: the sum of the tables that one gives, and the list of them
+local function dissect_tables(w, t, off, n)
+	if n < 5 then
+		complain(t, note.length, "Flags and sum need 5 bytes, %d are here", n)
+		return
+	end
+	t:add(rrp.list, w.tvb(off, 1))
+	t:add(rrp.sum, w.tvb(off + 1, 4))
+	for at = off + 5, off + n - 12, 12 do
+		local e = t:add(rrp.rec, w.tvb(at, 12))
+		local a = add_addr(e, rrp.addr, w.tvb(at + 1, 3))
+
+		e:set_text(fmt("Table of SAN %s, serial %.0f", addr_text(a), w.tvb(at + 4, 4):uint()))
+		e:add(rrp.serial, w.tvb(at + 4, 4))
+		e:add(rrp.hash, w.tvb(at + 8, 4))
+	end
+	if (n - 5) % 12 ~= 0 then
+		complain(t, note.length, "Entries of a list have 12 bytes")
+	end
+end
+
 record[0x13] = function(w, t, off, pl, rl, n)
 	if n < 1 then
 		complain(t, note.length, "CAPA has no capability code")
@@ -721,7 +752,9 @@ record[0x13] = function(w, t, off, pl, rl, n)
 	if not CAPA_NAMES[code] then
 		complain(item, note.unknown, "Capability %d is not assigned", code)
 	end
-	if n > 1 then
+	if code == CAPA_TABLES then
+		dissect_tables(w, t, off + 5, n - 1)
+	elseif n > 1 then
 		t:add(rrp.params, w.tvb(off + 5, n - 1))
 	end
 	record_pad(w, t, off + 4 + n, pl)
@@ -799,11 +832,18 @@ record[0x18] = function(w, t, off, pl, rl)
 		return addr_text(a)
 	end
 	t:add(rrp.serial, w.tvb(off + 8, 4))
-	item = t:add(rrp.reserved, w.tvb(off + 12, 4))
-	if w.tvb(off + 12, 4):uint() ~= 0 then
-		complain(item, note.reserved, "Reserved bits are not zero")
+
+	local part, last = w.tvb(off + 12, 2):uint(), w.tvb(off + 14, 2):uint()
+	local text = fmt("%s serial %.0f", addr_text(a), w.tvb(off + 8, 4):uint())
+
+	item = t:add(rrp.part, w.tvb(off + 12, 2))
+	t:add(rrp.last_part, w.tvb(off + 14, 2))
+	if part > last then
+		complain(item, note.illegal, "Part %d is behind the last one, %d", part, last)
+	elseif last > 0 then
+		text = text .. fmt(" part %d of %d", part + 1, last + 1)
 	end
-	return fmt("%s serial %.0f", addr_text(a), w.tvb(off + 8, 4):uint())
+	return text
 end
 
 -- a sequence of records up to w.stop; returns one line of text about them
@@ -2035,8 +2075,390 @@ local function dissect_outer(tvb, pinfo, root)
 	return cap
 end
 
+local dissect_trunk_maybe
+
 function p_eep.dissector(tvb, pinfo, root)
 	return dissect_outer(tvb, pinfo, root)
+end
+
+-- what has the Ethernet type of PacketWay: a message, or a packet of a trunk
+local p_ether = Proto("pwether", "PacketWay on Ethernet")
+
+function p_ether.dissector(tvb, pinfo, root)
+	if dissect_trunk_maybe(tvb, pinfo, root) then
+		return tvb:len()
+	end
+	return dissect_outer(tvb, pinfo, root)
+end
+
+-- ------------------------------------------------------------------- trunks
+--
+-- Header of 32 bytes, payload, and with a key a tag of 16 bytes:
+--
+--   byte 0  'P'    1  version (1)    2  type: 1 frame, 2 hello
+--   3  flags: 1 a half-router made it, 2 there is a tag
+--   4  routers passed    5  priority    6, 7  which trunk of a device
+--   8  session (64 bits)    16  sequence number (64 bits)
+--   24 frame: virtual ns in fabrics so far; hello: sum of tables (32 bits), zero
+--
+-- With a key the payload is encrypted and the header authenticated by
+-- XChaCha20-Poly1305, nonce: session, sequence number, 0.
+
+p_trunk.prefs.keys = Pref.string("Keys", "",
+	"Keys of trunks, 64 hexadecimal digits each, separated by commas")
+
+local trunk = fields(p_trunk, {
+	version = ProtoField.uint8("pwtrunk.version", "Version"),
+	type = ProtoField.uint8("pwtrunk.type", "Type", base.DEC, { [1] = "frame", [2] = "hello" }),
+	half = ProtoField.bool("pwtrunk.half", "Made by a half-router", 8, nil, 0x01),
+	keyed = ProtoField.bool("pwtrunk.keyed", "Encrypted", 8, nil, 0x02),
+	hops = ProtoField.uint8("pwtrunk.hops", "Routers passed"),
+	priority = ProtoField.uint8("pwtrunk.priority", "Priority"),
+	id = ProtoField.uint16("pwtrunk.id", "Trunk of the device"),
+	session = ProtoField.uint64("pwtrunk.session", "Session", base.HEX),
+	seq = ProtoField.uint64("pwtrunk.seq", "Sequence number"),
+	vtime = ProtoField.uint64("pwtrunk.vtime", "Virtual time in fabrics, ns"),
+	sum = ProtoField.uint32("pwtrunk.sum", "Sum of the tables", base.HEX),
+	challenge = ProtoField.uint64("pwtrunk.challenge", "Challenge", base.HEX),
+	echo = ProtoField.uint64("pwtrunk.echo", "Challenge of the other end", base.HEX),
+	addr = ProtoField.uint24("pwtrunk.addr", "Half-router", base.HEX),
+	mtu = ProtoField.uint32("pwtrunk.mtu", "MTU"),
+	data = ProtoField.bytes("pwtrunk.data", "Encrypted payload"),
+	tag = ProtoField.bytes("pwtrunk.tag", "Tag"),
+	tag_ok = ProtoField.bool("pwtrunk.tag.ok", "A key fits"),
+})
+
+local note_key = ProtoExpert.new("pwtrunk.note.key", "No key fits", expert.group.DECRYPTION,
+	expert.severity.NOTE)
+
+p_trunk.experts = { note_key }
+
+local function word_le(str, at)
+	local a, b, c, d = str:byte(at, at + 3)
+
+	return a + b * 256 + c * 65536 + d * 16777216
+end
+
+local function bytes_le(x)
+	return string.char(x % 256, floor(x / 256) % 256, floor(x / 65536) % 256, floor(x / 16777216))
+end
+
+local function rotate(x, n)
+	return u32(bor(lshift(x, n), rshift(x, 32 - n)))
+end
+
+local function quarter(s, a, b, c, d)
+	s[a] = (s[a] + s[b]) % 4294967296
+	s[d] = rotate(u32(bxor(s[d], s[a])), 16)
+	s[c] = (s[c] + s[d]) % 4294967296
+	s[b] = rotate(u32(bxor(s[b], s[c])), 12)
+	s[a] = (s[a] + s[b]) % 4294967296
+	s[d] = rotate(u32(bxor(s[d], s[a])), 8)
+	s[c] = (s[c] + s[d]) % 4294967296
+	s[b] = rotate(u32(bxor(s[b], s[c])), 7)
+end
+
+-- ChaCha20's state before and after its rounds; @tail has the last 16 bytes of the state
+local function chacha(key, tail)
+	local s, first = { 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574 }, {}
+
+	for i = 0, 7 do
+		s[5 + i] = word_le(key, 1 + 4 * i)
+	end
+	for i = 0, 3 do
+		s[13 + i] = word_le(tail, 1 + 4 * i)
+	end
+	for i = 1, 16 do
+		first[i] = s[i]
+	end
+	for _ = 1, 10 do
+		quarter(s, 1, 5, 9, 13)
+		quarter(s, 2, 6, 10, 14)
+		quarter(s, 3, 7, 11, 15)
+		quarter(s, 4, 8, 12, 16)
+		quarter(s, 1, 6, 11, 16)
+		quarter(s, 2, 7, 12, 13)
+		quarter(s, 3, 8, 9, 14)
+		quarter(s, 4, 5, 10, 15)
+	end
+	return s, first
+end
+
+-- HChaCha20: the key of one message, from the first 16 bytes of the nonce
+local function hchacha(key, nonce)
+	local s = chacha(key, nonce)
+	local out = {}
+
+	for _, i in ipairs({ 1, 2, 3, 4, 13, 14, 15, 16 }) do
+		out[#out + 1] = bytes_le(s[i])
+	end
+	return table.concat(out)
+end
+
+-- 64 bytes of the key stream; the rest of the nonce is 0 here
+local function chacha_block(key, counter)
+	local s, first = chacha(key, bytes_le(counter) .. ("\0"):rep(12))
+	local out = {}
+
+	for i = 1, 16 do
+		out[i] = bytes_le((s[i] + first[i]) % 4294967296)
+	end
+	return table.concat(out)
+end
+
+local function chacha_xor(key, text)
+	local out, block = {}, ""
+
+	for i = 1, #text do
+		local k = (i - 1) % 64
+
+		if k == 0 then
+			block = chacha_block(key, floor((i - 1) / 64) + 1)
+		end
+		out[i] = string.char(bxor(text:byte(i), block:byte(k + 1)))
+	end
+	return table.concat(out)
+end
+
+-- a string as a number of ten limbs of 13 bits
+local function limbs(str)
+	local n, value, have_bits, at = {}, 0, 0, 1
+
+	for i = 1, 10 do
+		while have_bits < 13 do
+			value = value + (str:byte(at) or 0) * 2 ^ have_bits
+			have_bits = have_bits + 8
+			at = at + 1
+		end
+		n[i] = value % 8192
+		value = floor(value / 8192)
+		have_bits = have_bits - 13
+	end
+	return n
+end
+
+-- limbs below 2^13, modulo 2^130 - 5
+local function carry(n)
+	for _ = 1, 2 do
+		local c = 0
+
+		for i = 1, 10 do
+			n[i] = n[i] + c
+			c = floor(n[i] / 8192)
+			n[i] = n[i] % 8192
+		end
+		n[1] = n[1] + 5 * c
+	end
+end
+
+local function poly1305(key, text)
+	local clamp = {}
+
+	for i = 1, 16 do
+		local b = key:byte(i)
+
+		if i % 4 == 0 then
+			b = b % 16
+		elseif i % 4 == 1 and i > 1 then
+			b = b - b % 4
+		end
+		clamp[i] = string.char(b)
+	end
+
+	local r, h = limbs(table.concat(clamp)), limbs("")
+
+	for at = 1, #text, 16 do
+		local m = limbs(text:sub(at, at + 15) .. "\1")
+		local p = {}
+
+		for i = 1, 10 do
+			h[i] = h[i] + m[i]
+		end
+		for i = 1, 10 do
+			local sum = 0
+
+			for j = 1, 10 do
+				local k = i - j + 1
+
+				-- what exceeds 2^130 counts five times
+				sum = sum + h[j] * (k >= 1 and r[k] or 5 * r[k + 10])
+			end
+			p[i] = sum
+		end
+		carry(p)
+		h = p
+	end
+	carry(h)
+
+	-- subtract the modulus if it is not greater
+	local g, c = {}, 5
+
+	for i = 1, 10 do
+		g[i] = h[i] + c
+		c = floor(g[i] / 8192)
+		g[i] = g[i] % 8192
+	end
+	if c > 0 then
+		h = g
+	end
+
+	local out, value, bits, limb, over = {}, 0, 0, 1, 0
+
+	for i = 1, 16 do
+		while bits < 8 do
+			value = value + (h[limb] or 0) * 2 ^ bits
+			bits = bits + 13
+			limb = limb + 1
+		end
+		over = over + value % 256 + key:byte(16 + i)
+		out[i] = string.char(over % 256)
+		over = floor(over / 256)
+		value = floor(value / 256)
+		bits = bits - 8
+	end
+	return table.concat(out)
+end
+
+local function fill16(text)
+	return text .. ("\0"):rep(-#text % 16)
+end
+
+-- the payload, or nil if the key does not fit
+local function trunk_open(key, head, sealed, tag)
+	local k = hchacha(key, head:sub(9, 24))
+	local mac = fill16(head) .. fill16(sealed) .. bytes_le(#head) .. ("\0"):rep(4) ..
+		bytes_le(#sealed) .. ("\0"):rep(4)
+
+	if poly1305(chacha_block(k, 0):sub(1, 32), mac) ~= tag then
+		return nil
+	end
+	return chacha_xor(k, sealed)
+end
+
+local keys_text, keys = nil, {}
+
+local function trunk_keys()
+	if keys_text ~= p_trunk.prefs.keys then
+		keys_text, keys = p_trunk.prefs.keys, {}
+		for hex in keys_text:gmatch("%x+") do
+			if #hex == 64 then
+				keys[#keys + 1] = hex:gsub("..", function(h)
+					return string.char(tonumber(h, 16))
+				end)
+			end
+		end
+	end
+	return keys
+end
+
+local function trunk_payload(tvb, pinfo, root, t, type, payload)
+	if type == 1 then
+		p_eep.dissector(payload, pinfo, root)
+		pinfo.cols.info:prepend("[trunk] ")
+		return
+	end
+	pinfo.cols.protocol = "PW-TRUNK"
+	if payload:len() < 24 then
+		complain(t, note.length, "A hello has 24 bytes, %d are here", payload:len())
+		return
+	end
+	t:add(trunk.challenge, payload(0, 8))
+	t:add(trunk.echo, payload(8, 8))
+
+	local a = add_addr(t, trunk.addr, payload(17, 3))
+
+	t:add(trunk.mtu, payload(20, 4))
+	pinfo.cols.info = fmt("Hello of half-router %s, MTU %d", addr_text(a), payload(20, 4):uint())
+end
+
+local function dissect_trunk(tvb, pinfo, root)
+	local cap = tvb:len()
+	local w = { tvb = tvb, start = 0, stop = cap, cut = cap < tvb:reported_len() }
+	local t = root:add(p_trunk, tvb(0, cap))
+
+	pinfo.cols.protocol = "PW-TRUNK"
+	pinfo.cols.info = "Packet of a trunk"
+	if not have(w, t, 0, 32, "Trunk header") then
+		return cap
+	end
+
+	local type, flags = tvb(2, 1):uint(), tvb(3, 1):uint()
+	local item
+
+	t:add(trunk.version, tvb(1, 1))
+	t:add(trunk.type, tvb(2, 1))
+	item = t:add(trunk.half, tvb(3, 1))
+	if flags > 3 then
+		complain(item, note.reserved, "Only two flags are in use")
+	end
+	t:add(trunk.keyed, tvb(3, 1))
+	t:add(trunk.hops, tvb(4, 1))
+	t:add(trunk.priority, tvb(5, 1))
+	t:add(trunk.id, tvb(6, 2))
+	t:add(trunk.session, tvb(8, 8))
+	t:add(trunk.seq, tvb(16, 8))
+	if type == 1 then
+		t:add(trunk.vtime, tvb(24, 8))
+	else
+		t:add(trunk.sum, tvb(24, 4))
+	end
+	t:append_text(fmt(", %s %s", type == 1 and "frame" or "hello", tostring(tvb(16, 8):uint64())))
+	if band(flags, 2) == 0 then
+		if cap > 32 then
+			trunk_payload(tvb, pinfo, root, t, type, tvb(32):tvb())
+		end
+		return cap
+	end
+	pinfo.cols.info = fmt("Encrypted %s", type == 1 and "frame" or "hello")
+	if not have(w, t, 32, 16, "Tag") then
+		return cap
+	end
+
+	local size = cap - 48
+
+	-- Ethernet fills hellos up: their size is known
+	if type == 2 and size > 24 then
+		size = 24
+	end
+	if size > 0 then
+		t:add(trunk.data, tvb(32, size))
+	end
+	item = t:add(trunk.tag, tvb(32 + size, 16))
+
+	local plain
+
+	for _, key in ipairs(w.cut and {} or trunk_keys()) do
+		plain = trunk_open(key, tvb:raw(0, 32), tvb:raw(32, size), tvb:raw(32 + size, 16))
+		if plain then
+			break
+		end
+	end
+	t:add(trunk.tag_ok, tvb(32 + size, 16), plain ~= nil):set_generated()
+	if not plain then
+		complain(item, note_key, "No key of the preferences fits")
+	elseif #plain > 0 then
+		trunk_payload(tvb, pinfo, root, t, type,
+			ByteArray.new(plain, true):tvb("Decrypted payload"))
+	end
+	return cap
+end
+
+function p_trunk.dissector(tvb, pinfo, root)
+	return dissect_trunk(tvb, pinfo, root)
+end
+
+-- EEP's version is 0: a message never begins with 'P'
+local function is_trunk(tvb)
+	return tvb:len() >= 4 and tvb(0, 1):uint() == 0x50 and tvb(1, 1):uint() == 1 and
+		tvb(2, 1):uint() >= 1 and tvb(2, 1):uint() <= 2 and tvb(3, 1):uint() <= 3
+end
+
+function dissect_trunk_maybe(tvb, pinfo, root)
+	if tvb:len() < 32 or not is_trunk(tvb) then
+		return false
+	end
+	dissect_trunk(tvb, pinfo, root)
+	return true
 end
 
 local VTIME_UNIT = { [1] = "ns", [2] = "bit times", [3] = "cycles" }
@@ -2116,7 +2538,8 @@ local types = DissectorTable.get("pweep.pt")
 types:add(PT_SNMP, Dissector.get("snmp"))
 types:add(PT_ETHERNET, Dissector.get("eth_withoutfcs"))
 
-DissectorTable.get("ethertype"):add(ETHERTYPE_PACKETWAY, p_eep)
+DissectorTable.get("ethertype"):add(ETHERTYPE_PACKETWAY, p_ether)
+p_trunk:register_heuristic("udp", dissect_trunk_maybe)
 DissectorTable.get("ethertype"):add(ETHERTYPE_PACKETWAY_MON, p_mon)
 DissectorTable.get("wtap_encap"):add(wtap.USER0, p_mon)
 DissectorTable.get("wtap_encap"):add(wtap.USER1, p_eep)

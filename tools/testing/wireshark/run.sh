@@ -19,8 +19,11 @@ if ! command -v tshark >/dev/null; then
 	exit 4
 fi
 
+# of the trunks in cases/trunk.hex
+key=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
+
 run() {		# tshark options
-	tshark -n -X "lua_script:$script" "$@" 2>"$tmp/stderr"
+	tshark -n -X "lua_script:$script" -o "pwtrunk.keys:$key" "$@" 2>"$tmp/stderr"
 }
 
 # the Nth message of a golden text: from "== title" to the next one
@@ -31,7 +34,7 @@ section() {	# number, file
 # ---- the names are ours alone
 tshark -G fields 2>/dev/null | cut -f 3 | sort >"$tmp/stock"
 tshark -G fields -X "lua_script:$script" 2>/dev/null | cut -f 3 | sort >"$tmp/all"
-for p in pw pweep pwrrp pwesp pwpoets pwaton pwbmx; do
+for p in pw pweep pwrrp pwesp pwpoets pwaton pwbmx pwtrunk; do
 	grep -q "^$p$" "$tmp/stock"
 	[ $? -eq 1 ] && grep -qx "$p" "$tmp/all" && grep -q "^$p\\." "$tmp/all"
 	tap_result $? "protocol $p is there and was free"
@@ -49,7 +52,7 @@ for cases in "$here"/cases/*.hex; do
 	golden=$here/golden/$name.txt
 	python3 "$here/mkpcap.py" "$cases" "$tmp/$name.pcap" || exit 1
 	python3 "$here/mkpcap.py" --titles "$cases" >"$tmp/titles"
-	run -r "$tmp/$name.pcap" -P -V -O pw,pweep,pwrrp,pwesp,pwpoets,pwaton,pwbmx \
+	run -r "$tmp/$name.pcap" -P -V -O pw,pweep,pwrrp,pwesp,pwpoets,pwaton,pwbmx,pwtrunk \
 		-o 'gui.column.format:"S","%s","D","%d","P","%p","I","%i"' |
 		sed '/^Frame [0-9]*: /d;/^ *\[Severity level: /d;/^ *\[Group: /d;s/ *$//' |
 		awk -v titles="$tmp/titles" 'BEGIN {
@@ -90,7 +93,7 @@ sed -n 's/^link //p' "$here"/cases/*.hex | sort -nu >"$tmp/links"
 while read -r link; do
 	# shellcheck disable=SC2046 # names have no blanks
 	n=$(python3 "$here/mkpcap.py" --mutate 1 $(grep -lx "link $link" "$here"/cases/*.hex) "$tmp/bad.pcap") || exit 1
-	run -r "$tmp/bad.pcap" -V -O pw,pweep,pwrrp,pwesp,pwpoets,pwaton,pwbmx >"$tmp/bad.txt"
+	run -r "$tmp/bad.pcap" -V -O pw,pweep,pwrrp,pwesp,pwpoets,pwaton,pwbmx,pwtrunk >"$tmp/bad.txt"
 	status=$?
 	seen=$(grep -c '^Frame [0-9]*: ' "$tmp/bad.txt")
 	! grep -q 'Lua Error\|Dissector bug' "$tmp/bad.txt" "$tmp/stderr" &&
