@@ -124,6 +124,7 @@ before=$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] 
 tap_ok "send by-route" pwctl send 00:03:01 pt 1500 text hello by-route dev a
 row=$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].l2rh')
 tap_ok "send with l2rhs" pwctl send 00:03:01 pt 1500 text hello l2rhs "$row" dev a
+# shellcheck disable=SC2016 # eval expands it each time
 busywait 60000 eval '[ "$(pwctl -j router show bc stats | jq "[.[0].halves[].stats.\"forward-l2\"] | add")" -ge $((before + 2)) ]'
 tap_is "both took it" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')" $((before + 2))
 

@@ -67,12 +67,12 @@ capture() {
 	busywait 60000 grep -q 'listening on' "$tmp/log"
 	ends_add "$2" "$3"
 	status=$?
-	kill -INT $dump
-	wait $dump 2>/dev/null
+	kill -INT "$dump"
+	wait "$dump" 2>/dev/null
 	ip netns exec "$first" pwctl router del t
 	ip netns exec "$second" pwctl router del t
 	[ -z "${PW_OUT:-}" ] || cp "$tmp/$1.pcap" "$PW_OUT"
-	return $status
+	return "$status"
 }
 
 # check NAME: what a capture that can be read must have

@@ -124,7 +124,7 @@ ssize_t pwl_info_build(const struct pwl_node *self, void *buf, size_t cap)
 	int ret;
 
 	if (!addr_ok(self->addr, PW_ADDR_KIND_PHYS) || self->ncapa > PWL_CAPA_MAX ||
-	    self->ngroups > PWL_GROUPS_MAX || memchr(self->name, 0, sizeof(self->name)) == NULL)
+	    self->ngroups > PWL_GROUPS_MAX || !memchr(self->name, 0, sizeof(self->name)))
 		return -EINVAL;
 	pw_rrp_buf_init(&b, buf, cap);
 	pw_rrp_put_addr(&b, PW_RRP_AT_SINGLE, self->addr, 0);
@@ -159,7 +159,9 @@ int pwl_describe(struct pwl_sock *k, const struct pwl_node *self)
 {
 	struct pwl_node own = *self;
 	uint8_t rec[4096];
-	struct pwl_eep m = { .dst = PW_ADDR_HEYYOU, .pt = PW_PT_RRP, .te = PW_TE_INFO, .data = rec };
+	struct pwl_eep m = {
+		.dst = PW_ADDR_HEYYOU, .pt = PW_PT_RRP, .te = PW_TE_INFO, .data = rec,
+	};
 	ssize_t len;
 
 	own.addr = pwl_sock_addr(k);
@@ -185,7 +187,9 @@ static int64_t now_ms(void)
 static int ask_page(struct pwl_sock *k, uint32_t *hr, const uint8_t *rec, size_t len,
 		    uint8_t *rx, size_t cap, struct pwl_eep *m, int timeout_ms)
 {
-	struct pwl_eep q = { .dst = *hr, .pt = PW_PT_RRP, .te = PW_TE_TELL, .data = rec, .len = len };
+	struct pwl_eep q = {
+		.dst = *hr, .pt = PW_PT_RRP, .te = PW_TE_TELL, .data = rec, .len = len,
+	};
 	int64_t end = now_ms() + timeout_ms, left;
 	int n = pwl_send(k, &q);
 

@@ -78,7 +78,7 @@ static ssize_t pw_frame_fault_write(struct file *file, const char __user *buf, s
 	n = pw_debugfs_line(text, sizeof(text), buf, len);
 	if (n < 0)
 		return n;
-	if (sscanf(text, "%u", &port) != 1 || port >= san->nports)
+	if (kstrtou32(strim(text), 10, &port) || port >= san->nports)
 		return -EINVAL;
 	WRITE_ONCE(san->damage, port + 1);
 	return n;

@@ -24,9 +24,10 @@
  * peer half are valid together. Frames on their way to a port whose half-router has gone
  * are returned to who sent them, and their source gets an ERR.
  *
- * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time. Queues have limits, and so has what a trunk's peer may
- * send in a second. What handling leads to (tables to pass on, tables that were asked
- * for, listeners, routes) is done once for all messages of a turn.
+ * RRP is for later: a message waits in rrpq until rrp_in handles it, one at a time. Queues
+ * have limits, and so has what a trunk's peer may send in a second. What handling leads to
+ * (tables to pass on, tables that were asked for, listeners, routes) is done once for all
+ * messages of a turn.
  *
  * Locks: the mutex pw_half.db_lock guards the tables (db), the scratch buffer and what is
  * known of adjacent half-routers. A table has up to PW_HALF_NODES_CAP bytes: it is searched,

@@ -351,7 +351,8 @@ static struct pw_rrp_table *pw_rrp_find_same(const struct pw_rrp_db *db, u32 san
 
 /* @renewed: @t described the same nodes before */
 static void pw_rrp_store(struct pw_rrp_db *db, struct pw_rrp_table *t,
-			 const struct pw_rrp_link *link, const struct pw_rrp_pieces *p, bool renewed)
+			 const struct pw_rrp_link *link, const struct pw_rrp_pieces *p,
+			 bool renewed)
 {
 	const struct pw_rrp_rec *rthd = &p->rec[PW_RRP_HEAD_RTHD];
 	const struct pw_rrp_rec *csr = &p->rec[PW_RRP_HEAD_CSR];
