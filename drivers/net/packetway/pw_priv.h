@@ -280,7 +280,7 @@ static inline struct pw_station *pw_port_station(const struct pw_port *p)
 
 /*
  * Per-frame facts, filled once when the frame enters the SAN, read by the
- * stages behind. In skb->cb from pw_send() to the end of pw_poll().
+ * stages behind. In skb->cb from pw_send_flags() to the end of pw_poll().
  */
 struct pw_skb_cb {
 	u64 delay;		/* virtual time spent in fabrics so far, ns */
@@ -484,7 +484,6 @@ struct sk_buff *pw_skb_err(struct sk_buff *skb, const struct pw_eep_view *v, u16
 
 /* pw_tx.c APIs: socket or kernel -> SAN */
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
-void pw_send(struct pw_station *st, struct sk_buff *skb);
 bool pw_own_full(const struct pw_station *st, unsigned int len);
 bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
 bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb);

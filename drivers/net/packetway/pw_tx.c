@@ -5,7 +5,7 @@
  * where it goes, and handed to the engine.
  *
  *   pw_xmit_one -> pw_finish : padding and TAIL behind a header that we made
- *               -> pw_send   : pw_classify (first word, own L2RH) -> engine->xmit
+ *               -> pw_send_flags : pw_classify (first word, own L2RH) -> engine->xmit
  *   pw_xmit     -> pw_xmit_one, or pw_xmit_wait if the station is full
  *
  * What cannot be sent is counted, answered with ERR to the source it names and
@@ -376,6 +376,7 @@ void pw_tx_close(struct pw_station *st)
 	pw_tx_wake(st);
 }
 
+/* send a whole message, at its first prefix or header; consumed. BH off, RCU held */
 static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
@@ -409,18 +410,6 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	if (flags & PW_CB_OWN)
 		atomic_add(pw_port_own_cost(skb->len), &san->port[st->port].own);
 	eng->ops->xmit(eng, skb);
-}
-
-/**
- * pw_send - send a whole message from a station
- * @st: the station
- * @skb: the message, at its first prefix or header; consumed
- *
- * BH off, RCU held.
- */
-void pw_send(struct pw_station *st, struct sk_buff *skb)
-{
-	pw_send_flags(st, skb, 0);
 }
 
 /**
