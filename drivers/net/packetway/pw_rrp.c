@@ -209,7 +209,7 @@ void pw_rrp_put_self(struct pw_rrp_buf *b, const struct pw_half *h)
 	if (h->peer)
 		put_unaligned_be24(h->peer->san->bias, sans + PW_ADDR_LEN);
 	pw_rrp_put_name(b, h->router->name, strlen(h->router->name));
-	/* which SAN is behind a trunk the tables say */
+	/* a trunk: the tables say which SAN is behind it */
 	pw_rrp_put_capa(b, PW_CAPA_ROUTER, sans, h->peer ? sizeof(sans) : PW_ADDR_LEN);
 	pw_rrp_put_capa32(b, PW_CAPA_ESP, h->esp.store.capacity);
 }

@@ -273,7 +273,7 @@ static void pw_trunk_hear(struct pw_trunk *t, struct pw_trunk_hello *h, u64 mac,
 	}
 	spin_lock(&t->lock);
 	if (t->s.up && h->session == t->s.peer_session) {
-		/* a session belongs to one half-router at one place */
+		/* the peer of a session keeps its device address and its half-router */
 		if (mac != t->peer_mac)
 			bad = PW_TRUNK_DROP_PEER;
 		else if (addr != t->half->peer_addr)

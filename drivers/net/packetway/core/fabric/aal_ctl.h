@@ -93,7 +93,7 @@ enum c7_state {
 	C7_COMPARE	= 4,	/* is it this block? */
 	C7_SEARCH_NEXT	= 5,
 	C7_MISSING	= 6,	/* is the acknowledgment of that port missing? */
-	C7_TAKE		= 7,	/* one less is missing */
+	C7_TAKE		= 7,	/* count it: one acknowledgment fewer is missing */
 	C7_COUNT	= 8,	/* was it the last one? */
 	C7_ACKED	= 9,	/* mark the send block for release */
 	C7_HOLD		= 16,	/* PW_AAL_ACK_CYCLES cycles; then release an acknowledgment */
