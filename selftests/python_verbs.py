@@ -18,6 +18,7 @@ from packetway import Capture, Events, Lab, Netlink, PacketwayError, Ring, Socke
 from pytap import finish, point, same
 
 NOT_HERE = {
+    'esp listen': 'a tool for a terminal; Socket.receive() has the packets, pwctl_router.sh tests the verb',
     'doctor': 'looks at the machine for a person; pwctl_help.sh tests it',
     'help': 'text for a person; pwctl_help.sh runs its examples',
     'monitor': 'older name of events',
@@ -380,6 +381,26 @@ compare('trace', [address.text(mine.answer), [address.text(h) for h in mine.ther
         [theirs[-1]['answer'], [h['addr'] for h in theirs[:-1]], theirs[-1]['back']])
 same('one router there', [address.text(h) for h in mine.there], [half(0, 15)])
 point(mine.virtual_ns > 0 and theirs[-1]['virtual-ns'] > 0, 'trace: virtual time in both', mine, theirs)
+
+
+def found_soon(sock, name):
+    """Half-routers hear of a description by a message."""
+    for _ in range(600):
+        nodes = sock.find(name, timeout=60)
+        if nodes:
+            break
+        time.sleep(0.1)
+    return [(address.text(n.addr), n.name, n.groups) for n in nodes]
+
+
+with Socket('pw0') as sock, Socket('pw1') as peer:
+    peer.describe('printer2', (9,), ((0xe00007, 0xe00009),))
+    mine = found_soon(sock, 'printer2')
+    theirs = pwctl('find', 'name', 'printer2', 'capability', 'printer', 'group', '0xe00008', 'dev', 'pw0', 'timeout', '60000')
+    compare('find', mine, [(n['addr'], n['name'], ((0xe00007, 0xe00009),)) for n in theirs])
+    same('find: no such node', sock.find('printer9', timeout=60), [])
+    pwctl_lines('describe', 'name', 'printer3', 'group', '0xe00007-0xe00009', 'dev', 'pw1')
+    compare('describe', [(a, g) for a, _name, g in mine], [(a, g) for a, _name, g in found_soon(sock, 'printer3')])
 
 
 def resent(who):

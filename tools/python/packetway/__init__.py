@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import address, capture, model, programs, stations
     from .capture import Capture, Record
-    from .eep import EspReply, Message, Socket, Trace
+    from .eep import EspReply, Message, Node, Socket, Trace
     from .errors import PacketwayError, RingError
     from .events import Event, Events
     from .lab import Lab, LabStation
@@ -35,6 +35,7 @@ _HOME = {
     "Lab": "lab",
     "LabStation": "lab",
     "Message": "eep",
+    "Node": "eep",
     "Netlink": "netlink",
     "PacketwayError": "errors",
     "PoetsRun": "programs",

@@ -43,6 +43,34 @@ class Esp(ctypes.Structure):
         "tag", "thresh", "val", "val_tag", "cnt_tag", "sib_tag", "fwd_tag", "fwd_thresh", "comp_tag", "pkt_id")]
 
 
+class Capa(ctypes.Structure):
+    """struct pwl_capa."""
+
+    _fields_ = [("code", _U8), ("len", _U8), ("param", _U8 * 30)]
+
+
+class Range(ctypes.Structure):
+    """struct pwl_range."""
+
+    _fields_ = [("first", _U32), ("last", _U32)]
+
+
+class Node(ctypes.Structure):
+    """struct pwl_node."""
+
+    _fields_ = [("addr", _U32), ("name", ctypes.c_char * 128), ("ncapa", _U32), ("capa", Capa * 16),
+                ("ngroups", _U32), ("group", Range * 128)]
+
+
+class Query(ctypes.Structure):
+    """struct pwl_query."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("capability", _U8), ("group", _U32)]
+
+
+FOUND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Node), ctypes.c_void_p)
+
+
 class Bank(ctypes.Structure):
     """struct packetway_aton_get."""
 
@@ -141,6 +169,8 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_sock_mtu.argtypes = [p]
     lib.pwl_sock_mtu.restype = _U32
     lib.pwl_sock_join.argtypes = [p, _U32]
+    lib.pwl_find.argtypes = [p, ctypes.POINTER(Query), FOUND, p, ctypes.c_int]
+    lib.pwl_describe.argtypes = [p, ctypes.POINTER(Node)]
     lib.pwl_send.argtypes = [p, ctypes.POINTER(Eep)]
     lib.pwl_recv.argtypes = [p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Eep), ctypes.c_int]
     lib.pwl_esp_call.argtypes = [p, _U32, ctypes.POINTER(Esp), ctypes.c_int]

@@ -7,6 +7,7 @@ import errno
 import os
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -85,6 +86,16 @@ class EspReply:
     operands: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Node:
+    """A node as half-routers know it: codes of its capabilities, ranges of groups that it listens to."""
+
+    addr: int
+    name: str
+    capabilities: tuple[int, ...]
+    groups: tuple[tuple[int, int], ...]
+
+
 class Socket:
     """Sends and receives EEP at a station (CAP_NET_RAW).
 
@@ -149,6 +160,33 @@ class Socket:
         took, m = self._echo(dst, 8, timeout, HOPS | STAMP)
         there = m.hops.index(m.src) if m.src in m.hops else len(m.hops)
         return Trace(m.src, m.hops[:there], m.hops[there + 1:], m.stamp, took)
+
+    def find(self, name: str = "", *, capability: int = 0, group: int = 0, timeout: float = 1.0) -> list[Node]:
+        """Nodes of all SANs that fit what is given; PacketwayError (ETIMEDOUT) if no half-router answers.
+
+        >>> with Socket("pw0") as sock:
+        ...     sock.find(capability=65)
+        """
+        nodes: list[Node] = []
+
+        def found(node: ctypes._Pointer[_lib.Node], _arg: object) -> int:
+            n = node.contents
+            nodes.append(Node(n.addr, n.name.decode(errors="replace"), tuple(c.code for c in n.capa[:n.ncapa]),
+                              tuple((g.first, g.last) for g in n.group[:n.ngroups])))
+            return 0
+
+        query = _lib.Query(name.encode() or None, capability, group)
+        check(self._lib.pwl_find(self._k, ctypes.byref(query), _lib.FOUND(found), None, int(timeout * 1000)), self.station)
+        return nodes
+
+    def describe(self, name: str = "", capabilities: Sequence[int] = (), groups: Sequence[tuple[int, int]] = ()) -> None:
+        """What this station is, for others to find it, until it goes down."""
+        node = _lib.Node(name=name.encode(), ncapa=len(capabilities), ngroups=len(groups))
+        for i, code in enumerate(capabilities):
+            node.capa[i].code = code
+        for i, (first, last) in enumerate(groups):
+            node.group[i].first, node.group[i].last = first, last
+        check(self._lib.pwl_describe(self._k, ctypes.byref(node)), self.station)
 
     def esp(self, dst: address.Address, instruction: str, op: str = "", *, at: str = "any", on_reflect: bool = False,
             timeout: float = 1.0, **operands: int) -> EspReply:
