@@ -52,6 +52,8 @@ busywait 60000 grep -q 'listening on' "$tmp/tcpdump"
 tap_ok "set-up of the first host" on 0 '192.0.2.1::'
 tap_ok "set-up of the second host" on 1 '192.0.2.2::'
 tap_ok "a ping passes the trunk" busywait 60000 ip netns exec "$first" ping -q -c 1 -W 5 10.8.0.2
+# what is captured reaches the file later
+busywait 60000 eval "tcpdump -n -r $tmp/link.pcap port 51820 2>/dev/null | grep -q ." >/dev/null
 kill -INT $dump
 wait $dump 2>/dev/null
 tap_is "the link carries no trunk packets" \
