@@ -424,11 +424,12 @@ TEST_F_TIMEOUT(hostile, tables, 3600)
 	int i, k, l, d;
 
 	JOIN();
-	/* 63 tables of 250 ranges each */
+	/* 63 tables of 250 nodes and a range each */
 	for (i = 0; i < 63; i++) {
 		d = rec_table(data, (50 + i) * 256, 1, 0);
 		for (k = 0; k < 250; k++)
-			d += rec_range(data + d, ADDR(50 + i, k), ADDR(50 + i, k));
+			d += rec_node(data + d, ADDR(50 + i, k));
+		d += rec_range(data + d, ADDR(50 + i, 0), ADDR(50 + i, 249));
 		l = rtbl(tx, data, d);
 		SAY(F_HALF, tx, l);
 		usleep(10000);
