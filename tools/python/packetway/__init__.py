@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from .ring import Bank, Ring, RingResult
 
 __version__ = "0.1"
-__all__ = ["Bank", "Capture", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink", "PacketwayError",
-           "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "address", "capture",
-           "metrics", "model", "programs", "stations"]
+__all__ = ["Bank", "Capture", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink", "Node",
+           "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "address",
+           "capture", "metrics", "model", "programs", "stations"]
 
 # modules are imported when a name of theirs is first used: a one-line command needs few
 _HOME = {
