@@ -634,7 +634,7 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 
 	pw_kcov_section();
 
-	this_cpu_write(pw_hops.crc_bytes, PW_HOPS_CRC_BYTES);
+	this_cpu_ptr(&pw_hops)->crc_bytes = PW_HOPS_CRC_BYTES;
 	__skb_queue_head_init(&batch);
 	work = pw_end_take(&h->end, &batch, budget);
 
