@@ -105,7 +105,7 @@ tap_is "by a route that is not known" "$(status pwctl trace 00:77:09 by-route de
 # questions to half-routers from a station
 found() { pwctl -j find "$@" dev a timeout 30000 | jq -c '[.[].addr] | sort'; }
 tap_is "find by name" "$(found name c)" '["00:03:01"]'
-tap_is "nobody" "$(status pwctl find name nobody dev a timeout 30000)" 2
+tap_is "a name that no node has" "$(status pwctl find name absent dev a timeout 30000)" 2
 tap_is "a capability that is none" "$(status pwctl find capability nothing dev a)" 1
 tap_is "find by capability" "$(found capability router | jq -c 'length')" 4
 tap_ok "describe" pwctl describe name plotter capability printer capability 77 \

@@ -34,7 +34,7 @@ began = time.monotonic()
 
 
 def part(name):
-    """Where the time goes, for whoever reads the log."""
+    """A line for the log: how much time has passed."""
     print('# %s, after %d s' % (name, time.monotonic() - began), flush=True)
 
 
