@@ -413,8 +413,35 @@ static void pw_eep_take_symbol(const u8 *head, const struct pw_eep_elem *el,
 		hop->prio = head[el->data_off] & PW_EEP_P_MASK;
 }
 
-static int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
-			  struct pw_eep_hop *hop, bool l2rh)
+/* the L2RH at @hop->consumed, whose first word is there: as pw_eep_prefix_at(), for each hop */
+static int pw_eep_take_l2rh(const u8 *head, size_t headlen, size_t framelen,
+			    struct pw_eep_hop *hop)
+{
+	u32 pos = hop->consumed, len = head[pos + 1] & PW_L2RH_LEN_MASK;
+	u32 end = pos + pw_l2rh_size(len);
+
+	if (head[pos] & PW_EEP_V_MASK)
+		return PW_EEP_E_VERSION;
+	if (!len)
+		return PW_EEP_E_L2RH_LEN;
+	if (end > framelen)
+		return PW_EEP_E_L2RH_OVERRUN;
+	if (end > PW_EEP_MAX_PREFIX_LEN)
+		return PW_EEP_E_PREFIX_LIMIT;
+	hop->need = end;
+	if (headlen < end)
+		return -EAGAIN;
+	/* where the draft's summary of formats has P; its text has zeros there */
+	if (hop->prio < 0 && head[pos] & PW_EEP_P_MASK)
+		hop->prio = head[pos] & PW_EEP_P_MASK;
+	hop->route_off = pos + PW_L2RH_HDR_LEN;
+	hop->route_len = len;
+	hop->consumed = end;
+	return 0;
+}
+
+static __always_inline int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
+					  struct pw_eep_hop *hop, bool l2rh)
 {
 	struct pw_eep_elem el;
 	enum pw_eep_kind kind;
@@ -434,9 +461,11 @@ static int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
 		if (headlen < hop->need)
 			return -EAGAIN;
 		kind = pw_eep_kind_of(head[pos + 1]);
+		if (l2rh && kind == PW_EEP_L2RH)
+			return pw_eep_take_l2rh(head, headlen, framelen, hop);
 		if (kind == PW_EEP_RESERVED)
 			return PW_EEP_E_DT_RESERVED;
-		if (kind != PW_EEP_SYMBOL && (!l2rh || kind != PW_EEP_L2RH))
+		if (kind != PW_EEP_SYMBOL)
 			return l2rh ? PW_EEP_E_NO_L2RH : 0;
 		err = pw_eep_prefix_at(head, pos, framelen, kind, &el);
 		if (err)
@@ -447,17 +476,8 @@ static int pw_eep_consume(const u8 *head, size_t headlen, size_t framelen,
 		hop->need = pos;
 		if (headlen < pos)
 			return -EAGAIN;
-		if (kind == PW_EEP_L2RH)
-			break;
 		pw_eep_take_symbol(head, &el, hop);
 	}
-	/* where the draft's summary of formats has P; its text has zeros there */
-	if (hop->prio < 0 && head[pos - el.len] & PW_EEP_P_MASK)
-		hop->prio = head[pos - el.len] & PW_EEP_P_MASK;
-	hop->route_off = el.data_off;
-	hop->route_len = el.data_len;
-	hop->consumed = pos;
-	return 0;
 }
 
 /**
