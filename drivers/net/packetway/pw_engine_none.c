@@ -30,20 +30,13 @@ static void pw_none_nomem(struct pw_san *san, unsigned int port)
 		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
 }
 
-static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
+static noinline void pw_none_group(struct pw_san *san, struct sk_buff *skb)
 {
-	const struct pw_skb_cb *cb = pw_cb(skb);
-	struct pw_san *san = eng->san;
+	u32 src_port = pw_cb(skb)->src_port, i;
 	struct sk_buff *copy;
-	u32 i;
-
-	if (cb->dst_port != PW_PORT_GROUP) {
-		pw_port_deliver(san, cb->dst_port, skb);
-		return;
-	}
 
 	for (i = 0; i < san->nports; i++) {
-		if (i == cb->src_port || !rcu_access_pointer(san->port[i].end))
+		if (i == src_port || !rcu_access_pointer(san->port[i].end))
 			continue;
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (!copy) {
@@ -55,6 +48,16 @@ static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	}
 	pw_port_done(san, skb);
 	consume_skb(skb);
+}
+
+static void pw_none_xmit(struct pw_engine *eng, struct sk_buff *skb)
+{
+	u16 port = pw_cb(skb)->dst_port;
+
+	if (likely(port != PW_PORT_GROUP))
+		pw_port_deliver(eng->san, port, skb);
+	else
+		pw_none_group(eng->san, skb);
 }
 
 const struct pw_engine_ops pw_engine_none = {

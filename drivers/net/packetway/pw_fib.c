@@ -21,47 +21,53 @@
 void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e,
 		      bool gone) __ro_after_init;
 
+static bool pw_fib_holds(const struct pw_fib_entry *e, u32 addr)
+{
+	return addr - e->min <= e->max - e->min;
+}
+
+/* the learnt range that holds @addr, or NULL */
+static const struct pw_fib_entry *pw_fib_learnt(const struct pw_fib *fib, u32 addr)
+{
+	const struct pw_fib_entry *e = fib->e;
+	u32 n = fib->learnt, half;
+
+	/* the last range that begins at @addr or before is among the @n from @e on */
+	for (; n > 1; n -= half) {
+		half = n / 2;
+		if (e[half].min <= addr)
+			e += half;
+	}
+	return n && pw_fib_holds(e, addr) ? e : NULL;
+}
+
 /**
- * pw_fib_find - best route from a SAN to an address elsewhere
+ * pw_fib_lookup - best route from a SAN to an address elsewhere
  * @san: the SAN; RCU held
  * @addr: physical address, not of this SAN
  *
  * The narrowest range that holds the address decides.
  *
- * Return: the entry or NULL.
+ * Return: port of the half-router to use, or -1.
  */
-const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr)
+int pw_fib_lookup(const struct pw_san *san, u32 addr)
 {
 	const struct pw_fib *fib = rcu_dereference(san->fib);
-	const struct pw_fib_entry *e = NULL, *hand;
-	u32 lo = 0, hi, mid, i;
+	const struct pw_fib_entry *e, *hand;
+	u32 i;
 
 	if (!fib)
-		return NULL;
-	hi = fib->learnt;
-	while (lo < hi) {
-		mid = (lo + hi) / 2;
-		if (fib->e[mid].max < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < fib->learnt && fib->e[lo].min <= addr)
-		e = &fib->e[lo];
+		return -1;
+	e = pw_fib_learnt(fib, addr);
 	/* PW_ROUTES_MAX at most */
 	for (i = fib->learnt; i < fib->n; i++) {
 		hand = &fib->e[i];
-		if (addr - hand->min <= hand->max - hand->min)
-			return e && e->max - e->min <= hand->max - hand->min ? e : hand;
+		if (!pw_fib_holds(hand, addr))
+			continue;
+		if (!e || e->max - e->min > hand->max - hand->min)
+			e = hand;
+		break;
 	}
-	return e;
-}
-
-/* port of the half-router to use, or -1 */
-int pw_fib_lookup(const struct pw_san *san, u32 addr)
-{
-	const struct pw_fib_entry *e = pw_fib_find(san, addr);
-
 	return e ? e->port : -1;
 }
 

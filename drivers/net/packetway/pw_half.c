@@ -52,12 +52,61 @@ struct pw_hops {
 
 static DEFINE_PER_CPU(struct pw_hops, pw_hops);	/* BH off */
 
-static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
+/*
+ * Routes and symbols in front. Return: 0 if the frame goes on by the header at @off; else
+ * @l->kind says where.
+ */
+static int pw_half_look_route(struct sk_buff *skb, struct pw_look *l, u32 *off)
 {
-	if (!pskb_may_pull(skb, off + PW_EEP_HDR_LEN)) {
-		l->kind = PW_LOOK_BAD;
+	u32 need;
+	int err;
+
+	do {
+		err = pw_eep_consume_l2rh(skb->data, skb_headlen(skb), skb->len, &l->hop);
+	} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
+	if (!err) {
+		l->kind = PW_LOOK_L2;
+		do {
+			l->hdr_off = pw_eep_find_header(skb->data, skb_headlen(skb), skb->len,
+							l->hop.consumed, &need);
+		} while (l->hdr_off == -EAGAIN && pskb_may_pull(skb, need));
+		return 1;
+	}
+	if (err == PW_EEP_E_NO_L2RH) {
+		/* the symbols are for the host at the end and stay in the frame */
+		do {
+			err = pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len,
+						     &l->hop);
+		} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
+		*off = l->hop.consumed;
+		if (!err && !pskb_may_pull(skb, *off + PW_EEP_HDR_LEN))
+			err = -EINVAL;
+	}
+	if (err == -EAGAIN)
+		l->kind = PW_LOOK_NOMEM;
+	return err;
+}
+
+static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
+{
+	u32 off = 0;
+
+	l->kind = PW_LOOK_BAD;
+	if (skb->len < PW_EEP_MIN_LEN || !pskb_may_pull(skb, PW_EEP_HDR_LEN))
+		return;
+	switch (pw_eep_first(skb->data)) {
+	case PW_EEP_PHYS:
+	case PW_EEP_LOGICAL:
+		break;
+	case PW_EEP_L2RH:
+	case PW_EEP_SYMBOL:
+		if (pw_half_look_route(skb, l, &off))
+			return;
+		break;
+	default:
 		return;
 	}
+
 	l->hdr_off = off;
 	l->dt = get_unaligned_be24(skb->data + off + PW_EEP_OFF_DT);
 	switch (pw_addr_kind(l->dt)) {
@@ -70,51 +119,8 @@ static void pw_half_look_header(struct sk_buff *skb, u32 off, struct pw_look *l)
 		l->kind = PW_LOOK_GROUP;
 		break;
 	default:
-		l->kind = PW_LOOK_BAD;
 		break;
 	}
-}
-
-static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
-{
-	u32 need;
-	int err;
-
-	l->kind = PW_LOOK_BAD;
-	if (skb->len < PW_EEP_MIN_LEN || !pskb_may_pull(skb, 4))
-		return;
-	switch (pw_eep_first(skb->data)) {
-	case PW_EEP_PHYS:
-	case PW_EEP_LOGICAL:
-		pw_half_look_header(skb, 0, l);
-		return;
-	case PW_EEP_L2RH:
-	case PW_EEP_SYMBOL:
-		break;
-	default:
-		return;
-	}
-
-	do {
-		err = pw_eep_consume_l2rh(skb->data, skb_headlen(skb), skb->len, &l->hop);
-	} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
-	if (!err) {
-		l->kind = PW_LOOK_L2;
-		do {
-			l->hdr_off = pw_eep_find_header(skb->data, skb_headlen(skb), skb->len,
-							l->hop.consumed, &need);
-		} while (l->hdr_off == -EAGAIN && pskb_may_pull(skb, need));
-	} else if (err == PW_EEP_E_NO_L2RH) {
-		/* the symbols are for the host at the end and stay in the frame */
-		do {
-			err = pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len,
-						     &l->hop);
-		} while (err == -EAGAIN && pskb_may_pull(skb, l->hop.need));
-		if (!err)
-			pw_half_look_header(skb, l->hop.consumed, l);
-	}
-	if (err == -EAGAIN)
-		l->kind = PW_LOOK_NOMEM;
 }
 
 /* messages to the half-router itself */
@@ -213,16 +219,12 @@ static void pw_half_out_l2(struct pw_half *h, struct sk_buff *skb, const struct 
 	pw_half_emit(h, skb, cb->dst_port);
 }
 
-/* a frame from the peer half by its destination: to this half, this SAN or another router */
+/* a frame from the peer half by its destination: to this SAN or another router */
 static void pw_half_out_addr(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	int port;
 
-	if (l->dt == h->addr) {
-		pw_half_local(h, skb);
-		return;
-	}
 	cb->path = -1;
 	cb->dt = l->dt;
 	port = pw_san_port_of(h->san, l->dt);
@@ -262,9 +264,12 @@ static void pw_half_out_group(struct pw_half *h, struct sk_buff *skb, const stru
 /* a frame from the peer half: to its place on this half's SAN */
 static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
+	if (l->kind == PW_LOOK_ADDR && l->dt == h->addr) {
+		pw_half_local(h, skb);
+		return;
+	}
 	/* flags of the peer half's SAN are valid for this half only, not on its SAN */
-	if (l->kind != PW_LOOK_ADDR || l->dt != h->addr)
-		pw_cb(skb)->flags &= ~(PW_CB_HALF | PW_CB_FAR);
+	pw_cb(skb)->flags &= ~(PW_CB_HALF | PW_CB_FAR);
 	switch (l->kind) {
 	case PW_LOOK_L2:
 		pw_half_out_l2(h, skb, l);

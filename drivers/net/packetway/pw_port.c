@@ -135,14 +135,6 @@ static bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)
 	return (e->ops->arrive && e->ops->arrive(e, skb)) || likely(pw_end_queue(e, skb));
 }
 
-/* Does this port have a station or half-router that takes frames? RCU held or RTNL */
-bool pw_port_takes(const struct pw_san *san, unsigned int port)
-{
-	const struct pw_end *e = pw_port_end(&san->port[port]);
-
-	return e && (!e->dev || netif_running(e->dev));
-}
-
 /**
  * pw_port_release - frames of a port have left the SAN
  * @san: the SAN
@@ -176,17 +168,10 @@ void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb)
 		atomic_add(pw_port_own_cost(skb->len), &p->own);
 }
 
-/**
- * pw_port_own_done - a frame no longer counts among the kernel-made ones of its port
- * @san: the SAN
- * @skb: the frame; its length is still what it was when it was sent
- */
-void pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
+void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 
-	if (likely(!(cb->flags & PW_CB_OWN)))
-		return;
 	atomic_sub(pw_port_own_cost(skb->len), &san->port[cb->src_port].own);
 	cb->flags &= ~PW_CB_OWN;
 }

@@ -459,13 +459,31 @@ void pw_end_open(struct pw_end *e);
 void pw_end_close(struct pw_end *e, struct pw_san *san);
 bool pw_end_queue(struct pw_end *e, struct sk_buff *skb);
 int pw_end_take(struct pw_end *e, struct sk_buff_head *batch, int budget);
-bool pw_port_takes(const struct pw_san *san, unsigned int port);
 void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
 void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
-void pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
+void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
 void pw_port_done(struct pw_san *san, struct sk_buff *skb);
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb);
+
+/**
+ * pw_port_own_done - a frame no longer counts among the kernel-made ones of its port
+ * @san: the SAN
+ * @skb: the frame; its length is still what it was when it was sent
+ */
+static inline void pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
+{
+	if (unlikely(pw_cb(skb)->flags & PW_CB_OWN))
+		__pw_port_own_done(san, skb);
+}
+
+/* Does this port have a station or half-router that takes frames? RCU held or RTNL */
+static inline bool pw_port_takes(const struct pw_san *san, unsigned int port)
+{
+	const struct pw_end *e = pw_port_end(&san->port[port]);
+
+	return e && (!e->dev || netif_running(e->dev));
+}
 
 /* what a kernel-made message counts; its length is the same at both ports */
 static inline int pw_port_own_cost(unsigned int len)

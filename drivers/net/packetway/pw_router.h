@@ -298,7 +298,6 @@ bool pw_half_busy(struct pw_half *h);
 /* called by pw_fib_notify_diff(); set before the first route can be made */
 extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
-const struct pw_fib_entry *pw_fib_find(const struct pw_san *san, u32 addr);
 void pw_fib_update(struct pw_san *san);
 void pw_fib_settle(struct pw_san *san);
 void pw_fib_free(struct pw_san *san);
