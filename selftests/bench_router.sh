@@ -60,13 +60,26 @@ if ! { to2=$(route 00:02:01 1) && to3=$(route 00:03:01 1) && from2=$(route 00:01
 	exit 1
 fi
 
-run() { "$PW_BUILD/selftests/eep_bench" "$1" "$A" "$2" "$B" "$3" "$frames" "$rounds" "$len" "${@:4}" | awk '{ print $5 }'; }
+# run VARIABLE KIND FROM TO [ROUTE BACK]: instructions of a frame
+run() {
+	local out
+
+	out=$("$PW_BUILD/selftests/eep_bench" "$2" "$A" "$3" "$B" "$4" "$frames" "$rounds" "$len" "${@:5}") ||
+		{ echo "no frames from $3 to $4"; exit 1; }
+	printf -v "$1" '%s' "$(awk '{ print $5 }' <<<"$out")"
+}
+# a bridge drops what comes before its ports forward
+forwards() { [ "$(bridge -n "$C" -d link show | grep -c 'state forwarding')" = 6 ]; }
+busywait 60000 forwards
 # by_route: frames that r2 has forwarded by L2RH to SAN 3
 by_route() { pwctl -j router show r2 | jq '.[0].halves[1].stats."forward-l2"'; }
 for len in 64 1448; do
-	b1=$(run eth a1 b1) b2=$(run eth a2 b2)
-	a1=$(run eep p q2) a2=$(run eep p q3)
-	l1=$(run eep p q2 "$to2" "$from2") l2=$(run eep p q3 "$to3" "$from3")
+	run b1 eth a1 b1
+	run b2 eth a2 b2
+	run a1 eep p q2
+	run a2 eep p q3
+	run l1 eep p q2 "$to2" "$from2"
+	run l2 eep p q3 "$to3" "$from3"
 	echo "$len $b1 $b2 $a1 $a2 $l1 $l2" | awk '{
 		bridge = $3 - $2; l3 = $5 - $4; l2 = $7 - $6
 		printf "%s bytes: one bridge %d, two %d: one more hop %d instructions\n", $1, $2, $3, bridge
