@@ -25,6 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(err >= 0 && err < PW_EEP_E_NUM);
 	CHECK(!err || *pw_eep_err_field(err));
 
+	/* the short parser and the general one agree, and it takes all messages that are plain */
+	CHECK(plain_agrees(data, size, err, &v));
+
 	cut = size ? data[0] * size / 256 : 0;
 	copy = malloc(cut ? cut : 1);
 	memcpy(copy, data, cut);

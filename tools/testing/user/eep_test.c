@@ -346,7 +346,7 @@ static void round_trip(void)
 	static struct pw_eep_prefix pf[GEN_MAX_PREFIX];
 	static struct pw_eep_opt oh[GEN_MAX_OPT], ot[GEN_MAX_OPT];
 	static u8 ref[GEN_MAX_LEN], again[GEN_MAX_LEN];
-	int enc = 0, dec = 0, same = 0, re = 0, stage = 0, l2 = 0, with[4] = { 0 };
+	int enc = 0, dec = 0, same = 0, re = 0, stage = 0, l2 = 0, plain = 0, with[4] = { 0 };
 	struct pw_eep_view v, v2;
 	struct pw_eep_msg m;
 	static struct gen g;
@@ -370,6 +370,7 @@ static void round_trip(void)
 			continue;
 		}
 		dec++;
+		plain += plain_agrees(buf, len, 0, &v);
 		if (view_to_msg(buf, &v, &m, pf, GEN_MAX_PREFIX, oh, ot, GEN_MAX_OPT)) {
 			same += same_msg(&g.m, &m);
 			got = pw_eep_build(&m, again, sizeof(again));
@@ -389,6 +390,7 @@ static void round_trip(void)
 	is(dec, n, "parsed");
 	is(same, n, "the same message came out");
 	is(re, n, "and builds to the same bytes");
+	is(plain, n, "the parser of plain messages takes those and says the same");
 	is(stage, l2, "%d of them parsed piecemeal, with no byte more than needed", l2);
 }
 

@@ -43,31 +43,6 @@ bool pw_eep_may_answer(const struct pw_eep_view *v)
 
 /* Parse -------------------------------------------------------------------- */
 
-static enum pw_eep_kind pw_eep_kind_of(u8 byte1)
-{
-	if ((byte1 & PW_EEP_B1_PHYS_MASK) == PW_EEP_B1_PHYS)
-		return PW_EEP_PHYS;
-	if ((byte1 & PW_EEP_B1_L2RH_MASK) == PW_EEP_B1_L2RH)
-		return PW_EEP_L2RH;
-	if ((byte1 & PW_EEP_B1_RSVD_MASK) == PW_EEP_B1_RSVD)
-		return PW_EEP_RESERVED;
-	return (byte1 & PW_EEP_B1_TOP_MASK) == PW_EEP_B1_LOGICAL ? PW_EEP_LOGICAL : PW_EEP_SYMBOL;
-}
-
-/**
- * pw_eep_first - what a message begins with, from its first four bytes
- * @first4: the bytes
- *
- * Enough to decide how to forward: for PW_EEP_PHYS and PW_EEP_LOGICAL the
- * destination is there too.
- *
- * Return: the kind of the first element.
- */
-enum pw_eep_kind pw_eep_first(const u8 first4[4])
-{
-	return pw_eep_kind_of(first4[1]);
-}
-
 /*
  * The prefix at @pos, whose first word is there, kind already known.
  * Return: 0 and @el filled, or an error.
@@ -193,26 +168,27 @@ static int pw_eep_parse_ohs(const u8 *head, u32 headlen, struct pw_eep_view *v)
 	return 0;
 }
 
-/* the fields of the header at @p */
-static void pw_eep_read_hdr(const u8 *p, struct pw_eep_view *v)
+/* the fields of the header at @p, by two loads */
+static __always_inline void pw_eep_read_hdr(const u8 *p, struct pw_eep_view *v)
 {
-	u32 f = get_unaligned_be32(p + PW_EEP_OFF_EPLDL);
+	u64 front = get_unaligned_be64(p), back = get_unaligned_be64(p + PW_EEP_OFF_EPLDL);
+	u32 field = back >> 32;
 
-	v->v = p[PW_EEP_OFF_VP] >> PW_EEP_V_SHIFT;
-	v->p = p[PW_EEP_OFF_VP] & PW_EEP_P_MASK;
-	v->dt = get_unaligned_be24(p + PW_EEP_OFF_DT);
-	v->te = get_unaligned_be16(p + PW_EEP_OFF_TE);
-	v->pt = get_unaligned_be16(p + PW_EEP_OFF_PT);
-	v->e = f >> PW_EEP_E_SHIFT;
-	v->pl = (f & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT;
-	v->dl = f & PW_EEP_DL_MASK;
-	v->h = p[PW_EEP_OFF_HRZ] & PW_EEP_H;
-	v->sa = get_unaligned_be24(p + PW_EEP_OFF_SA);
+	v->v = front >> (56 + PW_EEP_V_SHIFT);
+	v->p = front >> 56 & PW_EEP_P_MASK;
+	v->dt = front >> 32 & 0xffffff;
+	v->te = front >> 16;
+	v->pt = front;
+	v->e = field >> PW_EEP_E_SHIFT;
+	v->pl = (field & PW_EEP_PL_MASK) >> PW_EEP_PL_SHIFT;
+	v->dl = field & PW_EEP_DL_MASK;
+	v->h = back >> 24 & PW_EEP_H;
+	v->sa = back & 0xffffff;
 	v->hdr_seen = true;
 }
 
 /* 0, or what is wrong with the header alone */
-static int pw_eep_check_hdr(const u8 *p, const struct pw_eep_view *v)
+static __always_inline int pw_eep_check_hdr(const u8 *p, const struct pw_eep_view *v)
 {
 	if (v->v != PW_EEP_VERSION)
 		return PW_EEP_E_VERSION;
@@ -298,6 +274,63 @@ int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw
 			return err;
 	}
 	return pw_eep_find_trailer(v);
+}
+
+/**
+ * pw_eep_parse_plain - parse a message that is a header, data and TAIL
+ * @head: first bytes of the frame
+ * @headlen: how many of them are at @head
+ * @framelen: how many bytes the frame has
+ * @v: as pw_eep_parse_head() would fill it, if it is such a message
+ *
+ * Most messages are: a receiver asks this first.
+ *
+ * Return: false if pw_eep_parse_head() must be asked.
+ */
+bool pw_eep_parse_plain(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v)
+{
+	u32 data;
+
+	if (headlen < PW_EEP_HDR_LEN || framelen < PW_EEP_MIN_LEN || framelen > U32_MAX ||
+	    head[PW_EEP_OFF_HRZ] & PW_EEP_H)
+		return false;
+	switch (pw_eep_first(head)) {
+	case PW_EEP_PHYS:
+	case PW_EEP_LOGICAL:
+		break;
+	default:
+		return false;
+	}
+	pw_eep_read_hdr(head, v);
+	data = v->dl * PW_EEP_WORD;
+	if (pw_eep_check_hdr(head, v) || framelen - PW_EEP_MIN_LEN != data)
+		return false;
+	/* all other fields one by one: memset() costs more than the rest of this function */
+	v->len = framelen;
+	v->need = 0;
+	v->hdr_off = 0;
+	v->oh_off = PW_EEP_HDR_LEN;
+	v->oh_len = 0;
+	v->db_off = PW_EEP_HDR_LEN;
+	v->data_len = data - v->pl;
+	v->ot_off = PW_EEP_HDR_LEN + data;
+	v->ot_len = 0;
+	v->tail_off = PW_EEP_HDR_LEN + data;
+	v->hoptrace_off = 0;
+	v->hoptrace_len = 0;
+	v->stamp_off = 0;
+	v->nl2rh = 0;
+	v->nsym = 0;
+	v->noh = 0;
+	v->nots = 0;
+	v->nann = 0;
+	v->ann = 0;
+	v->oh_mask = 0;
+	v->oh_mand = 0;
+	v->ot_mask = 0;
+	v->ot_mand = 0;
+	v->ei = 0;
+	return true;
 }
 
 /**

@@ -386,8 +386,33 @@ static inline u32 pw_eep_pl(u32 len)
 
 /* Parse -------------------------------------------------------------------- */
 
-enum pw_eep_kind pw_eep_first(const u8 first4[4]);
 int pw_eep_parse(const u8 *buf, size_t len, struct pw_eep_view *v);
+static inline enum pw_eep_kind pw_eep_kind_of(u8 byte1)
+{
+	if ((byte1 & PW_EEP_B1_PHYS_MASK) == PW_EEP_B1_PHYS)
+		return PW_EEP_PHYS;
+	if ((byte1 & PW_EEP_B1_L2RH_MASK) == PW_EEP_B1_L2RH)
+		return PW_EEP_L2RH;
+	if ((byte1 & PW_EEP_B1_RSVD_MASK) == PW_EEP_B1_RSVD)
+		return PW_EEP_RESERVED;
+	return (byte1 & PW_EEP_B1_TOP_MASK) == PW_EEP_B1_LOGICAL ? PW_EEP_LOGICAL : PW_EEP_SYMBOL;
+}
+
+/**
+ * pw_eep_first - what a message begins with, from its first four bytes
+ * @first4: the bytes
+ *
+ * Enough to decide how to forward: for PW_EEP_PHYS and PW_EEP_LOGICAL the
+ * destination is there too.
+ *
+ * Return: the kind of the first element.
+ */
+static inline enum pw_eep_kind pw_eep_first(const u8 first4[4])
+{
+	return pw_eep_kind_of(first4[1]);
+}
+
+bool pw_eep_parse_plain(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v);
 int pw_eep_parse_head(const u8 *head, size_t headlen, size_t framelen, struct pw_eep_view *v);
 int pw_eep_parse_trailer(const u8 *trailer, size_t len, struct pw_eep_view *v);
 
