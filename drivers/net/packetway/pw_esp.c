@@ -334,7 +334,7 @@ static void pw_esp_send_back(struct pw_station *st, struct sk_buff *skb)
  * @st: the station
  * @skb: the message; consumed if PW_OK is returned
  * @v: what was parsed of it
- * @up: list of messages for the stack
+ * @up: messages for the stack
  *
  * Damaged data is not executed. What came by a group address is executed, but
  * not reflected: one packet must not have many answers. BH off, RCU held.
@@ -342,7 +342,7 @@ static void pw_esp_send_back(struct pw_station *st, struct sk_buff *skb)
  * Return: PW_OK or a drop reason.
  */
 int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-	      struct list_head *up)
+	      struct pw_up *up)
 {
 	struct pw_esp_result res = { .verdict = PW_ESP_V_PASS };
 	bool reflect = false, damaged = v->ei;
@@ -368,14 +368,14 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 	if (res.verdict != PW_ESP_V_DISCARD && !reflect) {
 		consume_skb(copy);
 		pw_skb_strip(skb, v);
-		list_add_tail(&skb->list, up);
+		pw_up_add(up, skb);
 		return PW_OK;
 	}
 	if (copy) {
 		/* pkt_type tells programs that it was not for them */
 		copy->pkt_type = PACKET_OTHERHOST;
 		pw_skb_strip(copy, v);
-		list_add_tail(&copy->list, up);
+		pw_up_add(up, copy);
 	}
 	if (reflect) {
 		pw_esp_crc(skb, v);

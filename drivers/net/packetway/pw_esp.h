@@ -14,6 +14,7 @@ struct netlink_ext_ack;
 struct pw_eep_view;
 struct pw_half;
 struct pw_station;
+struct pw_up;
 struct sk_buff;
 
 /**
@@ -74,7 +75,7 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 		    struct pw_esp_result *res);
 void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v);
 int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-	      struct list_head *up);
+	      struct pw_up *up);
 
 /* pw_esp_half.c APIs */
 bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb);

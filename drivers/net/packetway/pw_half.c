@@ -633,18 +633,16 @@ static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
 int pw_half_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_half *h = container_of(napi, struct pw_half, end.napi);
-	struct sk_buff_head batch;
-	struct sk_buff *skb;
+	struct sk_buff *frames, *skb;
 	int work;
 
 	pw_kcov_section();
 
 	this_cpu_ptr(&pw_hops)->crc_bytes = PW_HOPS_CRC_BYTES;
-	__skb_queue_head_init(&batch);
-	work = pw_end_take(&h->end, &batch, budget);
+	frames = pw_end_take(&h->end, budget, &work);
 
 	rcu_read_lock();
-	while ((skb = __skb_dequeue(&batch)))
+	while ((skb = pw_end_next(&frames)))
 		pw_half_run(h, skb);
 	rcu_read_unlock();
 

@@ -65,7 +65,7 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 	pw_mon_out(h->san, PACKETWAY_MON_HALF, h->port, skb);
 	trace_pw_forward(h, skb, port);
 	eng = rcu_dereference(h->san->engine);
-	eng->ops->xmit(eng, skb);
+	pw_engine_xmit(eng, skb);
 }
 
 /**

@@ -160,6 +160,15 @@ static void pw_set_rx_mode(struct net_device *dev)
 	pw_san_changed(st->san);
 }
 
+static noinline netdev_features_t pw_features_whole(const struct sk_buff *skb,
+						    const struct net_device *dev,
+						    netdev_features_t features)
+{
+	if (pw_tx_whole(netdev_priv(dev), skb))
+		return features;
+	return features & ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+}
+
 /*
  * A raw EEP message has no network layer of its own: the message is the payload.
  * Packet sockets guess hard_header_len bytes of header; without this a cooked
@@ -170,9 +179,8 @@ static netdev_features_t pw_features_check(struct sk_buff *skb, struct net_devic
 {
 	if (skb->protocol == htons(ETH_P_PACKETWAY))
 		skb_reset_network_header(skb);
-	if ((skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb)) &&
-	    !pw_tx_whole(netdev_priv(dev), skb))
-		features &= ~(NETIF_F_CSUM_MASK | NETIF_F_GSO_MASK);
+	if (skb->ip_summed == CHECKSUM_PARTIAL || skb_is_gso(skb))
+		return pw_features_whole(skb, dev, features);
 	return features;
 }
 
@@ -227,12 +235,10 @@ static int pw_header_create(struct sk_buff *skb, struct net_device *dev, unsigne
 
 static int __maybe_unused pw_header_parse(const struct sk_buff *skb, unsigned char *haddr)
 {
-	u8 buf[PW_EEP_HDR_LEN];
-	const u8 *p;
+	const u8 *p = skb_mac_header(skb);
 
-	p = skb_header_pointer(skb, skb_mac_header(skb) - skb->data, sizeof(buf), buf);
 	/* a frame that is sent may have prefixes before the header */
-	if (!p || (p[1] & 0x80 && (p[1] & 0xf0) != 0xe0))
+	if (skb_tail_pointer(skb) - p < PW_EEP_HDR_LEN || (p[1] & 0x80 && (p[1] & 0xf0) != 0xe0))
 		return 0;
 	memcpy(haddr, p + PW_EEP_OFF_SA, PW_ADDR_LEN);
 	return PW_ADDR_LEN;

@@ -92,21 +92,13 @@ static u32 pw_pmtu_of(const struct pw_station *st, u32 addr)
 	return mtu;
 }
 
-/**
- * pw_pmtu_check - does an IP packet fit the route to its destination?
- * @st: the station that sends it
- * @skb: the packet behind the EEP header that the device made
- *
- * Return: 0, or -EMSGSIZE; then the sender was informed.
- */
-int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
+/* pw_pmtu_check() where the station has learnt the MTU of a route */
+int __pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 {
 	struct iphdr iph;
 	const struct iphdr *ip;
 	u32 mtu;
 
-	if (likely(!rcu_access_pointer(st->pmtu)))
-		return 0;
 	if ((skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6)) ||
 	    skb_headlen(skb) < PW_EEP_HDR_LEN || pw_eep_first(skb->data) != PW_EEP_PHYS)
 		return 0;

@@ -341,14 +341,14 @@ static void pw_poets_take(struct pw_station *st, enum pw_poets_role role, u32 sr
  * @st: the station
  * @skb: the message; consumed if PW_OK is returned
  * @v: what was parsed of it
- * @up: list of messages for the stack
+ * @up: messages for the stack
  *
  * BH off, RCU held.
  *
  * Return: PW_OK or a drop reason.
  */
 int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-		struct list_head *up)
+		struct pw_up *up)
 {
 	unsigned int have = min_t(u32, v->data_len, PW_POETS_PKT_MAX);
 	enum pw_poets_role role = PW_POETS_R_SWITCH;
@@ -366,7 +366,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 	/* damaged data is not delivered to devices */
 	if (v->ei || hlist_empty(&st->poets[role])) {
 		pw_skb_strip(skb, v);
-		list_add_tail(&skb->list, up);
+		pw_up_add(up, skb);
 		return PW_OK;
 	}
 
@@ -375,7 +375,7 @@ int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_
 		/* captures get it; pkt_type tells programs that it was not for them */
 		skb->pkt_type = PACKET_OTHERHOST;
 		pw_skb_strip(skb, v);
-		list_add_tail(&skb->list, up);
+		pw_up_add(up, skb);
 	} else {
 		consume_skb(skb);
 	}

@@ -21,6 +21,7 @@
 struct pw_eep_view;
 struct pw_file;
 struct pw_station;
+struct pw_up;
 struct sk_buff;
 
 /* what a station can have one of each for a task */
@@ -118,7 +119,7 @@ struct pw_poets_info {
 
 /* pw_poets.c APIs */
 int pw_poets_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-		struct list_head *up);
+		struct pw_up *up);
 int pw_poets_send(struct pw_station *st, u32 to, const void *pkt, unsigned int len);
 void pw_poets_flush(struct pw_station *st, const struct pw_poets_out *out);
 void pw_poets_report(struct pw_poets *po, u64 now, struct pw_poets_out *out);

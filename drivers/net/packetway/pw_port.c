@@ -84,16 +84,8 @@ void pw_end_close(struct pw_end *e, struct pw_san *san)
 	local_bh_enable();
 }
 
-/**
- * pw_end_queue - a frame waits for the occupant's poll
- * @e: the occupant
- * @skb: the frame; a charge to its sender goes on
- *
- * BH off.
- *
- * Return: false if the queue is closed; then the frame is still the caller's.
- */
-bool pw_end_queue(struct pw_end *e, struct sk_buff *skb)
+/* pw_end_queue() in the path of each frame */
+static __always_inline bool pw_end_push(struct pw_end *e, struct sk_buff *skb)
 {
 	struct pw_rxq *q = &e->rxq;
 	bool open;
@@ -109,49 +101,68 @@ bool pw_end_queue(struct pw_end *e, struct sk_buff *skb)
 }
 
 /**
- * pw_end_take - what the occupant's poll handles now, highest priority first
+ * pw_end_queue - a frame waits for the occupant's poll
  * @e: the occupant
- * @batch: gets the frames; empty before
- * @budget: so many at most
+ * @skb: the frame; a charge to its sender goes on
  *
- * Return: their number. BH off.
+ * BH off.
+ *
+ * Return: false if the queue is closed; then the frame is still the caller's.
  */
-int pw_end_take(struct pw_end *e, struct sk_buff_head *batch, int budget)
+bool pw_end_queue(struct pw_end *e, struct sk_buff *skb)
 {
-	struct sk_buff *skb;
-	int n = 0;
-
-	spin_lock(&e->rxq.lock);
-	while (n < budget && (skb = pw_rxq_pop(&e->rxq))) {
-		__skb_queue_tail(batch, skb);
-		n++;
-	}
-	spin_unlock(&e->rxq.lock);
-	return n;
-}
-
-static bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)
-{
-	return (e->ops->arrive && e->ops->arrive(e, skb)) || likely(pw_end_queue(e, skb));
+	return pw_end_push(e, skb);
 }
 
 /**
- * pw_port_release - frames of a port have left the SAN
- * @san: the SAN
- * @port: sender
- * @frames: how many; BH off, RCU held
+ * pw_end_take - what the occupant's poll handles now, highest priority first
+ * @e: the occupant
+ * @budget: so many at most
+ * @n: gets their number
+ *
+ * BH off.
+ *
+ * Return: the first frame, linked by skb->next; for pw_end_next().
  */
-void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
+struct sk_buff *pw_end_take(struct pw_end *e, int budget, int *n)
 {
-	struct pw_port *p = &san->port[port];
-	struct pw_end *e;
+	struct sk_buff *first = NULL, *last = NULL, *skb;
+	struct pw_rxq *q = &e->rxq;
+	struct sk_buff_head *list;
+	int taken = 0, prio;
 
-	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
-		return;
-	/* the sub_return orders the count before the look at the queue */
-	e = pw_port_end(p);
-	if (e && unlikely(READ_ONCE(e->full)))
-		e->ops->room(e);
+	spin_lock(&q->lock);
+	while (q->nonempty && taken < budget) {
+		prio = fls64(q->nonempty) - 1;
+		list = &q->list[prio];
+		if (likely(taken + skb_queue_len(list) <= budget)) {
+			skb = list->next;
+			if (last)
+				last->next = skb;
+			last = list->prev;
+			taken += skb_queue_len(list);
+			__skb_queue_head_init(list);
+			q->nonempty &= ~BIT_ULL(prio);
+		} else {
+			skb = __skb_dequeue(list);
+			if (last)
+				last->next = skb;
+			last = skb;
+			taken++;
+		}
+		if (!first)
+			first = skb;
+	}
+	spin_unlock(&q->lock);
+	if (last)
+		last->next = NULL;
+	*n = taken;
+	return first;
+}
+
+static __always_inline bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)
+{
+	return (e->ops->arrive && e->ops->arrive(e, skb)) || likely(pw_end_push(e, skb));
 }
 
 /**
@@ -174,17 +185,6 @@ void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 
 	atomic_sub(pw_port_own_cost(skb->len), &san->port[cb->src_port].own);
 	cb->flags &= ~PW_CB_OWN;
-}
-
-/**
- * pw_port_done - a frame has left the SAN: its sender is charged no longer
- * @san: the SAN
- * @skb: the frame; BH off, RCU held
- */
-void pw_port_done(struct pw_san *san, struct sk_buff *skb)
-{
-	pw_port_own_done(san, skb);
-	pw_port_release(san, pw_cb(skb)->src_port, 1);
 }
 
 /**
@@ -214,7 +214,8 @@ static noinline_for_stack void pw_port_damage(struct pw_san *san, unsigned int p
 {
 	struct pw_eep_view v;
 
-	if (pw_cb(skb)->flags & PW_CB_HALF || skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ||
+	if (READ_ONCE(san->damage) != port + 1 || pw_cb(skb)->flags & PW_CB_HALF ||
+	    skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ||
 	    pw_eep_parse(skb->data, skb->len, &v) || !v.data_len)
 		return;
 	if (cmpxchg(&san->damage, port + 1, 0) == port + 1)
@@ -241,7 +242,7 @@ void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb)
 		}
 		return;
 	}
-	if (unlikely(READ_ONCE(san->damage) == port + 1))
+	if (unlikely(READ_ONCE(san->damage)))
 		pw_port_damage(san, port, skb);
 	if (likely(pw_end_arrive(e, skb)))
 		return;

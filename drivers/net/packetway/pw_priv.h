@@ -90,6 +90,16 @@ struct netlink_ext_ack;
  */
 #define PW_OVERHEAD		(PW_EEP_HDR_LEN + PW_EEP_TAIL_LEN)
 #define PW_FRAME_ROOM		(PW_OVERHEAD + 7)
+
+/* what the next call fills: kernels with CONFIG_INIT_STACK_ALL_ZERO clear it first otherwise */
+#if defined(__has_attribute) && !defined(__CHECKER__)
+#if __has_attribute(__uninitialized__)
+#define PW_UNINIT	__attribute__((__uninitialized__))
+#endif
+#endif
+#ifndef PW_UNINIT
+#define PW_UNINIT
+#endif
 /* frames one port may have under way before its queue is stopped */
 #define PW_INFLIGHT_STOP	256
 #define PW_INFLIGHT_WAKE	128
@@ -306,6 +316,20 @@ struct pw_skb_cb {
 
 #define PW_PORT_GROUP 0xffff
 
+/* frames of one poll for the stack, in their order; most polls have only one */
+struct pw_up {
+	struct sk_buff *first;
+	struct list_head more;	/* behind it */
+};
+
+static inline void pw_up_add(struct pw_up *up, struct sk_buff *skb)
+{
+	if (!up->first)
+		up->first = skb;
+	else
+		list_add_tail(&skb->list, &up->more);
+}
+
 static inline struct pw_skb_cb *pw_cb(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct pw_skb_cb) > sizeof_field(struct sk_buff, cb));
@@ -458,11 +482,22 @@ void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_devi
 void pw_end_open(struct pw_end *e);
 void pw_end_close(struct pw_end *e, struct pw_san *san);
 bool pw_end_queue(struct pw_end *e, struct sk_buff *skb);
-int pw_end_take(struct pw_end *e, struct sk_buff_head *batch, int budget);
-void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames);
+struct sk_buff *pw_end_take(struct pw_end *e, int budget, int *n);
+
+/* the first of the frames that @frames begins with, and @frames goes on; NULL: no more */
+static inline struct sk_buff *pw_end_next(struct sk_buff **frames)
+{
+	struct sk_buff *skb = *frames;
+
+	if (skb) {
+		*frames = skb->next;
+		skb_mark_not_on_list(skb);
+	}
+	return skb;
+}
+
 void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
 void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
-void pw_port_done(struct pw_san *san, struct sk_buff *skb);
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb);
 
@@ -477,12 +512,53 @@ static inline void pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 		__pw_port_own_done(san, skb);
 }
 
+/**
+ * pw_port_release - frames of a port have left the SAN
+ * @san: the SAN
+ * @port: sender
+ * @frames: how many; BH off, RCU held
+ */
+static inline void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
+{
+	struct pw_port *p = &san->port[port];
+	struct pw_end *e;
+
+	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
+		return;
+	/* the sub_return orders the count before the look at the queue */
+	e = pw_port_end(p);
+	if (e && unlikely(READ_ONCE(e->full)))
+		e->ops->room(e);
+}
+
+/**
+ * pw_port_done - a frame has left the SAN: its sender is charged no longer
+ * @san: the SAN
+ * @skb: the frame; BH off, RCU held
+ */
+static inline void pw_port_done(struct pw_san *san, struct sk_buff *skb)
+{
+	pw_port_own_done(san, skb);
+	pw_port_release(san, pw_cb(skb)->src_port, 1);
+}
+
 /* Does this port have a station or half-router that takes frames? RCU held or RTNL */
 static inline bool pw_port_takes(const struct pw_san *san, unsigned int port)
 {
 	const struct pw_end *e = pw_port_end(&san->port[port]);
 
 	return e && (!e->dev || netif_running(e->dev));
+}
+
+/* the untimed engine only passes frames on: no indirect call for each of them */
+static inline void pw_engine_xmit(struct pw_engine *eng, struct sk_buff *skb)
+{
+	u16 port = pw_cb(skb)->dst_port;
+
+	if (eng->ops == &pw_engine_none && likely(port != PW_PORT_GROUP))
+		pw_port_deliver(eng->san, port, skb);
+	else
+		eng->ops->xmit(eng, skb);
 }
 
 /* what a kernel-made message counts; its length is the same at both ports */
@@ -494,11 +570,20 @@ static inline int pw_port_own_cost(unsigned int len)
 /* pw_skb.c APIs: messages as buffers */
 struct sk_buff *pw_skb_new(const struct pw_eep_hdr *hdr, u8 **body);
 int pw_skb_make_writable(struct sk_buff *skb);
-void pw_skb_strip(struct sk_buff *skb, const struct pw_eep_view *v);
 int pw_skb_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr);
 bool pw_skb_err_wanted(struct sk_buff *skb, struct pw_eep_view *v);
 struct sk_buff *pw_skb_err(struct sk_buff *skb, const struct pw_eep_view *v, u16 te, u32 sa,
 			   u32 mtu, bool with_dst);
+
+/* everything but IP arrives whole, from the EEP header to TAIL */
+static inline void pw_skb_strip(struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	__skb_pull(skb, v->hdr_off);
+	skb->protocol = htons(ETH_P_PACKETWAY);
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	skb->mac_len = 0;
+}
 
 /* pw_tx.c APIs: socket or kernel -> SAN */
 netdev_tx_t pw_xmit(struct sk_buff *skb, struct net_device *dev);
@@ -521,7 +606,20 @@ int pw_poll(struct napi_struct *napi, int budget);
 
 /* pw_pmtu.c APIs: what is known of the route to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);
-int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
+int __pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
+
+/**
+ * pw_pmtu_check - does an IP packet fit the route to its destination?
+ * @st: the station that sends it
+ * @skb: the packet behind the EEP header that the device made
+ *
+ * Return: 0, or -EMSGSIZE; then the sender was informed.
+ */
+static inline int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
+{
+	return likely(!rcu_access_pointer(st->pmtu)) ? 0 : __pw_pmtu_check(st, skb);
+}
+
 void pw_pmtu_free(struct pw_station *st);
 
 /* pw_stats.c APIs */

@@ -54,21 +54,22 @@ static enum pw_drop pw_rx_parse_drop(int err)
 
 static int pw_rx_parse(struct sk_buff *skb, struct pw_eep_view *v, u16 *te)
 {
-	u8 tail[PW_EEP_TAIL_LEN];
+	__be64 tail PW_UNINIT;
+	const __be64 *p;
 	int err;
 
+	if (likely(pw_eep_parse_plain(skb->data, skb_headlen(skb), skb->len, v))) {
+		p = skb_header_pointer(skb, v->tail_off, sizeof(tail), &tail);
+		if (p)
+			v->ei = get_unaligned_be64(p);
+		return PW_OK;
+	}
 	do {
 		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, v);
 	} while (err == -EAGAIN && pskb_may_pull(skb, v->need));
 	if (err == -EAGAIN)
 		return PW_DROP_RX_NOMEM;
-
-	/* most messages have no options: header, data, TAIL */
-	if (!err && likely(!v->h && !v->ot_len)) {
-		const u8 *p = skb_header_pointer(skb, v->tail_off, sizeof(tail), tail);
-
-		err = p ? pw_eep_parse_trailer(p, sizeof(tail), v) : PW_EEP_E_TAIL;
-	} else if (!err) {
+	if (!err) {
 		/* options are rare: they are worth one copy, not a second parser */
 		if (skb_linearize(skb))
 			return PW_DROP_RX_NOMEM;
@@ -171,13 +172,11 @@ static int pw_rx_order(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 }
 
 /* the symbols in front of the header are for this station */
-static void pw_rx_symbols(struct pw_station *st, const struct sk_buff *skb,
-			  const struct pw_eep_view *v)
+static noinline_for_stack void pw_rx_symbols(struct pw_station *st, const struct sk_buff *skb)
 {
 	struct pw_eep_hop hop;
 
-	if (likely(!v->nsym) ||
-	    pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len, &hop) || !hop.trace)
+	if (pw_eep_consume_symbols(skb->data, skb_headlen(skb), skb->len, &hop) || !hop.trace)
 		return;
 	pw_count(st, PW_STAT_TRACED);
 	trace_pw_symbol(st->dev->name, st->addr, skb);
@@ -192,13 +191,16 @@ static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep
 		*te = PW_TE_ERR_TOOBIG;
 		return PW_DROP_RX_TOO_BIG;
 	}
-	if (pw_eep_unknown_mandatory(v)) {
-		*te = PW_TE_ERR_BADOPT;
-		return PW_DROP_UNK_OPTION;
+	if (unlikely(v->oh_mask | v->ot_mask)) {
+		if (pw_eep_unknown_mandatory(v)) {
+			*te = PW_TE_ERR_BADOPT;
+			return PW_DROP_UNK_OPTION;
+		}
+		why = pw_rx_crc(st, skb, v);
+		if (why != PW_OK)
+			return why;
 	}
-	why = pw_rx_crc(st, skb, v);
-	if (why == PW_OK)
-		why = pw_rx_order(st, skb, v);
+	why = pw_rx_order(st, skb, v);
 	if (why == PW_OK && v->ei)
 		pw_count(st, PW_STAT_RX_EI);
 	return why;
@@ -210,7 +212,7 @@ static int pw_rx_check(struct pw_station *st, struct sk_buff *skb, struct pw_eep
  * and ours makes room for TAIL as well.
  */
 static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-		    struct list_head *up)
+		    struct pw_up *up)
 {
 	u8 first;
 
@@ -234,7 +236,7 @@ static int pw_rx_ip(struct pw_station *st, struct sk_buff *skb, const struct pw_
 	skb_reset_network_header(skb);
 	skb_reset_mac_len(skb);
 	pw_count(st, PW_STAT_RX_IP);
-	list_add_tail(&skb->list, up);
+	pw_up_add(up, skb);
 	return PW_OK;
 }
 
@@ -268,7 +270,7 @@ static bool pw_rx_is_echo(const struct sk_buff *skb, const struct pw_eep_view *v
 }
 
 static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,
-			  struct list_head *up)
+			  struct pw_up *up)
 {
 	struct sk_buff *copy;
 
@@ -282,14 +284,14 @@ static void pw_rx_message(struct pw_station *st, struct sk_buff *skb, const stru
 		pw_rrp_station_wru(st, v);
 	}
 	if (!pw_rx_is_echo(skb, v)) {
-		list_add_tail(&skb->list, up);
+		pw_up_add(up, skb);
 		return;
 	}
 	/* captures get it, too */
 	if (dev_nit_active(st->dev)) {
 		copy = skb_clone(skb, GFP_ATOMIC);
 		if (copy)
-			list_add_tail(&copy->list, up);
+			pw_up_add(up, copy);
 	}
 	pw_echo_reply(st, skb, v);
 }
@@ -311,12 +313,12 @@ static int pw_rx_stamp(struct sk_buff *skb)
 	return PW_OK;
 }
 
-static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_head *up)
+static __always_inline void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct pw_up *up)
 {
 	bool group = pw_cb(skb)->dst_port == PW_PORT_GROUP;
 	struct net_device *dev = st->dev;
+	struct pw_eep_view v PW_UNINIT;	/* pw_rx_parse() fills it */
 	unsigned int len = skb->len;
-	struct pw_eep_view v;
 	u16 te = 0;
 	int why;
 
@@ -337,7 +339,8 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 	if (unlikely(why != PW_OK))
 		goto drop;
 
-	pw_rx_symbols(st, skb, &v);
+	if (unlikely(v.nsym))
+		pw_rx_symbols(st, skb);
 	skb->priority = pw_eep_prio_from_p(v.p);
 	if (v.pt == PW_PT_IP)
 		why = pw_rx_ip(st, skb, &v, up);
@@ -349,8 +352,8 @@ static void pw_rx_one(struct pw_station *st, struct sk_buff *skb, struct list_he
 		pw_rx_message(st, skb, &v, up);
 	if (unlikely(why != PW_OK))
 		goto drop;
+	/* PW_STAT_RX_EEP, too */
 	dev_sw_netstats_rx_add(dev, len);
-	pw_count(st, PW_STAT_RX_EEP);
 	return;
 
 drop:
@@ -361,27 +364,25 @@ drop:
 }
 
 /* frames for the stack; BH off */
-static void pw_rx_up(struct list_head *up)
+static void pw_rx_up(struct pw_up *up)
 {
-	struct sk_buff *skb;
-
+	if (!up->first)
+		return;
 	/* a list costs more than its frame where receivers keep up */
-	if (likely(list_is_singular(up))) {
-		skb = list_first_entry(up, struct sk_buff, list);
-		skb_list_del_init(skb);
-		netif_receive_skb(skb);
+	if (likely(list_empty(&up->more))) {
+		netif_receive_skb(up->first);
 	} else {
-		netif_receive_skb_list(up);
+		list_add(&up->first->list, &up->more);
+		netif_receive_skb_list(&up->more);
 	}
 }
 
 int pw_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_station *st = container_of(napi, struct pw_station, end.napi);
-	struct sk_buff_head batch;
-	struct sk_buff *skb;
-	LIST_HEAD(up);
+	struct sk_buff *frames, *skb;
 	int work, sent = 0;
+	struct pw_up up PW_UNINIT;
 
 	pw_kcov_section();
 
@@ -390,10 +391,11 @@ int pw_poll(struct napi_struct *napi, int budget)
 		return 0;
 	if (unlikely(READ_ONCE(st->end.full)))
 		sent = pw_tx_waiting(st, budget);
-	__skb_queue_head_init(&batch);
-	work = pw_end_take(&st->end, &batch, budget);
+	up.first = NULL;
+	INIT_LIST_HEAD(&up.more);
+	frames = pw_end_take(&st->end, budget, &work);
 	rcu_read_lock();
-	while ((skb = __skb_dequeue(&batch))) {
+	while ((skb = pw_end_next(&frames))) {
 		pw_port_done(st->san, skb);
 		if (unlikely(pw_cb(skb)->flags & PW_CB_RETURNED)) {
 			pw_send_err(st, skb, PW_TE_ERR_UNK);

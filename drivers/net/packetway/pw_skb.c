@@ -40,16 +40,6 @@ int pw_skb_make_writable(struct sk_buff *skb)
 	return skb_linearize(skb) || skb_unclone(skb, GFP_ATOMIC) ? -ENOMEM : 0;
 }
 
-/* everything but IP arrives whole, from the EEP header to TAIL */
-void pw_skb_strip(struct sk_buff *skb, const struct pw_eep_view *v)
-{
-	__skb_pull(skb, v->hdr_off);
-	skb->protocol = htons(ETH_P_PACKETWAY);
-	skb_reset_mac_header(skb);
-	skb_reset_network_header(skb);
-	skb_reset_mac_len(skb);
-}
-
 /**
  * pw_skb_echo_turn - make the reply of an echo request
  * @skb: the request at its header, not shared

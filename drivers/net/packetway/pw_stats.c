@@ -89,6 +89,7 @@ void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
  */
 void pw_stats_fold(const struct pw_station *st, u64 *sum)
 {
+	struct rtnl_link_stats64 dev = {};
 	unsigned int start;
 	int cpu, i;
 
@@ -105,6 +106,10 @@ void pw_stats_fold(const struct pw_station *st, u64 *sum)
 		for (i = 0; i < PW_STAT_NUM; i++)
 			sum[i] += v[i];
 	}
+	/* the counters of the device have these already: each frame is counted once */
+	dev_fetch_sw_netstats(&dev, st->dev->tstats);
+	sum[PW_STAT_RX_EEP] = dev.rx_packets;
+	sum[PW_STAT_TX_UNICAST] = dev.tx_packets - min(dev.tx_packets, sum[PW_STAT_TX_GROUP]);
 }
 
 /**

@@ -116,7 +116,7 @@ static int pw_finish(struct sk_buff *skb)
 	u32 field, words, data, len;
 	u8 p;
 
-	if (skb->protocol == htons(ETH_P_PACKETWAY) || skb_headlen(skb) < PW_EEP_HDR_LEN)
+	if (skb_headlen(skb) < PW_EEP_HDR_LEN)
 		return 0;
 	field = get_unaligned_be32(skb->data + PW_EEP_OFF_EPLDL);
 	words = field & PW_EEP_DL_MASK;
@@ -148,7 +148,7 @@ static int pw_to_port(const struct pw_san *san, struct pw_skb_cb *cb, unsigned i
 }
 
 /* the message begins with an EEP header: forward by address */
-static int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, const u8 *hdr)
+static __always_inline int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, const u8 *hdr)
 {
 	int port;
 
@@ -189,7 +189,7 @@ static u8 pw_prio_behind(struct sk_buff *skb, u32 off)
  * is the native route in the sender's own SAN and is consumed here. Symbols with
  * no L2RH behind them are for the receiving host; they stay.
  */
-static int pw_classify_prefixed(const struct pw_san *san, struct sk_buff *skb)
+static noinline_for_stack int pw_classify_prefixed(const struct pw_san *san, struct sk_buff *skb)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_eep_hop hop;
@@ -404,12 +404,14 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 		pw_refuse(st, skb, why);
 		return;
 	}
+	/* PW_STAT_TX_UNICAST is what is not counted as PW_STAT_TX_GROUP */
 	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
-	pw_count(st, cb->dst_port == PW_PORT_GROUP ? PW_STAT_TX_GROUP : PW_STAT_TX_UNICAST);
+	if (cb->dst_port == PW_PORT_GROUP)
+		pw_count(st, PW_STAT_TX_GROUP);
 	pw_tx_charge(st);
 	if (flags & PW_CB_OWN)
 		atomic_add(pw_port_own_cost(skb->len), &san->port[st->port].own);
-	eng->ops->xmit(eng, skb);
+	pw_engine_xmit(eng, skb);
 }
 
 /**
@@ -467,7 +469,7 @@ static int pw_tx_checksum(struct sk_buff *skb)
 }
 
 /* a frame from the stack; BH off */
-static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
+static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 {
 	u8 flags = 0;
 
@@ -485,7 +487,7 @@ static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 	}
 	/* only pw_pmtu_check() needs the route, to inform the sender */
 	skb_dst_drop(skb);
-	if (unlikely(pw_finish(skb))) {
+	if (skb->protocol != htons(ETH_P_PACKETWAY) && unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
 		return;
 	}
@@ -495,11 +497,17 @@ static void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+/* the same for frames that have waited: a call of its own keeps pw_xmit() short */
+static noinline void pw_xmit_late(struct pw_station *st, struct sk_buff *skb)
+{
+	pw_xmit_one(st, skb);
+}
+
 /*
  * The station is full: the frame waits behind the others. The sender is told if there are
  * too many, as a qdisc would do. BH off
  */
-static netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *skb)
+static noinline netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *skb)
 {
 	bool full, room;
 
@@ -510,7 +518,7 @@ static netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *skb)
 		__skb_queue_tail(&st->waiting, skb);
 	spin_unlock(&st->waiting.lock);
 	if (!full) {
-		pw_xmit_one(st, skb);
+		pw_xmit_late(st, skb);
 	} else if (!room) {
 		pw_drop(st, skb, PW_DROP_TX_FULL);
 		return (netdev_tx_t)NET_XMIT_DROP;
@@ -536,7 +544,7 @@ int pw_tx_waiting(struct pw_station *st, int budget)
 
 	do {
 		if (skb)
-			pw_xmit_one(st, skb);
+			pw_xmit_late(st, skb);
 		more = n < budget && atomic_read(&port->inflight) < PW_INFLIGHT_STOP;
 		spin_lock(&st->waiting.lock);
 		skb = more ? __skb_dequeue(&st->waiting) : NULL;
