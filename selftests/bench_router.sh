@@ -73,6 +73,7 @@ forwards() { [ "$(bridge -n "$C" -d link show | grep -c 'state forwarding')" = 6
 busywait 60000 forwards
 # by_route: frames that r2 has forwarded by L2RH to SAN 3
 by_route() { pwctl -j router show r2 | jq '.[0].halves[1].stats."forward-l2"'; }
+b1=0 b2=0 a1=0 a2=0 l1=0 l2=0
 for len in 64 1448; do
 	run b1 eth a1 b1
 	run b2 eth a2 b2

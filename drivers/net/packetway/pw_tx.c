@@ -148,7 +148,8 @@ static int pw_to_port(const struct pw_san *san, struct pw_skb_cb *cb, unsigned i
 }
 
 /* the message begins with an EEP header: forward by address */
-static __always_inline int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb, const u8 *hdr)
+static __always_inline int pw_classify_header(const struct pw_san *san, struct pw_skb_cb *cb,
+					      const u8 *hdr)
 {
 	int port;
 
