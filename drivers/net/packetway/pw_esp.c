@@ -15,6 +15,8 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "pw_esp.h"
 #include "pw_priv.h"
@@ -64,7 +66,8 @@ static void *pw_esp_store_alloc(struct pw_esp_store *store, const struct pw_esp_
 	size_t bytes = pw_esp_store_bytes(conf->capacity);
 	void *mem;
 
-	mem = kvmalloc(bytes, PW_GFP);
+	/* beyond its caches kmalloc() rounds up to a power of two: 64 KiB instead of 40 */
+	mem = bytes > KMALLOC_MAX_CACHE_SIZE ? __vmalloc(bytes, PW_GFP) : kmalloc(bytes, PW_GFP);
 	if (mem && pw_esp_store_init(store, mem, bytes, conf->capacity,
 				     (u64)conf->lifetime * NSEC_PER_MSEC, key)) {
 		kvfree(mem);
