@@ -228,6 +228,28 @@ on_b pwctl router add t san 2:15 trunk dev eth0 secret $key
 tap_ok "a trunk over Ethernet: the SANs know each other" busywait 60000 pwctl resolve 00:02:01 san 1
 across "trunk over Ethernet"
 pwctl router del t
+on_b pwctl router del t
+
+# no header at all: a program of 30 lines there, this module here
+pwctl router add t san 1:15 trunk dev br0 bare
+pwctl route add 00:02:01-00:02:ff san 1 via 00:01:10
+bare="${tp%/*}/bare_peer eth0 $(cat /sys/class/net/br0/address)"
+err=$(on_b "$bare 0x000107 0x000205")
+tap_is "bare EEP: ERR/UNK for an address that is not there comes back" \
+	"${err:2:14}${err:26:6}" 0002050001ffff000110
+"$tp" recv s 1 >/run/bare 2>&1 &
+victim=$!
+busywait 60000 grep -q ready /run/bare
+before=$(cat /sys/class/net/s/statistics/rx_packets)
+more() { [ "$(cat /sys/class/net/s/statistics/rx_packets)" != "$before" ]; }
+on_b "$bare 0x000101 0x000205 >/dev/null 2>&1 &"
+busywait 60000 more
+sleep 0.3
+kill $victim
+wait $victim
+# it is not one of the numbered messages of a trunk_peer
+tap_is "bare EEP: the frame is delivered" "$(tail -n 1 /run/bare)" "got 0 twice 0 bad 1"
+pwctl router del t
 pwctl station del s
 on_b touch /run/over
 tap_done

@@ -19,7 +19,8 @@ static const struct {
 	{ "router", "add", "pwctl router add ab san 1:15 san 2:15\n"
 	  "pwctl router add slow san 1 quality 10 san 2 quality 10\n"
 	  "pwctl router add t san 1 trunk udp 10.0.0.1:7777 10.0.0.2:7777 secret-file k\n"
-	  "pwctl router add t san 1 trunk dev eth0" },
+	  "pwctl router add t san 1 trunk dev eth0\n"
+	  "pwctl router add x san 1:15 trunk dev eth1 bare" },
 	{ "router", "del", "pwctl router del ab" },
 	{ "route", "show", "pwctl route show san 1" },
 	{ "route", "add", "pwctl route add 00:03:01-00:03:10 san 1 via 00:01:10" },

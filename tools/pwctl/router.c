@@ -19,7 +19,8 @@ struct router_args {
 	socklen_t len[2];
 	uint32_t ifindex, id;
 	uint8_t key[PACKETWAY_TRUNK_KEY_LEN];
-	bool keyed, insecure;
+	bool keyed, insecure, bare;
+	uint32_t peer;
 	bool stats;		/* show */
 };
 
@@ -145,7 +146,8 @@ static void put_trunk(struct nlmsghdr *h, const struct router_args *a)
 
 	if (a->ifindex) {
 		mnl_attr_put_u32(h, PACKETWAY_A_TRUNK_DEV, a->ifindex);
-		mnl_attr_put_u32(h, PACKETWAY_A_TRUNK_ID, a->id);
+		if (!a->bare || a->id)
+			mnl_attr_put_u32(h, PACKETWAY_A_TRUNK_ID, a->id);
 	} else {
 		mnl_attr_put(h, PACKETWAY_A_TRUNK_LOCAL, a->len[0], &a->end[0]);
 		mnl_attr_put(h, PACKETWAY_A_TRUNK_REMOTE, a->len[1], &a->end[1]);
@@ -154,6 +156,10 @@ static void put_trunk(struct nlmsghdr *h, const struct router_args *a)
 		mnl_attr_put(h, PACKETWAY_A_TRUNK_KEY, sizeof(a->key), a->key);
 	if (a->insecure)
 		mnl_attr_put(h, PACKETWAY_A_TRUNK_INSECURE, 0, NULL);
+	if (a->bare)
+		mnl_attr_put(h, PACKETWAY_A_TRUNK_BARE, 0, NULL);
+	if (a->peer)
+		mnl_attr_put_u32(h, PACKETWAY_A_TRUNK_PEER, a->peer);
 	mnl_attr_nest_end(h, nest);
 }
 
@@ -285,6 +291,7 @@ static const struct word trunk_fields[] = {
 	{ "up", NULL, W_FLAG, PACKETWAY_A_TRUNK_UP },
 	{ "secret", NULL, W_FLAG, PACKETWAY_A_TRUNK_KEYED },
 	{ "insecure", NULL, W_FLAG, PACKETWAY_A_TRUNK_INSECURE },
+	{ "bare", NULL, W_FLAG, PACKETWAY_A_TRUNK_BARE },
 	{ "stats", NULL, W_COUNTERS, PACKETWAY_A_TRUNK_STATS, .counter = trunk_counter },
 	{}
 };
@@ -645,6 +652,8 @@ static const struct word router_new[] = {
 	{ "secret", "HEX", W_CALL, .max = 1, .call = take_secret },
 	{ "secret-file", "FILE", W_CALL, .max = 1, .call = take_secret_file },
 	{ "insecure", NULL, W_FLAG, AT(insecure) },
+	{ "bare", NULL, W_FLAG, AT(bare) },
+	{ "peer", "ADDR", W_ADDR, AT(peer) },
 	{}
 };
 
@@ -658,7 +667,8 @@ const struct verb router_verbs[] = {
 	{ "add", router_add, 0, router_new,
 	  "two half-routers on two SANs; with a trunk the other half is on another host",
 	  "a trunk goes over UDP or over Ethernet frames (dev); it needs a secret, or\n"
-	  "        insecure, unless the other end is on this host or its links" },
+	  "        insecure, unless the other end is on this host or its links; with dev and bare it\n"
+	  "        has no header of its own, for other implementations, and RRP of peer counts" },
 	{ "del", router_del, PACKETWAY_CMD_ROUTER_DEL, router_one,
 	  "delete a router; routes through it are withdrawn" },
 	{}

@@ -237,13 +237,16 @@ enum {
  *					peer without a key is on this host or its links
  * PACKETWAY_A_TRUNK_KEYED	flag	reply only: there is a key
  * PACKETWAY_A_TRUNK_UP		flag	reply only: the other end answers
- * PACKETWAY_A_TRUNK_PEER	u32	reply only: address of the other half, 0: not known
+ * PACKETWAY_A_TRUNK_PEER	u32	address of the other half, 0: not known; given only with
+ *					BARE: RRP messages from this address count
  * PACKETWAY_A_TRUNK_STATS	nest	reply only, PACKETWAY_A_TRUNK_STAT_*
  * PACKETWAY_A_TRUNK_DEV	u32	index of an Ethernet device of the namespace; the
  *					router is deleted with it
  * PACKETWAY_A_TRUNK_ID		u32	0..65535, default 0: tells the trunks of a device
  *					apart; both ends have the same
  * PACKETWAY_A_TRUNK_MTU	u32	reply only: bytes of data that fit, 0: any
+ * PACKETWAY_A_TRUNK_BARE	flag	with DEV: EEP messages without a trunk header, for
+ *					other implementations; no key, no id, no hellos
  */
 enum {
 	PACKETWAY_A_TRUNK_UNSPEC,
@@ -258,6 +261,7 @@ enum {
 	PACKETWAY_A_TRUNK_DEV,
 	PACKETWAY_A_TRUNK_ID,
 	PACKETWAY_A_TRUNK_MTU,
+	PACKETWAY_A_TRUNK_BARE,
 
 	__PACKETWAY_A_TRUNK_MAX
 };

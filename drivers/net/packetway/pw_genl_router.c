@@ -36,6 +36,8 @@ static const struct nla_policy pw_trunk_policy[PACKETWAY_A_TRUNK_MAX + 1] = {
 	[PACKETWAY_A_TRUNK_INSECURE] = { .type = NLA_FLAG },
 	[PACKETWAY_A_TRUNK_DEV] = NLA_POLICY_MIN(NLA_U32, 1),
 	[PACKETWAY_A_TRUNK_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_u16),
+	[PACKETWAY_A_TRUNK_PEER] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_addr),
+	[PACKETWAY_A_TRUNK_BARE] = { .type = NLA_FLAG },
 };
 
 const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1] = {
@@ -105,7 +107,7 @@ static int pw_trunk_fill_ends(struct sk_buff *msg, const struct pw_trunk *t)
 {
 	if (t->dev)
 		return nla_put_u32(msg, PACKETWAY_A_TRUNK_DEV, t->dev->ifindex) ||
-		       nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id);
+		       (!t->conf.bare && nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id));
 	return (t->conf.id && nla_put_u32(msg, PACKETWAY_A_TRUNK_ID, t->conf.id)) ||
 	       pw_end_put(msg, PACKETWAY_A_TRUNK_LOCAL, &t->conf.local) ||
 	       pw_end_put(msg, PACKETWAY_A_TRUNK_REMOTE, &t->conf.remote);
@@ -123,6 +125,7 @@ static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
 	    nla_put_u32(msg, PACKETWAY_A_TRUNK_MTU, READ_ONCE(t->half->trunk_mtu)) ||
 	    (t->conf.keyed && nla_put_flag(msg, PACKETWAY_A_TRUNK_KEYED)) ||
 	    (t->conf.insecure && nla_put_flag(msg, PACKETWAY_A_TRUNK_INSECURE)) ||
+	    (t->conf.bare && nla_put_flag(msg, PACKETWAY_A_TRUNK_BARE)) ||
 	    (READ_ONCE(t->up) && nla_put_flag(msg, PACKETWAY_A_TRUNK_UP)) ||
 	    nla_put_u32(msg, PACKETWAY_A_TRUNK_PEER, READ_ONCE(t->half->peer_addr)))
 		return -EMSGSIZE;
@@ -294,6 +297,32 @@ static int pw_end_parse(const struct nlattr *attr, union pw_trunk_end *e)
 	return -EAFNOSUPPORT;
 }
 
+static int pw_trunk_parse_bare(struct genl_info *info, struct nlattr **tb,
+			       struct pw_trunk_config *conf)
+{
+	if (!tb[PACKETWAY_A_TRUNK_BARE]) {
+		if (!tb[PACKETWAY_A_TRUNK_PEER])
+			return 0;
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_TRUNK_PEER],
+				    "A trunk learns its peer; only a bare one is told");
+		return -EINVAL;
+	}
+	if (conf->keyed) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_TRUNK_KEY],
+				    "Bare EEP has no place for a key");
+		return -EINVAL;
+	}
+	if (!tb[PACKETWAY_A_TRUNK_DEV] || tb[PACKETWAY_A_TRUNK_ID]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_TRUNK_BARE],
+				    "Bare EEP needs a device and has no id");
+		return -EINVAL;
+	}
+	conf->bare = true;
+	if (tb[PACKETWAY_A_TRUNK_PEER])
+		conf->peer = nla_get_u32(tb[PACKETWAY_A_TRUNK_PEER]);
+	return 0;
+}
+
 static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 			  struct pw_trunk_config *conf)
 {
@@ -331,7 +360,7 @@ static int pw_trunk_parse(struct genl_info *info, struct nlattr *attr,
 		NL_SET_ERR_MSG_ATTR(info->extack, attr, "A trunk has a key or is insecure");
 		return -EINVAL;
 	}
-	return 0;
+	return pw_trunk_parse_bare(info, tb, conf);
 }
 
 /* wipe the keys of a request: its buffer is freed, and copied into the answer if it fails */

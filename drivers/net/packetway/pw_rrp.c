@@ -26,6 +26,7 @@
 
 #include "pw_genl.h"
 #include "pw_router.h"
+#include "pw_trunk.h"
 
 #define PW_RRP_LATER		(HZ / 5)	/* HRDOWN has reached all nodes by then */
 #define PW_RRP_BEAT		(2 * HZ)	/* between sums for neighbours */
@@ -632,8 +633,8 @@ static void pw_rrp_beat_work(struct work_struct *work)
 		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
 		queue_delayed_work(system_percpu_wq, &h->san->rrp_work, PW_RRP_LATER);
 	}
-	/* a trunk's hellos say the sum */
-	if (h->peer)
+	/* a trunk's hellos say the sum; a bare one has none */
+	if (h->peer || (h->trunk && h->trunk->conf.bare))
 		pw_rrp_say(h, READ_ONCE(h->peer_addr), false);
 	for (i = 0; i < h->san->nports; i++) {
 		if (pw_half_busy(h))

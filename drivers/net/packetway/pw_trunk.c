@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trunks over UDP and Ethernet; the format is in pw_trunk.h.
+ * Trunks over UDP and Ethernet; the format is in pw_trunk.h. Bare ones: pw_bare.c.
  *
  *   pw_half_to_peer -> pw_trunk_send -> seal -> udp_tunnel or dev_queue_xmit
  *   udp -> pw_trunk_rcv_udp, device -> pw_trunk_rcv_dev
@@ -26,11 +26,6 @@
 #define PW_TRUNK_HELLO_DOWN	(HZ / 4)	/* until one is answered */
 #define PW_TRUNK_HELLO_UP	(2 * HZ)
 #define PW_TRUNK_DEAD		(8 * HZ)	/* the other end is silent for so long */
-
-static void pw_trunk_count(struct pw_trunk *t, enum pw_trunk_stat id)
-{
-	atomic64_inc(&t->stats[id]);
-}
 
 /* --- sending ------------------------------------------------------------------- */
 
@@ -107,6 +102,8 @@ static void pw_trunk_nonce(u8 nonce[XCHACHA20POLY1305_NONCE_SIZE], const u8 *hdr
 /* bytes that a trunk adds to a frame */
 static u32 pw_trunk_overhead(const struct pw_trunk *t)
 {
+	if (t->conf.bare)
+		return 0;
 	return PW_TRUNK_HDR + (t->conf.keyed ? CHACHA20POLY1305_AUTHTAG_SIZE : 0);
 }
 
@@ -476,6 +473,17 @@ drop:
 
 /* --- life ----------------------------------------------------------------------- */
 
+/* without hellos: all that is known of the other side is that there is a link */
+static void pw_trunk_work_bare(struct pw_trunk *t)
+{
+	bool up = pw_bare_up(t);
+
+	WRITE_ONCE(t->up, up);
+	pw_rrp_trunk(t->half, up);
+	queue_delayed_work(system_percpu_wq, &t->work,
+			   up ? PW_TRUNK_HELLO_UP : PW_TRUNK_HELLO_DOWN);
+}
+
 static void pw_trunk_work(struct work_struct *work)
 {
 	struct pw_trunk *t = container_of(to_delayed_work(work), struct pw_trunk, work);
@@ -486,6 +494,10 @@ static void pw_trunk_work(struct work_struct *work)
 
 	if (!READ_ONCE(t->live))
 		return;
+	if (t->conf.bare) {
+		pw_trunk_work_bare(t);
+		return;
+	}
 	clear_bit(0, &t->prompted);
 	WRITE_ONCE(t->hello_at, jiffies);
 	spin_lock_bh(&t->lock);
@@ -513,10 +525,48 @@ static bool pw_trunk_is_near(const union pw_trunk_end *e)
 	return ipv6_addr_type(&e->in6.sin6_addr) & (IPV6_ADDR_LOOPBACK | IPV6_ADDR_LINKLOCAL);
 }
 
+/* Do other trunks leave room for this one on @dev? Under RTNL */
+static int pw_trunk_shares(const struct pw_trunk *t, const struct net_device *dev,
+			   struct netlink_ext_ack *extack)
+{
+	struct pw_router *r;
+
+	list_for_each_entry(r, &pw_net(t->net)->routers, list) {
+		const struct pw_trunk *o = r->half[0].trunk;
+
+		if (!o || o->dev != dev)
+			continue;
+		if (o->conf.bare || t->conf.bare) {
+			NL_SET_ERR_MSG(extack,
+				       "Bare EEP and another trunk cannot share a device");
+			return -EBUSY;
+		}
+		if (o->conf.id == t->conf.id) {
+			NL_SET_ERR_MSG(extack, "The device has a trunk with this id already");
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+/* what a trunk without hellos is told of its other side */
+static int pw_trunk_open_bare(struct pw_trunk *t, struct netlink_ext_ack *extack)
+{
+	if (pw_san_port_of(t->half->san, t->conf.peer) >= 0) {
+		NL_SET_ERR_MSG(extack, "The peer has an address of the half-router's own SAN");
+		return -ERANGE;
+	}
+	t->stations = kcalloc(PW_BARE_STATIONS, sizeof(*t->stations), PW_GFP);
+	if (!t->stations)
+		return -ENOMEM;
+	WRITE_ONCE(t->half->peer_addr, t->conf.peer);
+	return 0;
+}
+
 static int pw_trunk_open_dev(struct pw_trunk *t, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev = __dev_get_by_index(t->net, t->conf.ifindex);
-	struct pw_router *r;
+	int err;
 
 	if (!dev) {
 		NL_SET_ERR_MSG(extack, "There is no such device in this namespace");
@@ -526,23 +576,21 @@ static int pw_trunk_open_dev(struct pw_trunk *t, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG(extack, "A trunk needs an Ethernet device");
 		return -EOPNOTSUPP;
 	}
-	list_for_each_entry(r, &pw_net(t->net)->routers, list) {
-		const struct pw_trunk *o = r->half[0].trunk;
-
-		if (o && o->dev == dev && o->conf.id == t->conf.id) {
-			NL_SET_ERR_MSG(extack, "The device has a trunk with this id already");
-			return -EBUSY;
-		}
-	}
+	err = pw_trunk_shares(t, dev, extack);
+	if (err)
+		return err;
 	if (dev->mtu < pw_trunk_overhead(t) + PW_OVERHEAD + PACKETWAY_MTU_MIN) {
 		NL_SET_ERR_MSG(extack, "The frames of this device are too short for a trunk");
 		return -EMSGSIZE;
 	}
+	err = t->conf.bare ? pw_trunk_open_bare(t, extack) : 0;
+	if (err)
+		return err;
 	netdev_hold(dev, &t->dev_tracker, GFP_KERNEL);
 	t->dev = dev;
 	t->pt.type = htons(ETH_P_PACKETWAY);
 	t->pt.dev = dev;
-	t->pt.func = pw_trunk_rcv_dev;
+	t->pt.func = t->conf.bare ? pw_bare_rcv : pw_trunk_rcv_dev;
 	dev_add_pack(&t->pt);
 	return 0;
 }
@@ -602,7 +650,7 @@ struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	t->half = h;
-	t->send = pw_trunk_send;
+	t->send = conf->bare ? pw_bare_send : pw_trunk_send;
 	t->net = net;
 	t->conf = *conf;
 	spin_lock_init(&t->lock);
@@ -644,6 +692,7 @@ void pw_trunk_stop(struct pw_trunk *t)
 
 void pw_trunk_destroy(struct pw_trunk *t)
 {
+	kfree(t->stations);
 	kfree_sensitive(t);
 }
 

@@ -22,6 +22,8 @@
  *
  * On a device hellos are broadcast until one is answered; from then on packets go
  * to and are taken from that station only, until the other side is given up.
+ *
+ * A bare trunk has none of this: EEP messages in Ethernet frames, see pw_bare.c.
  */
 #ifndef PW_TRUNK_H
 #define PW_TRUNK_H
@@ -37,6 +39,7 @@
 #define PW_TRUNK_HDR		32
 #define PW_TRUNK_HELLO		24	/* challenge(8) echo(8) address(4) MTU(4) */
 #define PW_TRUNK_FRAME_MAX	65000	/* what UDP takes, and some */
+#define PW_BARE_STATIONS	256	/* on a bare link, whose addresses are known */
 
 enum pw_trunk_type { PW_TRUNK_FRAME = 1, PW_TRUNK_TYPE_HELLO = 2 };
 
@@ -57,6 +60,8 @@ struct pw_trunk_config {
 	u16 id;			/* both ends have the same */
 	bool keyed;
 	bool insecure;		/* any peer without a key */
+	bool bare;		/* over a device without a trunk header */
+	u32 peer;		/* bare: whose RRP counts, 0: nobody's */
 	u8 key[CHACHA20POLY1305_KEY_SIZE];
 };
 
@@ -87,7 +92,7 @@ enum pw_trunk_stat {
 
 struct pw_trunk {
 	struct pw_half *half;
-	void (*send)(struct pw_trunk *t, struct sk_buff *skb);	/* pw_trunk_send() */
+	void (*send)(struct pw_trunk *t, struct sk_buff *skb);	/* or pw_bare_send() */
 	struct pw_trunk_config conf;
 	struct net *net;
 	struct socket *sock;		/* UDP */
@@ -95,6 +100,7 @@ struct pw_trunk {
 	netdevice_tracker dev_tracker;
 	struct packet_type pt;
 	u64 peer_mac;		/* READ_ONCE; as ether_addr_to_u64() has it */
+	u64 *stations;		/* READ_ONCE; bare: by EEP address, see pw_bare_learn() */
 	atomic64_t seq;		/* only grows: with the session it is the nonce */
 	struct delayed_work work;	/* sends hellos, notices a silent other end */
 	unsigned long hello_at;	/* the work: when it sent the last one */
@@ -107,6 +113,18 @@ struct pw_trunk {
 	struct pw_trunk_session s;	/* its session: READ_ONCE */
 };
 
+static inline void pw_trunk_count(struct pw_trunk *t, enum pw_trunk_stat id)
+{
+	atomic64_inc(&t->stats[id]);
+}
+
+/* pw_bare.c APIs: EEP without a trunk header */
+bool pw_bare_up(const struct pw_trunk *t);
+void pw_bare_send(struct pw_trunk *t, struct sk_buff *skb);
+int pw_bare_rcv(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
+		struct net_device *orig_dev);
+
+/* pw_trunk.c APIs */
 struct pw_trunk *pw_trunk_create(struct net *net, struct pw_half *h,
 				 const struct pw_trunk_config *conf,
 				 struct netlink_ext_ack *extack);
