@@ -67,16 +67,6 @@ static int bare_add(struct pw_genl *g, const char *name, uint32_t port, const st
 	return pw_nl_talk(&g->nl, &r);
 }
 
-static int route_add(struct pw_genl *g, uint32_t first, uint32_t last)
-{
-	const struct pw_attr a[] = {
-		{ PACKETWAY_A_ROUTE_SAN, 1 }, { PACKETWAY_A_ROUTE_FIRST, first },
-		{ PACKETWAY_A_ROUTE_LAST, last }, { PACKETWAY_A_ROUTE_HR, HALF },
-	};
-
-	return pw_genl_ask(g, PACKETWAY_CMD_ROUTE_NEW, NLM_F_ACK, PACKETWAY_A_ROUTE, a, 4);
-}
-
 static int veth_add(struct pw_nl *nl, int peer_ns)
 {
 	struct rtattr *info, *data, *peer;
@@ -220,7 +210,7 @@ TEST_F(bare, stranger)
 	dirname(path);
 	ASSERT_EQ(0, bare_add(&self->g, "x", 9, &(struct bare_req) {
 		.bare = true, .dev = self->dev }));
-	ASSERT_EQ(0, route_add(&self->g, ADDR(2, 0), ADDR(2, 255)));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
 	for (int known = 0; known < 2; known++) {
 		snprintf(cmd, sizeof(cmd), "%s/bare_peer v1 %02x:%02x:%02x:%02x:%02x:%02x %#x %#x",
 			 path, self->mac[0], self->mac[1], self->mac[2], self->mac[3], self->mac[4],
@@ -261,7 +251,7 @@ TEST_F(bare, frames)
 		data[i] = i * 7;
 	ASSERT_EQ(0, bare_add(&self->g, "x", 9, &(struct bare_req) {
 		.bare = true, .dev = self->dev }));
-	ASSERT_EQ(0, route_add(&self->g, ADDR(2, 0), ADDR(2, 255)));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
 
 	/* out: to all as long as nobody is known */
 	l = pw_msg(tx, ADDR(2, 4), ADDR(1, 0), PT_TEST, 1, 5, data, 100);
@@ -290,7 +280,7 @@ TEST_F(bare, frames)
 	ASSERT_EQ(l, wire_recv(self->wire, ADDR(2, 4), eth, SOON));
 	EXPECT_EQ(0, memcmp(eth, self->far, 6));
 	/* 00:02:06 and 00:03:06 share a place in the table of stations */
-	ASSERT_EQ(0, route_add(&self->g, ADDR(3, 0), ADDR(3, 255)));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(3, 0), ADDR(3, 255), HALF));
 	l = pw_msg(tx, ADDR(3, 5), ADDR(1, 0), PT_TEST, 1, 5, data, 10);
 	ASSERT_EQ(l, send(self->raw, tx, l, 0));
 	ASSERT_EQ(l, wire_recv(self->wire, ADDR(3, 5), eth, SOON));
@@ -363,40 +353,6 @@ TEST_F(bare, frames)
 	EXPECT_EQ(-ENOENT, pw_router_cmd(&self->g, PACKETWAY_CMD_ROUTER_GET, "x"));
 }
 
-/* RTBL of SAN 2 with one node "far", as the peer half sends it */
-static int table(uint8_t *b, uint32_t sa, uint32_t serial)
-{
-	static const uint8_t name[] = { 'f', 'a', 'r' };
-	uint8_t r[256];
-	int l = 0;
-
-	memset(r, 0, sizeof(r));
-	pw_put(r + l, 8, 0x18ULL << 56 | 1ULL << 32 | 1 << 24 | ADDR(2, -1));
-	pw_put(r + l + 8, 4, serial);
-	l += 16;
-	pw_put(r + l, 8, 0x1502ULL << 48);		/* SRQR, no L2RH, quality 0 */
-	l += 8;
-	pw_put(r + l, 8, 0x16ULL << 56);		/* MTUR 0 */
-	l += 8;
-	pw_put(r + l, 8, 0x17ULL << 56 | 1 << 24 | sa);	/* RCVF: the sender */
-	l += 8;
-	/* ADDR { NAME SRQR { L2RH } } */
-	pw_put(r + l, 8, 0x11ULL << 56 | 3ULL << 32 | 1 << 24 | ADDR(2, 4));
-	l += 8;
-	pw_put(r + l, 8, 0x1201ULL << 48);
-	memcpy(r + l + 4, name, 3);
-	l += 8;
-	pw_put(r + l, 8, 0x1502ULL << 48 | 1ULL << 32);
-	l += 8;
-	l += pw_put_l2rh(r + l, (uint8_t []) { 0, 1, 0 }, 3);
-	/* the range of the SAN */
-	pw_put(r + l, 8, 0x1104ULL << 48 | 2ULL << 32 | 2 << 24 | ADDR(2, 0));
-	pw_put(r + l + 8, 4, 3 << 24 | ADDR(2, 255));
-	pw_put(r + l + 16, 8, 0x1502ULL << 48 | 0x100);
-	l += 24;
-	return pw_msg(b, HALF, sa, PW_PT_RRP, PW_TE_RTBL, 63, r, l);
-}
-
 TEST_F(bare, peer)
 {
 	uint8_t eth[14];
@@ -415,12 +371,12 @@ TEST_F(bare, peer)
 			te |= 1 << h.te;
 	}
 	/* a table of another node is refused */
-	l = table(tx, ADDR(2, 8), 5);
+	l = pw_table(tx, HALF, ADDR(2, 8), 5);
 	ASSERT_TRUE(wire_send(self->wire, self->mac, self->far, tx, l));
 	EXPECT_SOON(1, (long)pw_half_stat(&self->g, "x", 0, PACKETWAY_A_HALF_STAT_RRP_REFUSED));
 	EXPECT_EQ(-ENOENT, pw_resolve(&self->g, 1, 0, "far"));
 	/* that of the peer counts */
-	l = table(tx, PEER, 5);
+	l = pw_table(tx, HALF, PEER, 5);
 	ASSERT_TRUE(wire_send(self->wire, self->mac, self->far, tx, l));
 	for (end = pw_now() + SOON / 1000; pw_resolve(&self->g, 1, 0, "far") && pw_now() < end;)
 		usleep(5000);
@@ -457,9 +413,9 @@ TEST_F(bare, rubbish)
 
 	ASSERT_EQ(0, bare_add(&self->g, "x", 9, &(struct bare_req) {
 		.bare = true, .dev = self->dev, .peer = PEER }));
-	ASSERT_EQ(0, route_add(&self->g, ADDR(2, 0), ADDR(2, 255)));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
 	for (i = 0; i < n; i++) {
-		l = i % 2 ? table(tx, PEER, i) :
+		l = i % 2 ? pw_table(tx, HALF, PEER, i) :
 		    pw_msg(tx, ADDR(1, 0), ADDR(2, 4), PT_TEST, 1, 5, tx + 2000, pw_below(200));
 		for (k = pw_below(4); k; k--)
 			tx[pw_below(l)] ^= 1 << pw_below(8);

@@ -209,4 +209,51 @@ static PW_UNUSED uint64_t pw_trunk_stat(struct pw_genl *g, const char *name, int
 	return v;
 }
 
+/*
+ * RTBL of SAN 2 (256 addresses from 513 on) with one node, 517 "far", as the half-router @sa
+ * sends it to @dt; its length
+ */
+static PW_UNUSED int pw_table(uint8_t *b, uint32_t dt, uint32_t sa, uint32_t serial)
+{
+	uint8_t r[256] = {};
+	int l = 0;
+
+	pw_put(r + l, 8, 0x18ULL << 56 | 1ULL << 32 | 1 << 24 | 512);
+	pw_put(r + l + 8, 4, serial);
+	l += 16;
+	pw_put(r + l, 8, 0x1502ULL << 48);		/* SRQR, no L2RH, quality 0 */
+	l += 8;
+	pw_put(r + l, 8, 0x16ULL << 56);		/* MTUR 0 */
+	l += 8;
+	pw_put(r + l, 8, 0x17ULL << 56 | 1 << 24 | sa);	/* RCVF: the sender */
+	l += 8;
+	/* ADDR { NAME SRQR { L2RH } } */
+	pw_put(r + l, 8, 0x11ULL << 56 | 3ULL << 32 | 1 << 24 | 517);
+	l += 8;
+	pw_put(r + l, 8, 0x1201ULL << 48);
+	memcpy(r + l + 4, "far", 3);
+	l += 8;
+	pw_put(r + l, 8, 0x1502ULL << 48 | 1ULL << 32);
+	l += 8;
+	l += pw_put_l2rh(r + l, (uint8_t []) { 0, 1, 0 }, 3);
+	/* the range of the SAN */
+	pw_put(r + l, 8, 0x1104ULL << 48 | 2ULL << 32 | 2 << 24 | 513);
+	pw_put(r + l + 8, 4, 3 << 24 | 768);
+	pw_put(r + l + 16, 8, 0x1502ULL << 48 | 0x100);
+	l += 24;
+	return pw_msg(b, dt, sa, PW_PT_RRP, PW_TE_RTBL, 63, r, l);
+}
+
+/* a static route from @san to a range, through half-router @hr */
+static PW_UNUSED int pw_route_add(struct pw_genl *g, uint32_t san, uint32_t first, uint32_t last,
+				  uint32_t hr)
+{
+	const struct pw_attr a[] = {
+		{ PACKETWAY_A_ROUTE_SAN, san }, { PACKETWAY_A_ROUTE_FIRST, first },
+		{ PACKETWAY_A_ROUTE_LAST, last }, { PACKETWAY_A_ROUTE_HR, hr },
+	};
+
+	return pw_genl_ask(g, PACKETWAY_CMD_ROUTE_NEW, NLM_F_ACK, PACKETWAY_A_ROUTE, a, 4);
+}
+
 #endif

@@ -296,6 +296,12 @@ static const struct word trunk_fields[] = {
 	{}
 };
 
+static const struct word user_fields[] = {
+	{ "peer", NULL, W_ADDR, PACKETWAY_A_USER_PEER },
+	{ "queued", NULL, W_U32, PACKETWAY_A_USER_QUEUED },
+	{}
+};
+
 static const struct word route_fields[] = {
 	{ "san", NULL, W_U32, PACKETWAY_A_ROUTE_SAN },
 	{ "first", NULL, W_ADDR, PACKETWAY_A_ROUTE_FIRST },
@@ -353,6 +359,9 @@ static json_t *router_json(const struct nlattr *nest)
 		case PACKETWAY_A_ROUTER_TRUNK:
 			json_object_set_new(j, "trunk", trunk_json(a));
 			break;
+		case PACKETWAY_A_ROUTER_USER:
+			json_object_set_new(j, "program", fields_json(json_object(), user_fields, a));
+			break;
 		}
 	}
 	json_object_set_new(j, "halves", halves);
@@ -394,6 +403,9 @@ static void out_router(json_t *j, bool stats)
 	v = json_object_get(j, "trunk");
 	if (v)
 		out_part("  trunk", v, stats);
+	v = json_object_get(j, "program");
+	if (v)
+		out_part("  program", v, stats);
 	json_decref(j);
 }
 

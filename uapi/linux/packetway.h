@@ -225,6 +225,8 @@ enum {
 	PACKETWAY_IOCNR_POETS_KILL = 0x26,
 	PACKETWAY_IOCNR_POETS_COUNT = 0x27,
 	PACKETWAY_IOCNR_POETS_RESET = 0x28,
+	PACKETWAY_IOCNR_HALF_OPEN = 0x30,
+	PACKETWAY_IOCNR_HALF_GET = 0x31,
 };
 
 /* features, out_features of struct packetway_info */
@@ -233,6 +235,7 @@ enum {
 #define PACKETWAY_FEATURE_ESP	(1ULL << 2)	/* stations are ESP nodes */
 #define PACKETWAY_FEATURE_POETS	(1ULL << 3)	/* PACKETWAY_IOC_POETS_OPEN */
 #define PACKETWAY_FEATURE_LEASE	(1ULL << 4)	/* PACKETWAY_IOC_ATON_LEASE */
+#define PACKETWAY_FEATURE_HALF	(1ULL << 5)	/* PACKETWAY_IOC_HALF_OPEN */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -944,5 +947,98 @@ struct packetway_poets_count {
 };
 
 #define PACKETWAY_IOC_POETS_COUNT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_POETS_COUNT)
+
+/*
+ * Half-routers in user space
+ *
+ * PACKETWAY_IOC_HALF_OPEN, on a file that need not be bound, puts a half-router at a port
+ * of a SAN and returns a new descriptor for it. It is a router with one half to
+ * the rest: listed and deleted by generic netlink, a neighbour of the other half-routers of
+ * the SAN. The program is its other side. Each read() returns a whole EEP message,
+ * each write() takes one:
+ *
+ * read()	frames that leave the SAN here, by address or source route, with MTU, EI and
+ *		hop trace done; RRP messages and ERR to the half-router. GVRT, RTBL, HRDOWN and
+ *		LINKDOWN of the SAN are authentic: a half-router made them. Echo and ESP for
+ *		its address are answered by the kernel.
+ *		EAGAIN; EMSGSIZE: the buffer is too small, the frame stays; ENODEV: the
+ *		half-router was deleted.
+ * write()	a frame with the half-router's address as source: its own message, which
+ *		other half-routers trust. RRP and ERR to the half-router's address: only GVRT,
+ *		RTBL, HRDOWN and LINKDOWN with the peer's address as source; tables become routes
+ *		of this SAN, GVRT is answered with the table of this SAN. All others enter the
+ *		SAN: a leading L2RH is consumed, else the address is looked up; ERRs about
+ *		them are to be read.
+ *		EINVAL; EMSGSIZE; ENOBUFS: too much is under way; ENODEV.
+ * poll()	EPOLLIN, EPOLLOUT; EPOLLHUP: the half-router was deleted
+ *
+ * 1024 frames and 4 MiB wait at most; further ones are counted as drop-full. When the
+ * descriptor is closed the half-router is deleted, and HRDOWN is sent.
+ */
+#define PACKETWAY_HALF_NAME_LEN		32
+#define PACKETWAY_HALF_ANY_PORT		0xffffffffU
+
+/* flags of struct packetway_half_open */
+#define PACKETWAY_HALF_NONBLOCK		(1U << 0)	/* O_NONBLOCK */
+
+/**
+ * struct packetway_half_open - ioctl(PACKETWAY_IOC_HALF_OPEN), on /dev/packetway
+ * @size: sizeof(struct packetway_half_open)
+ * @flags: PACKETWAY_HALF_NONBLOCK
+ * @san: number of the SAN, in the network namespace of the caller; made if it is not there
+ * @port: port, or PACKETWAY_HALF_ANY_PORT for the lowest free one
+ * @mtu: largest data block, 0: what all stations of the SAN take
+ * @quality: what a route through it adds, 0: 1
+ * @peer: address of the router's other half, 0: no tables are written
+ * @__reserved: must be 0
+ * @name: of the router, with a 0 at the end
+ *
+ * Needs CAP_NET_ADMIN in the user namespace that owns the network namespace. Who
+ * has the descriptor needs nothing else.
+ *
+ * Returns the new descriptor (O_CLOEXEC). EBUSY: the port is not free; EEXIST: there is a
+ * router with this name; ERANGE: the SAN has no such port, or the peer is on it; ENOSPC.
+ */
+struct packetway_half_open {
+	__u32 size;
+	__u32 flags;
+	__u32 san;
+	__u32 port;
+	__u32 mtu;
+	__u32 quality;
+	__u32 peer;
+	__u32 __reserved;
+	char name[PACKETWAY_HALF_NAME_LEN];
+};
+
+#define PACKETWAY_IOC_HALF_OPEN		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_HALF_OPEN)
+
+/**
+ * struct packetway_half_get - ioctl(PACKETWAY_IOC_HALF_GET), on the new descriptor
+ * @size: sizeof(struct packetway_half_get)
+ * @flags: must be 0
+ * @out_san: number of the SAN
+ * @out_bias: its address; ports have the addresses behind it
+ * @out_ports: its ports, k * k; the L2RH of port p has p % k, p / k, p % k
+ * @out_port: the half-router's port
+ * @out_addr: its address
+ * @out_peer: as it was opened
+ * @out_mtu: largest data block that the SAN takes now
+ * @out_queued: frames to be read
+ */
+struct packetway_half_get {
+	__u32 size;
+	__u32 flags;
+	__u32 out_san;
+	__u32 out_bias;
+	__u32 out_ports;
+	__u32 out_port;
+	__u32 out_addr;
+	__u32 out_peer;
+	__u32 out_mtu;
+	__u32 out_queued;
+};
+
+#define PACKETWAY_IOC_HALF_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_HALF_GET)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

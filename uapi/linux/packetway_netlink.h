@@ -213,18 +213,37 @@ enum {
  * PACKETWAY_A_ROUTER_HALF	nest	twice, PACKETWAY_A_HALF_*: one half, the other half;
  *					once with a trunk
  * PACKETWAY_A_ROUTER_TRUNK	nest	PACKETWAY_A_TRUNK_*: the other half is on another host
+ * PACKETWAY_A_ROUTER_USER	nest	reply only, PACKETWAY_A_USER_*: a program is the other
+ *					half (PACKETWAY_IOC_HALF_OPEN)
  */
 enum {
 	PACKETWAY_A_ROUTER_UNSPEC,
 	PACKETWAY_A_ROUTER_NAME,
 	PACKETWAY_A_ROUTER_HALF,
 	PACKETWAY_A_ROUTER_TRUNK,
+	PACKETWAY_A_ROUTER_USER,
 
 	__PACKETWAY_A_ROUTER_MAX
 };
 
 #define PACKETWAY_A_ROUTER_MAX (__PACKETWAY_A_ROUTER_MAX - 1)
 #define PACKETWAY_ROUTER_NAME_MAX 31
+
+/*
+ * The program of a half-router in user space
+ *
+ * PACKETWAY_A_USER_PEER	u32	reply only: address of its other half, 0: none
+ * PACKETWAY_A_USER_QUEUED	u32	reply only: frames that it has not read yet
+ */
+enum {
+	PACKETWAY_A_USER_UNSPEC,
+	PACKETWAY_A_USER_PEER,
+	PACKETWAY_A_USER_QUEUED,
+
+	__PACKETWAY_A_USER_MAX
+};
+
+#define PACKETWAY_A_USER_MAX (__PACKETWAY_A_USER_MAX - 1)
 
 /*
  * A trunk: over UDP with LOCAL and REMOTE, or over an Ethernet device with DEV,

@@ -28,7 +28,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 		.size = info->size,
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
 				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
-				PACKETWAY_FEATURE_LEASE,
+				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF,
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,
@@ -118,6 +118,11 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		/* the new descriptor is installed: no error after that */
 		.no_out = true,
 	},
+	[PACKETWAY_IOCNR_HALF_OPEN] = {
+		.size = PW_IOCTL_SIZE(packetway_half_open, name),
+		.handler = pw_ioc_half_open,
+		.no_out = true,
+	},
 };
 
 /* every structure, on the stack of the dispatcher */
@@ -134,6 +139,7 @@ union pw_ioctl_arg {
 	struct packetway_ring_create create;
 	struct packetway_ring_operands operands;
 	struct packetway_poets_open poets_open;
+	struct packetway_half_open half_open;
 };
 
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -135,4 +135,7 @@ ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *po
 __poll_t pw_aton_file_poll(struct file *file, struct poll_table_struct *wait);
 int pw_aton_mmap(struct file *file, struct vm_area_struct *vma);
 
+/* pw_user.c APIs */
+int pw_ioc_half_open(struct pw_file *pf, void *arg);
+
 #endif

@@ -122,6 +122,7 @@ void pw_genl_notify(struct net *net, struct sk_buff *msg)
 int __init pw_genl_register(void)
 {
 	pw_fib_notify = pw_genl_route_notify;
+	pw_router_notify = pw_genl_router_notify;
 	return genl_register_family(&pw_genl_family);
 }
 

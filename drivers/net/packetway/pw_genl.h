@@ -51,6 +51,8 @@ int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info);
 int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info);
 void pw_genl_trunks_gone(struct net_device *dev);
 struct pw_fib_entry;
+struct pw_router;
+void pw_genl_router_notify(struct pw_router *r, bool gone);
 void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 
 /*

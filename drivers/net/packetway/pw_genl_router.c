@@ -44,6 +44,8 @@ const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1] = {
 	[PACKETWAY_A_ROUTER_NAME] = { .type = NLA_NUL_STRING, .len = PACKETWAY_ROUTER_NAME_MAX },
 	[PACKETWAY_A_ROUTER_HALF] = NLA_POLICY_NESTED(pw_half_policy),
 	[PACKETWAY_A_ROUTER_TRUNK] = NLA_POLICY_NESTED(pw_trunk_policy),
+	[PACKETWAY_A_ROUTER_USER] = { .type = NLA_REJECT,
+				      .reject_message = "A program opens its half-router itself" },
 };
 
 const struct nla_policy pw_route_policy[PACKETWAY_A_ROUTE_MAX + 1] = {
@@ -141,6 +143,27 @@ static int pw_trunk_fill(struct sk_buff *msg, struct pw_trunk *t)
 	return 0;
 }
 
+static int pw_user_fill(struct sk_buff *msg, const struct pw_user *u)
+{
+	struct nlattr *nest = nla_nest_start(msg, PACKETWAY_A_ROUTER_USER);
+
+	if (!nest || nla_put_u32(msg, PACKETWAY_A_USER_PEER, u->peer) ||
+	    nla_put_u32(msg, PACKETWAY_A_USER_QUEUED, skb_queue_len_lockless(&u->queue)))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* what is on the other side of the first half */
+static int pw_router_fill_other(struct sk_buff *msg, struct pw_router *r)
+{
+	struct pw_half *h = &r->half[0];
+
+	if (h->trunk)
+		return pw_trunk_fill(msg, h->trunk);
+	return h->user ? pw_user_fill(msg, h->user) : pw_half_fill(msg, &r->half[1]);
+}
+
 static int pw_router_fill(struct sk_buff *msg, struct pw_router *r, u32 portid, u32 seq, int flags,
 			  u8 cmd)
 {
@@ -152,9 +175,7 @@ static int pw_router_fill(struct sk_buff *msg, struct pw_router *r, u32 portid, 
 		return -EMSGSIZE;
 	nest = nla_nest_start(msg, PACKETWAY_A_ROUTER);
 	if (!nest || nla_put_string(msg, PACKETWAY_A_ROUTER_NAME, r->name) ||
-	    pw_half_fill(msg, &r->half[0]) ||
-	    (r->half[0].trunk ? pw_trunk_fill(msg, r->half[0].trunk) :
-	     pw_half_fill(msg, &r->half[1]))) {
+	    pw_half_fill(msg, &r->half[0]) || pw_router_fill_other(msg, r)) {
 		genlmsg_cancel(msg, hdr);
 		return -EMSGSIZE;
 	}
@@ -172,6 +193,17 @@ static struct sk_buff *pw_router_message(struct pw_router *r, u32 portid, u32 se
 		msg = NULL;
 	}
 	return msg;
+}
+
+/**
+ * pw_genl_router_notify - a program made a router, or lets go of it
+ * @r: the router; under RTNL
+ * @gone: it is deleted after this
+ */
+void pw_genl_router_notify(struct pw_router *r, bool gone)
+{
+	pw_genl_notify(r->net, pw_router_message(r, 0, 0, gone ? PACKETWAY_CMD_ROUTER_DEL :
+						 PACKETWAY_CMD_ROUTER_NEW));
 }
 
 static int pw_router_parse(struct genl_info *info, struct nlattr **tb)

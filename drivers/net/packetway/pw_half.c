@@ -123,6 +123,24 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 	}
 }
 
+/*
+ * RRP for a half-router whose program speaks it. The bytes do not tell who made them: what
+ * only half-routers may say is checked here.
+ */
+static void pw_half_local_user(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+	bool trusted = cb->flags & PW_CB_HALF && pw_san_addr(h->san, cb->src_port) == v->sa;
+
+	pw_half_count(h, PW_HALF_RRP_RX);
+	if (!trusted && pw_half_only(v->pt, v->te))
+		pw_half_drop(h, skb, PW_HALF_RRP_REFUSED, 0);
+	else if (!trusted && !__ratelimit(&h->rrp_limit))
+		pw_half_drop(h, skb, PW_HALF_RRP_LIMITED, 0);
+	else
+		h->user->take(h, skb);
+}
+
 /* messages to the half-router itself */
 static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 {
@@ -143,7 +161,10 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 	switch (v.pt) {
 	case PW_PT_RRP:
 	case PW_PT_ERR:
-		pw_rrp_receive(h, skb, &v);
+		if (h->user && !(pw_cb(skb)->flags & PW_CB_PEER))
+			pw_half_local_user(h, skb, &v);
+		else
+			pw_rrp_receive(h, skb, &v);
 		return;
 	case PW_PT_ESP:
 		pw_esp_end(h, skb, &v);
@@ -409,7 +430,7 @@ static void pw_half_to_peer(struct pw_half *h, struct sk_buff *skb, const struct
 	if (h->peer)
 		pw_half_out(h->peer, skb, l);
 	else
-		h->trunk->send(h->trunk, skb);
+		pw_half_send_far(h, skb);
 }
 
 /* by address, from this half's own SAN */

@@ -122,7 +122,7 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 		if (peer)
 			pw_half_queue_peer(peer, skb);
 		else
-			h->trunk->send(h->trunk, skb);
+			pw_half_send_far(h, skb);
 		return;
 	}
 	port = pw_san_port_of(h->san, dt);
@@ -135,7 +135,7 @@ void pw_half_send_as(struct pw_half *h, struct sk_buff *skb, u8 flags)
 	/* trusted on the SAN of its maker only */
 	cb->flags = 0;
 	if (!peer && port == (int)h->port) {
-		h->trunk->send(h->trunk, skb);
+		pw_half_send_far(h, skb);
 		return;
 	}
 	if (!peer)

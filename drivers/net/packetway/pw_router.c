@@ -7,6 +7,8 @@
 #include "pw_router.h"
 #include "pw_trunk.h"
 
+void (*pw_router_notify)(struct pw_router *r, bool gone);
+
 /* router @name of a namespace, or NULL; under RTNL */
 struct pw_router *pw_router_find(struct net *net, const char *name)
 {
@@ -30,6 +32,8 @@ static void pw_half_free(struct pw_half *h)
 	kvfree(rcu_dereference_protected(h->beyond, true));
 	pw_rrp_half_free(h);
 	pw_esp_node_free(&h->esp);
+	if (h->user)
+		pw_user_put(h->user);
 	pw_dummy_netdev_free(h->dummy);
 	vfree(h->mem);
 	free_percpu(h->stats);
@@ -43,6 +47,10 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 
 	h->router = r;
 	h->peer = peer;
+	if (conf->user) {
+		refcount_inc(&conf->user->users);
+		h->user = conf->user;
+	}
 	h->san = conf->san;
 	h->port = conf->port;
 	h->addr = pw_san_addr(conf->san, conf->port);
@@ -77,7 +85,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->adjacent = (void *)(h->scratch + PW_HALF_SCRATCH);
 	/* serials grow also if the half is deleted and made again */
 	h->serial = ktime_get_real_seconds() << 8;
-	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) : PW_ADDR_UNDEF;
+	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) :
+		       h->user ? h->user->peer : PW_ADDR_UNDEF;
 	h->peer_mtu = PACKETWAY_MTU_MAX;
 	h->trunk_mtu = PACKETWAY_MTU_MAX;
 	pw_rrp_db_init(&h->db, h->addr, h->peer_addr, table, PW_HALF_TABLES, PW_HALF_PER_SAN);
@@ -112,7 +121,7 @@ static int pw_router_check(struct net *net, const char *name, const struct pw_ha
 	return 0;
 }
 
-/* a router with one half here is a trunk as well */
+/* a router with one half here counts as a trunk as well */
 static void pw_router_uncharge(struct net *net, int halves)
 {
 	pw_limit_uncharge(net, PW_LIMIT_ROUTERS, 1);
@@ -187,13 +196,16 @@ static void pw_router_start(struct pw_router *r, const struct pw_half_config con
 		pw_rrp_half_up(&r->half[i]);
 	if (r->half[0].trunk)
 		pw_trunk_start(r->half[0].trunk);
+	if (r->half[0].user)
+		rcu_assign_pointer(r->half[0].user->half, &r->half[0]);
 }
 
 /**
  * pw_router_create - join two SANs
  * @net: home namespace of both
  * @name: of the router
- * @conf: where its halves are; the shares of the SANs become the router's
+ * @conf: where its halves are; the shares of the SANs become the router's. One only if it
+ *	is that of a program, or with a trunk
  * @trunk: to the second half on another host; NULL: both are here
  * @extack: where a refusal is explained
  *
@@ -205,7 +217,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 				   const struct pw_trunk_config *trunk,
 				   struct netlink_ext_ack *extack)
 {
-	int err, i, n = trunk ? 1 : 2;
+	int err, i, n = trunk || conf[0].user ? 1 : 2;
 	struct pw_router *r;
 
 	err = pw_router_check(net, name, conf, n, extack);
@@ -227,7 +239,7 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 	r->half[1].san = conf[1].san;
 	r->half[1].port = conf[1].port;
 	for (i = 0; i < n; i++) {
-		err = pw_half_init(r, &r->half[i], trunk ? NULL : &r->half[!i], &conf[i]);
+		err = pw_half_init(r, &r->half[i], n == 1 ? NULL : &r->half[!i], &conf[i]);
 		if (err)
 			goto err_free;
 	}
@@ -267,6 +279,8 @@ void pw_router_destroy(struct pw_router *r)
 	list_del(&r->list);
 	for (i = 0; i < n; i++)
 		pw_rrp_half_down(&r->half[i]);
+	if (r->half[0].user)
+		r->half[0].user->detach(r->half[0].user);
 	for (i = 0; i < n; i++) {
 		struct pw_half *h = &r->half[i];
 

@@ -49,6 +49,8 @@
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
 #define PW_HALF_QUEUE_MAX	1024	/* frames from the peer half that wait */
+#define PW_USER_FRAMES		1024	/* frames that wait for a program */
+#define PW_USER_BYTES		(4 << 20)	/* their memory; one more may exceed it */
 #define PW_HALF_RRP_QUEUE	512	/* RRP messages of half-routers that wait */
 #define PW_HALF_ASK_QUEUE	128	/* those of nodes */
 #define PW_HALF_PEER_RATE	256	/* RRP messages of a trunk's peer in a second */
@@ -167,11 +169,44 @@ struct pw_fib {
 	struct pw_fib_entry e[];
 };
 
+/**
+ * struct pw_user - a program that is the other side of a half-router
+ * @users: the file and the half-router
+ * @take: a frame for the program; BH off, RCU held
+ * @detach: the half-router is deleted; RTNL
+ * @free: the last user has gone
+ * @half: changed under RTNL, read under RCU; NULL: deleted
+ * @peer: address that the program says its other half has, 0: none
+ * @gone: the half-router was deleted
+ * @queue: frames to be read
+ * @bytes: memory of these
+ * @wait: readers
+ */
+struct pw_user {
+	refcount_t users;
+	void (*take)(struct pw_half *h, struct sk_buff *skb);
+	void (*detach)(struct pw_user *u);
+	void (*free)(struct pw_user *u);
+	struct pw_half __rcu *half;
+	u32 peer;
+	bool gone;
+	struct sk_buff_head queue;
+	atomic_t bytes;
+	wait_queue_head_t wait;
+};
+
+static inline void pw_user_put(struct pw_user *u)
+{
+	if (refcount_dec_and_test(&u->users))
+		u->free(u);
+}
+
 struct pw_half {
 	/* fixed while it is published */
 	struct pw_router *router;
-	struct pw_half *peer;	/* NULL: on another host, behind the trunk */
+	struct pw_half *peer;	/* NULL: behind the trunk, or a program */
 	struct pw_trunk *trunk;
+	struct pw_user *user;
 	struct pw_san *san;
 	u32 port;
 	u32 addr;
@@ -238,7 +273,7 @@ struct pw_router {
 	struct list_head list;	/* RTNL */
 	char name[PW_ROUTER_NAME_MAX + 1];
 	struct net *net;
-	unsigned int nhalves;	/* 1 with a trunk */
+	unsigned int nhalves;	/* 1 with a trunk or a program */
 	struct rcu_work gone;	/* deleted */
 	struct pw_half half[2];
 };
@@ -249,6 +284,7 @@ struct pw_half_config {
 	u32 port;
 	u32 mtu;
 	u16 quality;
+	struct pw_user *user;	/* the only half, of a program; else NULL */
 };
 
 static inline void pw_half_count(struct pw_half *h, enum pw_half_stat id)
@@ -270,6 +306,14 @@ static inline u32 pw_half_mtu(const struct pw_half *h)
 	return min3(mtu, READ_ONCE(h->peer_mtu), READ_ONCE(h->trunk_mtu));
 }
 
+/* Does a message of this type count only if a half-router made it? */
+static inline bool pw_half_only(u16 pt, u16 te)
+{
+	if (pt == PW_PT_RRP)
+		return te == PW_TE_GVRT || te == PW_TE_RTBL;
+	return pt == PW_PT_ERR && (te == PW_TE_ERR_HRDOWN || te == PW_TE_ERR_LINKDOWN);
+}
+
 /* pw_router.c APIs: objects */
 void pw_router_net_kill(struct net *net);
 struct pw_router *pw_router_find(struct net *net, const char *name);
@@ -279,6 +323,8 @@ struct pw_router *pw_router_create(struct net *net, const char *name,
 				   const struct pw_trunk_config *trunk,
 				   struct netlink_ext_ack *extack);
 void pw_router_destroy(struct pw_router *r);
+/* a router was made or is about to go; set before the first one can be made. RTNL */
+extern void (*pw_router_notify)(struct pw_router *r, bool gone);
 
 /* pw_half.c APIs: frames through a half-router */
 extern const struct pw_end_ops pw_half_end_ops;

@@ -341,6 +341,9 @@ static u32 pw_rrp_neighbour_rcu(const struct pw_half *h, u32 i)
 {
 	const struct pw_half *b = pw_port_half(&h->san->port[i]);
 
+	/* its program speaks with them */
+	if (h->user)
+		return 0;
 	return b && b != h ? b->addr : 0;
 }
 
@@ -481,8 +484,8 @@ static bool pw_rrp_pass(struct pw_half *h)
 	/* what it asked for before comes first */
 	if (h->give_next < h->db.ntables)
 		return pw_rrp_give_peer(h) && !READ_ONCE(h->asked_peer);
-	/* limit the rate: over a trunk the answer is much longer than the request */
-	if (h->trunk && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
+	/* limit the rate: the answer to a trunk or a program is much longer than the request */
+	if (!h->peer && READ_ONCE(h->asked_peer) && time_before(jiffies, h->gave + PW_RRP_LATER))
 		return false;
 	mutex_lock(&h->db_lock);
 	peer = h->asked_peer;
@@ -552,7 +555,8 @@ static void pw_rrp_say(struct pw_half *h, u32 dt, bool list)
 	struct pw_rrp_buf b;
 	int len;
 
-	if (!dt)
+	/* a program gives tables that are not known here */
+	if (!dt || h->user)
 		return;
 	mutex_lock(&h->db_lock);
 	pw_rrp_buf_init(&b, h->scratch, PW_RRP_ANSWER_MAX);
@@ -1474,7 +1478,7 @@ static void pw_rrp_identify(const struct pw_half *h, const struct sk_buff *skb,
 	};
 	if (in->from_peer) {
 		in->from = in->trusted ? READ_ONCE(h->peer_addr) : 0;
-		in->far |= !!h->trunk;
+		in->far |= !h->peer;
 	} else if (pw_san_addr(h->san, cb->src_port) == v->sa) {
 		in->from = v->sa;
 		in->port = cb->src_port;
@@ -1695,7 +1699,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	pw_rrp_identify(h, skb, v, &in);
 	if (!in.trusted && !__ratelimit(&h->rrp_limit))
 		goto drop;
-	if (in.trusted && in.from_peer && h->trunk && !__ratelimit(&h->peer_limit)) {
+	if (in.trusted && in.from_peer && !h->peer && !__ratelimit(&h->peer_limit)) {
 		pw_rrp_missed(h);
 		goto drop;
 	}

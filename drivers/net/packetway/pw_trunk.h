@@ -118,6 +118,15 @@ static inline void pw_trunk_count(struct pw_trunk *t, enum pw_trunk_stat id)
 	atomic64_inc(&t->stats[id]);
 }
 
+/* to the other side of a half-router that has no peer half here; BH off, RCU held */
+static inline void pw_half_send_far(struct pw_half *h, struct sk_buff *skb)
+{
+	if (h->trunk)
+		h->trunk->send(h->trunk, skb);
+	else
+		h->user->take(h, skb);
+}
+
 /* pw_bare.c APIs: EEP without a trunk header */
 bool pw_bare_up(const struct pw_trunk *t);
 void pw_bare_send(struct pw_trunk *t, struct sk_buff *skb);
