@@ -339,6 +339,20 @@ TEST_F(bare, frames)
 	EXPECT_SOON(1, TSTAT(DROP_MALFORMED));
 	EXPECT_EQ(-1, pw_recv(self->raw, rx, sizeof(rx), NULL, NEVER));
 
+	/* more than a station of the SAN takes */
+	ASSERT_EQ(0, pw_link_mtu(&self->nl[0], "a", 512));
+	for (i = 0; i < 1000; i++) {
+		l = pw_msg(tx, ADDR(1, 0), ADDR(2, 4), PT_TEST, 1, 5, data, 1000);
+		ASSERT_TRUE(wire_send(self->wire, self->mac, self->far, tx, l));
+		/* the half-router learns of the new MTU a little later */
+		if (wire_recv(self->wire, ADDR(2, 4), eth, 20) > 0)
+			break;
+	}
+	pw_hdr_get(rx, &h);
+	EXPECT_EQ(PW_PT_ERR, h.pt);
+	EXPECT_EQ(PW_TE_ERR_TOOBIG, h.te);
+	EXPECT_EQ(512 / 8, (int)pw_get(rx + 20, 4));
+
 	/* a link that is down carries nothing */
 	ASSERT_EQ(0, pw_link_down(&self->nl[1], "v1"));
 	had = TSTAT(DROP_TX);

@@ -277,6 +277,21 @@ TEST_F(user, frames)
 	EXPECT_EQ(FAR, h.dt);
 	EXPECT_EQ(PW_TE_ECHO_REPLY, h.te);
 
+	/* more than a station of the SAN takes, the other way */
+	ASSERT_EQ(0, pw_link_mtu(&self->nl, "a", 512));
+	for (i = 0; i < 1000; i++) {
+		l = pw_msg(tx, ADDR(1, 0), FAR, PT_TEST, 1, 5, data, 1000);
+		ASSERT_EQ(l, half_write(self->fd, l));
+		/* the half-router learns of the new MTU a little later */
+		if (half_read(self->fd, 0, 20) > 0)
+			break;
+	}
+	pw_hdr_get(rx, &h);
+	EXPECT_EQ(PW_PT_ERR, h.pt);
+	EXPECT_EQ(PW_TE_ERR_TOOBIG, h.te);
+	while (pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER) >= 0)
+		;
+
 	/* what is not a message of this version, and what is not for the half-router */
 	EXPECT_EQ(-EINVAL, half_write(self->fd, 8));
 	l = pw_msg(tx, ADDR(1, 0), FAR, PT_TEST, 1, 5, data, 100);

@@ -282,6 +282,25 @@ static void pw_half_out_group(struct pw_half *h, struct sk_buff *skb, const stru
 	pw_half_emit(h, skb, PW_PORT_GROUP);
 }
 
+/* Is the data, without prefixes and options, more than @mtu? */
+static noinline_for_stack bool pw_half_data_over(struct sk_buff *skb, u32 mtu)
+{
+	struct pw_eep_view v;
+	int err;
+
+	do {
+		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
+	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
+	return v.hdr_seen && v.data_len > mtu;
+}
+
+static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
+{
+	u32 mtu = pw_half_mtu(h);
+
+	return unlikely(skb->len - PW_OVERHEAD > mtu) && pw_half_data_over(skb, mtu);
+}
+
 /* a frame from the peer half: to its place on this half's SAN */
 static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -291,6 +310,11 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 	}
 	/* flags of the peer half's SAN are valid for this half only, not on its SAN */
 	pw_cb(skb)->flags &= ~(PW_CB_HALF | PW_CB_FAR);
+	/* a peer half on this host has looked at the MTU */
+	if (unlikely(!h->peer && pw_half_too_big(h, skb))) {
+		pw_half_drop(h, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
+		return;
+	}
 	switch (l->kind) {
 	case PW_LOOK_L2:
 		pw_half_out_l2(h, skb, l);
@@ -378,25 +402,6 @@ static noinline_for_stack int pw_half_options(struct pw_half *h, struct sk_buff 
 	if (pw_eep_hoptrace_append(skb->data + v.hoptrace_off, v.hoptrace_len, h->addr) >= 0)
 		pw_half_count(h, PW_HALF_HOPTRACE);
 	return 0;
-}
-
-/* Is the data, without prefixes and options, more than @mtu? */
-static noinline_for_stack bool pw_half_data_over(struct sk_buff *skb, u32 mtu)
-{
-	struct pw_eep_view v;
-	int err;
-
-	do {
-		err = pw_eep_parse_head(skb->data, skb_headlen(skb), skb->len, &v);
-	} while (err == -EAGAIN && pskb_may_pull(skb, v.need));
-	return v.hdr_seen && v.data_len > mtu;
-}
-
-static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
-{
-	u32 mtu = pw_half_mtu(h);
-
-	return unlikely(skb->len - PW_OVERHEAD > mtu) && pw_half_data_over(skb, mtu);
 }
 
 /* one more router is passed; true: go on at the other half */

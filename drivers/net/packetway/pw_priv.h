@@ -42,6 +42,7 @@
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
  *  pw_trunk.lock	session of a trunk		any, BH off
+ *  pw_user.queue	frames for a program		any, BH off
  *  pw_esp.lock		an ESP node's store		any, BH off
  *  pw_poets.load	devices of a softswitch		process
  *  pw_poets.lock	softswitch and its queue	any, BH off, also inside pw_poets.load
