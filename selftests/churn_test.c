@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Routers that are killed and started again at random while trunks lose packets: 0, 1, 10 and
+ * 30 percent. Afterwards all SANs know all nodes again, no frame has arrived twice, and no
+ * route is left that leads nowhere.
+ *
+ *   SANs 1, 2, 3: trunks in a triangle, each through a relay. SAN 4: routers to 1 and 2.
+ *
+ * PW_SCALE=1000 takes ten minutes.
+ */
+#include "pwtest.h"
+#include "pwrouter.h"
+#include "pwharness.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+
+#define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
+#define PT_TEST 1500
+#define SANS 4
+#define TRUNKS 3
+#define FRAMES 100000
+
+static struct {
+	int fd[TRUNKS][2];
+	volatile int percent;	/* of all packets that are dropped */
+	volatile long dropped, passed;
+	volatile bool stop;
+} relay;
+
+/* a router with two halves here, or an end of a trunk */
+static const struct {
+	const char *name;
+	int san, port;
+	int to, to_port;	/* of a router */
+	int trunk, end;		/* of an end; -1: a router */
+} routers[] = {
+	{ "t12", 1, 9, 0, 0, 0, 0 }, { "t21", 2, 9, 0, 0, 0, 1 },
+	{ "t23", 2, 10, 0, 0, 1, 0 }, { "t32", 3, 9, 0, 0, 1, 1 },
+	{ "t31", 3, 10, 0, 0, 2, 0 }, { "t13", 1, 10, 0, 0, 2, 1 },
+	{ "r14", 1, 12, 4, 12, -1, 0 }, { "r24", 2, 12, 4, 13, -1, 0 },
+};
+
+#define ROUTERS ((int)(sizeof(routers) / sizeof(routers[0])))
+
+static bool running[ROUTERS];
+static uint8_t seen[FRAMES];
+static long sent, got, twice, wrong;
+
+static void *relay_run(void *arg)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static uint8_t buf[70000];
+	struct pollfd p[2 * TRUNKS];
+	uint64_t seed = 1;
+	int i, len;
+
+	(void)arg;
+	while (!relay.stop) {
+		for (i = 0; i < 2 * TRUNKS; i++)
+			p[i] = (struct pollfd) { .fd = relay.fd[i / 2][i % 2], .events = POLLIN };
+		poll(p, 2 * TRUNKS, 100);
+		for (i = 0; i < 2 * TRUNKS; i++) {
+			len = recv(p[i].fd, buf, sizeof(buf), MSG_DONTWAIT);
+			if (len < 32)
+				continue;
+			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+			if ((int)((seed >> 33) % 100) < relay.percent) {
+				relay.dropped++;
+				continue;
+			}
+			relay.passed++;
+			to.sin_port = htons(7000 + (i ^ 1));
+			sendto(relay.fd[i / 2][!(i % 2)], buf, len, 0, (void *)&to, sizeof(to));
+		}
+	}
+	return NULL;
+}
+
+static int udp(uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return bind(fd, (void *)&a, sizeof(a)) ? -1 : fd;
+}
+
+static int start(struct pw_genl *g, int i)
+{
+	struct pw_trunk_req t = { .name = routers[i].name, .san = routers[i].san,
+				  .port = routers[i].port, .local = INADDR_LOOPBACK,
+				  .remote = INADDR_LOOPBACK };
+	int end = 2 * routers[i].trunk + routers[i].end;
+
+	running[i] = true;
+	if (routers[i].trunk < 0)
+		return pw_router_add(g, routers[i].name,
+				     (struct pw_half_req) { routers[i].san, routers[i].port, -1 },
+				     (struct pw_half_req) { routers[i].to,
+							    routers[i].to_port, -1 });
+	t.local_port = 7000 + end;
+	t.remote_port = 8000 + end;
+	return pw_trunk_add(g, &t);
+}
+
+static int stop(struct pw_genl *g, int i)
+{
+	running[i] = false;
+	return pw_router_del(g, routers[i].name);
+}
+
+FIXTURE(churn) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+	int raw[SANS + 1];
+	pthread_t thread;
+};
+
+FIXTURE_SETUP(churn)
+{
+	char name[8];
+	int i;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	self->ns = pw_ns_self();
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
+	for (i = 0; i < 2 * TRUNKS; i++) {
+		relay.fd[i / 2][i % 2] = udp(8000 + i);
+		ASSERT_GE(relay.fd[i / 2][i % 2], 0);
+	}
+	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));
+	for (i = 1; i <= SANS; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, i, 0, self->ns));
+		ASSERT_EQ(0, pw_link_up(&self->nl, name));
+		self->raw[i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY,
+					      pw_link_index(&self->nl, name));
+		ASSERT_GE(self->raw[i], 0);
+	}
+	for (i = 0; i < ROUTERS; i++)
+		ASSERT_EQ(0, start(&self->g, i)) TH_LOG("%s", self->g.nl.ext);
+}
+
+FIXTURE_TEARDOWN(churn)
+{
+	int i;
+
+	relay.stop = true;
+	pthread_join(self->thread, NULL);
+	for (i = 0; i < 2 * TRUNKS; i++)
+		close(relay.fd[i / 2][i % 2]);
+	for (i = 1; i <= SANS; i++)
+		close(self->raw[i]);
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+/* take what has arrived; its number, whose destination must be the station's */
+static void drain(const int *raw, int ms)
+{
+	uint8_t b[2048];
+	struct pw_hdr h;
+	long seq;
+	int i, l;
+
+	for (i = 1; i <= SANS; i++) {
+		while ((l = pw_recv(raw[i], b, sizeof(b), NULL, ms)) >= 0) {
+			if (l != 40)
+				continue;
+			pw_hdr_get(b, &h);
+			if (h.pt != PT_TEST)
+				continue;
+			seq = pw_get(b + 16, 8);
+			if (h.dt != ADDR(i, 0) || seq >= sent ||
+			    pw_get(b + 24, 8) != ~(uint64_t)seq) {
+				wrong++;
+				continue;
+			}
+			got++;
+			twice += seen[seq % FRAMES];
+			seen[seq % FRAMES] = 1;
+		}
+	}
+}
+
+/* a numbered frame from one SAN to another */
+static bool frame(const int *raw, int from, int to)
+{
+	uint8_t b[64], data[16];
+	int l;
+
+	pw_put(data, 8, sent);
+	pw_put(data + 8, 8, ~(uint64_t)sent);
+	seen[sent % FRAMES] = 0;
+	l = pw_msg(b, ADDR(to, 0), ADDR(from, 0), PT_TEST, 1, pw_below(64), data, 16);
+	if (send(raw[from], b, l, 0) != l)
+		return false;
+	sent++;
+	return true;
+}
+
+/* until SAN @san knows the name, or does not; what it says at last */
+static int known(struct pw_genl *g, int san, int whom, int want)
+{
+	double end = pw_now() + (pw_slow_kernel() ? 400 : 120);
+	char name[8];
+	int err;
+
+	snprintf(name, sizeof(name), "s%d", whom);
+	while ((err = pw_resolve(g, san, 0, name)) != want && pw_now() < end)
+		usleep(20000);
+	return err;
+}
+
+static void level(struct __test_metadata *_metadata, struct pw_genl *g, const int *raw, int percent)
+{
+	long n = pw_count(12, 4), i, k, before, lost = relay.dropped;
+	double quiet;
+	int a, b;
+
+	for (i = 0; i < ROUTERS; i++)
+		if (!running[i])
+			ASSERT_EQ(0, start(g, i));
+	for (a = 1; a <= SANS; a++)
+		for (b = 1; b <= SANS; b++)
+			ASSERT_EQ(0, known(g, a, b, 0));
+	relay.percent = percent;
+	for (i = 0; i < n; i++) {
+		k = pw_below(ROUTERS);
+		ASSERT_EQ(0, running[k] ? stop(g, k) : start(g, k)) {
+			TH_LOG("%s: %s", routers[k].name, g->nl.ext);
+		}
+		for (k = 0; k < 60; k++) {
+			a = 1 + pw_below(SANS);
+			b = 1 + (a + pw_below(SANS - 1)) % SANS;
+			frame(raw, a, b);
+			usleep(10000);
+		}
+		drain(raw, 0);
+	}
+	/* quiet: every router runs, and nothing is lost */
+	for (i = 0; i < ROUTERS; i++)
+		if (!running[i])
+			ASSERT_EQ(0, start(g, i));
+	relay.percent = 0;
+	quiet = pw_now();
+	for (a = 1; a <= SANS; a++)
+		for (b = 1; b <= SANS; b++)
+			EXPECT_EQ(0, known(g, a, b, 0)) TH_LOG("SAN %d, s%d", a, b);
+	TH_LOG("%d %% lost (%ld packets): all agree after %.1f s; %ld frames sent, %ld arrived",
+	       percent, relay.dropped - lost, pw_now() - quiet, sent, got);
+	EXPECT_TRUE(!percent == !(relay.dropped - lost) || percent == 1);
+
+	/* every route leads to its node now */
+	for (a = 1; a <= SANS; a++) {
+		for (b = 1; b <= SANS; b++) {
+			if (a == b)
+				continue;
+			for (k = 0; k < 200; k++) {
+				drain(raw, 0);
+				before = got;
+				ASSERT_TRUE(frame(raw, a, b));
+				drain(raw, 20);
+				if (got > before)
+					break;
+			}
+			EXPECT_GT(200, k) TH_LOG("from %d to %d", a, b);
+		}
+	}
+	/* SAN 4 is cut off: nobody has a route to it */
+	ASSERT_EQ(0, stop(g, 6));
+	ASSERT_EQ(0, stop(g, 7));
+	for (a = 1; a < SANS; a++)
+		EXPECT_EQ(-ENOENT, known(g, a, 4, -ENOENT)) TH_LOG("SAN %d", a);
+	EXPECT_EQ(0, pw_resolve(g, 1, 0, "s3"));
+	EXPECT_EQ(0, twice);
+	EXPECT_EQ(0, wrong);
+}
+
+TEST_F(churn, lossless)
+{
+	level(_metadata, &self->g, self->raw, 0);
+}
+
+TEST_F(churn, percent_1)
+{
+	level(_metadata, &self->g, self->raw, 1);
+}
+
+TEST_F(churn, percent_10)
+{
+	level(_metadata, &self->g, self->raw, 10);
+}
+
+TEST_F(churn, percent_30)
+{
+	level(_metadata, &self->g, self->raw, 30);
+}
+
+TEST_HARNESS_MAIN
