@@ -8,7 +8,11 @@
 #include "pwharness.h"
 
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+
+#include <linux/net_tstamp.h>
+#include <linux/sockios.h>
 
 #include "fabric/ref.h"
 
@@ -365,6 +369,42 @@ static int delays(struct __test_metadata *_metadata, struct pw_genl *san, const 
 			       (unsigned long long)want[i] + i % ports * 4);
 	}
 	return bad;
+}
+
+/* hwstamp_ctl and tcpdump -j adapter_unsynced ask like this */
+static int stamps(int fd, const char *name, unsigned long cmd, struct hwtstamp_config *c)
+{
+	struct ifreq ifr = { .ifr_data = (void *)c };
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	return ioctl(fd, cmd, &ifr) ? -errno : 0;
+}
+
+TEST_F(fabric, times_by_ioctl)
+{
+	struct hwtstamp_config c = { .tx_type = 9, .rx_filter = 9 };
+	int fd = self->fd[0];
+
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_TX_OFF, c.tx_type);
+	EXPECT_EQ(HWTSTAMP_FILTER_NONE, c.rx_filter);
+	c.rx_filter = HWTSTAMP_FILTER_ALL;
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_FILTER_ALL, c.rx_filter);
+	/* more than is asked for */
+	c.rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_FILTER_ALL, c.rx_filter);
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_FILTER_ALL, c.rx_filter);
+	/* frames that are sent have no such time */
+	c.tx_type = HWTSTAMP_TX_ON;
+	EXPECT_EQ(-ERANGE, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	c.tx_type = HWTSTAMP_TX_OFF;
+	c.rx_filter = HWTSTAMP_FILTER_NONE;
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_FILTER_NONE, c.rx_filter);
 }
 
 TEST_F(fabric, closed_form)

@@ -12,8 +12,10 @@
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
@@ -172,6 +174,49 @@ static int fn##_op(struct net_device *dev, struct rtnl_newlink_params *params,		
 {											\
 	return fn(dev, params, extack);							\
 }
+#endif
+
+/*
+ * PW_HWTSTAMP(get, set) makes the members of net_device_ops, PW_HWTSTAMP_OPS(get, set), of
+ * get(dev, config) and set(dev, config, extack).
+ */
+#ifdef PW_HAS_NDO_HWTSTAMP
+#define PW_HWTSTAMP(get, set)
+#define PW_HWTSTAMP_OPS(get, set) .ndo_hwtstamp_get = get, .ndo_hwtstamp_set = set
+#else
+struct kernel_hwtstamp_config {
+	int flags;
+	int tx_type;
+	int rx_filter;
+};
+
+#define PW_HWTSTAMP(get, set)								\
+static int get##_ioctl(struct net_device *dev, struct ifreq *ifr, int cmd)		\
+{											\
+	struct kernel_hwtstamp_config k = {};						\
+	struct hwtstamp_config c;							\
+	int err;									\
+											\
+	if (cmd != SIOCGHWTSTAMP && cmd != SIOCSHWTSTAMP)				\
+		return -EOPNOTSUPP;							\
+	if (cmd == SIOCGHWTSTAMP) {							\
+		err = get(dev, &k);							\
+	} else {									\
+		if (copy_from_user(&c, ifr->ifr_data, sizeof(c)))			\
+			return -EFAULT;							\
+		k.flags = c.flags;							\
+		k.tx_type = c.tx_type;							\
+		k.rx_filter = c.rx_filter;						\
+		err = set(dev, &k, NULL);						\
+	}										\
+	if (err)									\
+		return err;								\
+	c.flags = k.flags;								\
+	c.tx_type = k.tx_type;								\
+	c.rx_filter = k.rx_filter;							\
+	return copy_to_user(ifr->ifr_data, &c, sizeof(c)) ? -EFAULT : 0;		\
+}
+#define PW_HWTSTAMP_OPS(get, set) .ndo_eth_ioctl = get##_ioctl
 #endif
 
 /* PW_EXIT_RTNL(fn) makes the member of pernet_operations, PW_EXIT_RTNL_OP(fn), of fn(net, kill) */

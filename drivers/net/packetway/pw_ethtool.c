@@ -67,7 +67,8 @@ static int pw_get_ts_info(struct net_device *dev, struct kernel_ethtool_ts_info 
 	info->so_timestamping |= SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_HARDWARE |
 				 SOF_TIMESTAMPING_RAW_HARDWARE;
 	info->phc_index = pw_ptp_index(st->san->ptp);
-	info->rx_filters = BIT(HWTSTAMP_FILTER_ALL);
+	info->tx_types = BIT(HWTSTAMP_TX_OFF);
+	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL);
 	return 0;
 }
 

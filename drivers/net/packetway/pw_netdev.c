@@ -184,6 +184,38 @@ static netdev_features_t pw_features_check(struct sk_buff *skb, struct net_devic
 	return features;
 }
 
+/*
+ * SIOCGHWTSTAMP and SIOCSHWTSTAMP. Every frame carries its virtual time, whether it was asked
+ * for or not; of frames sent there is none. RTNL held
+ */
+static int pw_hwtstamp_get(struct net_device *dev, struct kernel_hwtstamp_config *c)
+{
+	const struct pw_station *st = netdev_priv(dev);
+
+	c->flags = 0;
+	c->tx_type = HWTSTAMP_TX_OFF;
+	c->rx_filter = st->stamp_asked ? HWTSTAMP_FILTER_ALL : HWTSTAMP_FILTER_NONE;
+	return 0;
+}
+
+static int pw_hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp_config *c,
+			   struct netlink_ext_ack *extack)
+{
+	struct pw_station *st = netdev_priv(dev);
+
+	if (c->tx_type != HWTSTAMP_TX_OFF) {
+		NL_SET_ERR_MSG(extack, "A station has no times of frames that it sends");
+		return -ERANGE;
+	}
+	st->stamp_asked = c->rx_filter != HWTSTAMP_FILTER_NONE;
+	/* more than some ask for, which they may be told */
+	if (st->stamp_asked)
+		c->rx_filter = HWTSTAMP_FILTER_ALL;
+	return 0;
+}
+
+PW_HWTSTAMP(pw_hwtstamp_get, pw_hwtstamp_set)
+
 static const struct net_device_ops pw_netdev_ops = {
 	.ndo_init = pw_dev_init,
 	.ndo_uninit = pw_dev_uninit,
@@ -193,6 +225,7 @@ static const struct net_device_ops pw_netdev_ops = {
 	.ndo_set_rx_mode = pw_set_rx_mode,
 	.ndo_features_check = pw_features_check,
 	.ndo_get_stats64 = pw_get_stats64,
+	PW_HWTSTAMP_OPS(pw_hwtstamp_get, pw_hwtstamp_set),
 };
 
 /*
