@@ -14,6 +14,8 @@
 #include <linux/mm.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -139,6 +141,36 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #ifndef PW_HAS_SYSTEM_PERCPU_WQ
 #define system_percpu_wq system_wq
 #define system_dfl_wq system_unbound_wq
+#endif
+
+/* a task that is dequeued late sleeps already */
+#ifndef PW_HAS_TASK_IS_RUNNABLE
+#define pw_task_is_runnable(task) READ_ONCE((task)->on_rq)
+#else
+#define pw_task_is_runnable(task) task_is_runnable(task)
+#endif
+
+/* without them no SAN is in lockstep, and nothing of this is called */
+#ifndef CONFIG_PREEMPT_NOTIFIERS
+struct preempt_notifier;
+struct preempt_ops {
+	void (*sched_in)(struct preempt_notifier *notifier, int cpu);
+	void (*sched_out)(struct preempt_notifier *notifier, struct task_struct *next);
+};
+
+struct preempt_notifier {
+	const struct preempt_ops *ops;
+};
+
+static inline void preempt_notifier_inc(void) {}
+static inline void preempt_notifier_dec(void) {}
+static inline void preempt_notifier_register(struct preempt_notifier *notifier) {}
+static inline void preempt_notifier_unregister(struct preempt_notifier *notifier) {}
+static inline void preempt_notifier_init(struct preempt_notifier *notifier,
+					 const struct preempt_ops *ops)
+{
+	notifier->ops = ops;
+}
 #endif
 
 /*

@@ -18,6 +18,7 @@ struct object {
 };
 
 #define ENGINES "none|fast|rtl"
+#define CLOCKS "free|lockstep"
 
 /* parameters of the fabric: core/fabric/fabric_param.c has their names and ranges */
 #define SAN_PARAMS \
@@ -42,6 +43,7 @@ static const struct word san_fields[] = {
 	{ "rate", "N", W_U64, PACKETWAY_A_SAN_RATE },
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL },
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
+	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK },
 	SAN_PARAMS,
 	{ "stations", "N", W_U32, PACKETWAY_A_SAN_STATIONS },
 	{ "time", "N", W_U64, PACKETWAY_A_SAN_TIME },
@@ -403,7 +405,8 @@ const struct word poets_which[] = {
 	  .max = PACKETWAY_ENGINE_FAST }, \
 	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
-	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }
+	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }, \
+	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK }
 
 static const struct word san_which[] = { SAN_ID(0), {} };
 static const struct word san_one[] = { SAN_ID(WORD_NEEDED), {} };

@@ -35,6 +35,8 @@
  *   EPROTO	a softswitch is in another state than the command needs
  *   EBUSY	a bounded table or queue is full, or another file has what is asked for;
  *		try again
+ *   EALREADY	the thread is a participant already
+ *   ESRCH	the thread is not a participant
  *   ENOSPC	a limit of the namespace (net.packetway.max_*) or of the SAN is reached
  *   EPERM	the capability is missing in the user namespace that owns the
  *		station's network namespace
@@ -227,6 +229,14 @@ enum {
 	PACKETWAY_IOCNR_POETS_RESET = 0x28,
 	PACKETWAY_IOCNR_HALF_OPEN = 0x30,
 	PACKETWAY_IOCNR_HALF_GET = 0x31,
+	PACKETWAY_IOCNR_TIME_OPEN = 0x40,
+	PACKETWAY_IOCNR_TIME_JOIN = 0x41,
+	PACKETWAY_IOCNR_TIME_LEAVE = 0x42,
+	PACKETWAY_IOCNR_TIME_WAIT = 0x43,
+	PACKETWAY_IOCNR_TIME_ALARM = 0x44,
+	PACKETWAY_IOCNR_TIME_GET = 0x45,
+	PACKETWAY_IOCNR_TIME_SET = 0x46,
+	PACKETWAY_IOCNR_TIME_LIST = 0x47,
 };
 
 /* features, out_features of struct packetway_info */
@@ -236,6 +246,7 @@ enum {
 #define PACKETWAY_FEATURE_POETS	(1ULL << 3)	/* PACKETWAY_IOC_POETS_OPEN */
 #define PACKETWAY_FEATURE_LEASE	(1ULL << 4)	/* PACKETWAY_IOC_ATON_LEASE */
 #define PACKETWAY_FEATURE_HALF	(1ULL << 5)	/* PACKETWAY_IOC_HALF_OPEN */
+#define PACKETWAY_FEATURE_TIME	(1ULL << 6)	/* clock lockstep, PACKETWAY_IOC_TIME_OPEN */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -1040,5 +1051,241 @@ struct packetway_half_get {
 };
 
 #define PACKETWAY_IOC_HALF_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_HALF_GET)
+
+/*
+ * Lockstep
+ *
+ * The virtual time of a SAN whose clock is "lockstep" (PACKETWAY_A_SAN_CLOCK) advances
+ * only while every participant is blocked. Participants are threads. A clock file, made
+ * by PACKETWAY_IOC_TIME_OPEN, is how a thread joins, reads the time and waits for it:
+ *
+ *   mmap()	one page, read only: struct packetway_time_page
+ *   poll()	POLLIN: the alarm of the file has expired; POLLPRI: the clock is stalled;
+ *		POLLHUP: the SAN is no longer in lockstep
+ *   read()	as of a timerfd: a __u64, how often the alarm has expired since the last read
+ *
+ * A thread is blocked while it sleeps interruptibly in a system call that waits for other
+ * programs or for time (poll, recvmsg, futex, wait4, ...; read and write unless of a regular
+ * file or directory). It is not blocked while it runs, is preempted, waits for a page or a
+ * disk, is stopped or traced.
+ */
+#define PACKETWAY_TIME_QUANTUM_DEFAULT	1000	/* nanoseconds */
+#define PACKETWAY_TIME_STALL_DEFAULT	10000	/* milliseconds of real time */
+#define PACKETWAY_TIME_NS_MAX		(1ULL << 53)	/* no virtual time is later */
+
+/**
+ * struct packetway_time_page - what a clock file maps
+ * @seq: odd while the page changes; read it before and after
+ * @flags: PACKETWAY_TIME_F_*
+ * @now: virtual time in nanoseconds
+ * @quantum: what a busy waiter waits at most, in nanoseconds
+ */
+struct packetway_time_page {
+	__u32 seq;
+	__u32 flags;
+	__aligned_u64 now;
+	__aligned_u64 quantum;
+};
+
+#define PACKETWAY_TIME_F_STALLED	(1U << 0)	/* all blocked, nothing pending */
+#define PACKETWAY_TIME_F_ENDED		(1U << 1)	/* the SAN is no longer in lockstep */
+
+/**
+ * struct packetway_time_open - ioctl(PACKETWAY_IOC_TIME_OPEN) of /dev/packetway
+ * @size: sizeof(struct packetway_time_open)
+ * @flags: PACKETWAY_TIME_NONBLOCK
+ * @ifindex: a station in the caller's network namespace; 0: the first one whose SAN is
+ *	in lockstep
+ * @__reserved: must be 0
+ *
+ * Needs CAP_NET_ADMIN in the user namespaces that own the caller's network namespace and that
+ * of the SAN: whoever joins can make its time stand still. Needs no bound station. Returns a
+ * new descriptor, which exec closes; ENODEV if there is no such station, EOPNOTSUPP if its SAN
+ * is not in lockstep, ENOSPC if there are as many as net.packetway.max_clock_files allows.
+ *
+ * Of a clock file, with @ifindex 0: another file of the same clock and station. Needs no
+ * capability.
+ */
+struct packetway_time_open {
+	__u32 size;
+	__u32 flags;
+	__u32 ifindex;
+	__u32 __reserved;
+};
+
+#define PACKETWAY_TIME_NONBLOCK	(1U << 0)	/* read() does not wait */
+
+#define PACKETWAY_IOC_TIME_OPEN	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_OPEN)
+
+/**
+ * struct packetway_time_join - ioctl(PACKETWAY_IOC_TIME_JOIN) of a clock file
+ * @size: sizeof(struct packetway_time_join)
+ * @flags: PACKETWAY_TIME_JOIN_*
+ * @order: place among the senders of one station in one cycle, smaller ones first
+ * @__reserved: must be 0
+ *
+ * The calling thread becomes a participant. It leaves when it ends, by
+ * PACKETWAY_IOC_TIME_LEAVE, and, without PACKETWAY_TIME_JOIN_EXEC, when it closes a
+ * descriptor of this file or calls exec. A thread that stayed over exec may join again and
+ * keeps its order.
+ */
+struct packetway_time_join {
+	__u32 size;
+	__u32 flags;
+	__u32 order;
+	__u32 __reserved;
+};
+
+#define PACKETWAY_TIME_JOIN_EXEC	(1U << 0)	/* stay a participant over exec */
+/* no thread joins: time stands still until one joins with JOIN_HELD, or the file is closed */
+#define PACKETWAY_TIME_JOIN_HOLD	(1U << 1)
+#define PACKETWAY_TIME_JOIN_HELD	(1U << 2)	/* in the place of a hold of this file */
+
+#define PACKETWAY_IOC_TIME_JOIN	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_JOIN)
+
+/**
+ * struct packetway_time_leave - ioctl(PACKETWAY_IOC_TIME_LEAVE) of a clock file
+ * @size: sizeof(struct packetway_time_leave)
+ * @flags: 0, or PACKETWAY_TIME_JOIN_HOLD: give a hold of this file back
+ */
+struct packetway_time_leave {
+	__u32 size;
+	__u32 flags;
+};
+
+#define PACKETWAY_IOC_TIME_LEAVE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_LEAVE)
+
+/**
+ * struct packetway_time_wait - ioctl(PACKETWAY_IOC_TIME_WAIT) of a clock file
+ * @size: sizeof(struct packetway_time_wait)
+ * @flags: PACKETWAY_TIME_WAIT_*
+ * @until: virtual time in nanoseconds
+ * @out_now: virtual time at the end
+ *
+ * Waits until the virtual time is @until. Returns EINTR if a signal is first, ENODEV if
+ * the SAN is no longer in lockstep, EBUSY if 4096 threads wait already.
+ */
+struct packetway_time_wait {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 until;
+	__aligned_u64 out_now;
+};
+
+#define PACKETWAY_TIME_WAIT_EVENT	(1U << 0)	/* return at the next event, too */
+#define PACKETWAY_TIME_WAIT_FOR		(1U << 1)	/* @until counts from now */
+
+#define PACKETWAY_IOC_TIME_WAIT	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_WAIT)
+
+/**
+ * struct packetway_time_alarm - ioctl(PACKETWAY_IOC_TIME_ALARM) of a clock file
+ * @size: sizeof(struct packetway_time_alarm)
+ * @flags: 0, or PACKETWAY_TIME_ALARM_GET: change nothing
+ * @at: virtual time in nanoseconds, 0: never
+ * @interval: then again after this time, 0: once
+ * @out_at: when it was to expire before, 0: never
+ * @out_interval: interval that it had before
+ */
+struct packetway_time_alarm {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 at;
+	__aligned_u64 interval;
+	__aligned_u64 out_at;
+	__aligned_u64 out_interval;
+};
+
+#define PACKETWAY_TIME_ALARM_GET	(1U << 0)
+
+#define PACKETWAY_IOC_TIME_ALARM	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_ALARM)
+
+/**
+ * struct packetway_time_get - ioctl(PACKETWAY_IOC_TIME_GET) of a clock file
+ * @size: sizeof(struct packetway_time_get)
+ * @flags: must be 0
+ * @out_now: virtual time in nanoseconds
+ * @out_stops: how often the fabric stopped for an event
+ * @out_outside: frames sent by threads that are not participants, while there were some
+ * @out_participants: participants
+ * @out_running: those that are not blocked, and holds
+ * @out_flags: PACKETWAY_TIME_F_*
+ * @out_stall_ms: as set by PACKETWAY_IOC_TIME_SET
+ * @out_quantum: likewise
+ * @out_left: virtual time at which a participant has left last, 0: none has. Time runs on
+ *	when all have left
+ */
+struct packetway_time_get {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 out_now;
+	__aligned_u64 out_stops;
+	__aligned_u64 out_outside;
+	__u32 out_participants;
+	__u32 out_running;
+	__u32 out_flags;
+	__u32 out_stall_ms;
+	__aligned_u64 out_quantum;
+	__aligned_u64 out_left;
+};
+
+#define PACKETWAY_IOC_TIME_GET	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_GET)
+
+/**
+ * struct packetway_time_set - ioctl(PACKETWAY_IOC_TIME_SET) of a clock file
+ * @size: sizeof(struct packetway_time_set)
+ * @flags: PACKETWAY_TIME_SET_*: what to change
+ * @stall_ms: real time, in milliseconds, after which a clock without a next event is
+ *	stalled, 1..3600000
+ * @__reserved: must be 0
+ * @quantum: for busy waiters, in nanoseconds, 1..10^9
+ *
+ * For all files of the clock. The stalled flag is cleared.
+ */
+struct packetway_time_set {
+	__u32 size;
+	__u32 flags;
+	__u32 stall_ms;
+	__u32 __reserved;
+	__aligned_u64 quantum;
+};
+
+#define PACKETWAY_TIME_SET_STALL	(1U << 0)
+#define PACKETWAY_TIME_SET_QUANTUM	(1U << 1)
+
+#define PACKETWAY_IOC_TIME_SET	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_SET)
+
+/**
+ * struct packetway_time_entry - a participant
+ * @pid: number of the thread in the caller's PID namespace, 0: not visible there
+ * @order: as it joined
+ * @port: port of the station through which it joined
+ * @blocked: 1 if it is
+ * @since: virtual time since when it is what it is
+ */
+struct packetway_time_entry {
+	__u32 pid;
+	__u32 order;
+	__u32 port;
+	__u32 blocked;
+	__aligned_u64 since;
+};
+
+/**
+ * struct packetway_time_list - ioctl(PACKETWAY_IOC_TIME_LIST) of a clock file
+ * @size: sizeof(struct packetway_time_list)
+ * @flags: must be 0
+ * @entries: pointer to an array of struct packetway_time_entry
+ * @room: how many fit there, at most 4096
+ * @out_count: participants; min(@room, @out_count) entries were written
+ */
+struct packetway_time_list {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 entries;
+	__u32 room;
+	__u32 out_count;
+};
+
+#define PACKETWAY_IOC_TIME_LIST	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_TIME_LIST)
 
 #endif /* _UAPI_LINUX_PACKETWAY_H */

@@ -72,6 +72,18 @@ enum packetway_engine {
 	__PACKETWAY_ENGINE_MAX
 };
 
+/**
+ * enum packetway_clock - how the virtual time of a SAN advances
+ * @PACKETWAY_CLOCK_FREE: while there is traffic
+ * @PACKETWAY_CLOCK_LOCKSTEP: while every participant is blocked, see PACKETWAY_IOC_TIME_OPEN
+ * @__PACKETWAY_CLOCK_MAX: number of clocks
+ */
+enum packetway_clock {
+	PACKETWAY_CLOCK_FREE,
+	PACKETWAY_CLOCK_LOCKSTEP,
+	__PACKETWAY_CLOCK_MAX
+};
+
 /*
  * A SAN. ID names it; PORTS and BIAS are fixed when it is made.
  *
@@ -104,6 +116,9 @@ enum packetway_engine {
  * PACKETWAY_A_SAN_GAP_INIT	u32	idle cycles of a sender after it
  * PACKETWAY_A_SAN_GAP_GET	u32	idle cycles of a receiver before its first get
  * PACKETWAY_A_SAN_GAP_WORD	u32	idle cycles of a process before every word
+ *
+ * PACKETWAY_A_SAN_CLOCK	u32	enum packetway_clock. A SAN in lockstep has no
+ *					routers, and keeps engine, sizes and rate
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -131,6 +146,7 @@ enum {
 	PACKETWAY_A_SAN_GAP_INIT,
 	PACKETWAY_A_SAN_GAP_GET,
 	PACKETWAY_A_SAN_GAP_WORD,
+	PACKETWAY_A_SAN_CLOCK,
 
 	__PACKETWAY_A_SAN_MAX
 };

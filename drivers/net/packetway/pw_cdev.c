@@ -15,6 +15,7 @@
 
 #include "pw_cdev.h"
 #include "pw_priv.h"
+#include "pw_time.h"
 
 static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 {
@@ -28,7 +29,8 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 		.size = info->size,
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
 				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
-				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF,
+				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF |
+				(IS_ENABLED(CONFIG_PREEMPT_NOTIFIERS) ? PACKETWAY_FEATURE_TIME : 0),
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
 		.out_mtu_max = PACKETWAY_MTU_MAX,
@@ -123,6 +125,12 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		.handler = pw_ioc_half_open,
 		.no_out = true,
 	},
+	[PACKETWAY_IOCNR_TIME_OPEN] = {
+		.size = PW_IOCTL_SIZE(packetway_time_open, __reserved),
+		.handler = pw_ioc_time_open,
+		/* likewise */
+		.no_out = true,
+	},
 };
 
 /* every structure, on the stack of the dispatcher */
@@ -140,6 +148,7 @@ union pw_ioctl_arg {
 	struct packetway_ring_operands operands;
 	struct packetway_poets_open poets_open;
 	struct packetway_half_open half_open;
+	struct packetway_time_open time_open;
 };
 
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -17,6 +17,12 @@
  * sent, so that a whole offered load can be laid out in virtual time (SO_TXTIME)
  * before the first cell moves.
  *
+ * In lockstep (fab->time) the fabric runs while every participant of the clock is
+ * blocked, event by event. It stops at the end of each cycle in which a message arrived or
+ * an alarm is due, and continues when the stations have taken what arrived and all
+ * participants are blocked again. Messages of one cycle are offered in the order of their
+ * ports, never in that in which the senders ran.
+ *
  * eng->lock guards the fabric and all lists. A message (struct pw_fab_msg) lives
  * from xmit to the fabric's done callback; its frame goes to the receiver, or stays
  * until done where the bytes may be needed again or go to many.
@@ -36,6 +42,7 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_share.h"
+#include "pw_time.h"
 #include "pw_trace.h"
 
 /* a poll ends after the slice in which this time is over */
@@ -64,6 +71,7 @@ struct pw_fab_msg {
 	struct hlist_node all;		/* pw_fab.msgs */
 	struct sk_buff *skb;		/* NULL: the receiver has it */
 	u64 cycle;			/* not before */
+	u64 key;			/* lockstep: order in that cycle, by port and sender */
 	u64 sent;			/* when it was handed over */
 	u32 len;
 	u16 src;
@@ -78,6 +86,8 @@ struct pw_fab {
 	struct pw_fabric *f;
 	void *mem;
 	bool rtl;
+	bool stop;			/* lockstep: a message has arrived or was returned */
+	struct pw_time *time;		/* clock in lockstep; NULL: free */
 	struct pw_fabric_ops ops;
 	struct hlist_head msgs;		/* all messages, see pw_fab_orphan() */
 	struct hlist_node *look;	/* the one that it looks at next; NULL: the first */
@@ -194,7 +204,8 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_cb(skb)->at = dst;
 	/* a group has 255 receivers in one cycle: see pw_fab_hand_over() */
-	if (likely(m->dst != PW_PORT_GROUP && !fab->rtl && skb_queue_empty(&fab->arrived)))
+	if (likely(m->dst != PW_PORT_GROUP && !fab->rtl && !fab->time &&
+		   skb_queue_empty(&fab->arrived)))
 		pw_port_deliver(san, dst, skb);
 	else
 		__skb_queue_tail(&fab->arrived, skb);
@@ -228,6 +239,8 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 	struct pw_fab *fab = ctx;
 
 	if (m->skb) {
+		/* in lockstep its sender is to see this cycle */
+		fab->stop |= !m->delivered;
 		rcu_read_lock();
 		/* the port was empty when it arrived: its sender has it back */
 		if (m->delivered || m->dst == PW_PORT_GROUP ||
@@ -325,6 +338,12 @@ static struct pw_fab_msg *pw_fab_first(const struct pw_fab *fab)
 	return node ? rb_entry(node, struct pw_fab_msg, node) : NULL;
 }
 
+/* is @m to be offered before @other, which came first? */
+static bool pw_fab_before(const struct pw_fab_msg *m, const struct pw_fab_msg *other)
+{
+	return m->cycle < other->cycle || (m->cycle == other->cycle && m->key < other->key);
+}
+
 /* in the order of arrival, behind those of the same cycle; fab->lock held */
 static void pw_fab_enqueue(struct pw_fab *fab, struct pw_fab_msg *m)
 {
@@ -332,14 +351,14 @@ static void pw_fab_enqueue(struct pw_fab *fab, struct pw_fab_msg *m)
 	bool first = true, last = true;
 
 	/* most messages are appended */
-	if (fab->last && fab->last->cycle <= m->cycle) {
+	if (fab->last && !pw_fab_before(m, fab->last)) {
 		parent = &fab->last->node;
 		link = &parent->rb_right;
 		first = false;
 	}
 	while (*link) {
 		parent = *link;
-		if (rb_entry(parent, struct pw_fab_msg, node)->cycle <= m->cycle) {
+		if (!pw_fab_before(m, rb_entry(parent, struct pw_fab_msg, node))) {
 			link = &parent->rb_right;
 			first = false;
 		} else {
@@ -480,6 +499,93 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next, u64 *start)
 	return true;
 }
 
+/* cycle of the next alarm; fab->lock held */
+static u64 pw_fab_alarm(struct pw_fab *fab)
+{
+	u64 at = pw_time_next(fab->time);
+	u64 cycle;
+
+	if (at == PW_TIME_NEVER)
+		return PW_FABRIC_NEVER;
+	cycle = pw_fab_cycle(fab, at);
+	/* the division rounds down */
+	while (pw_fab_ns(fab, cycle) < at)
+		cycle++;
+	return cycle;
+}
+
+/* have the stations taken what has arrived? fab->lock held */
+static bool pw_fab_settled(struct pw_fab *fab)
+{
+	struct pw_san *san = fab->eng.san;
+	const struct pw_end *e;
+	bool busy = false;
+	u32 i;
+
+	rcu_read_lock();
+	for (i = 0; i < san->nports && !busy; i++) {
+		e = pw_port_end(&san->port[i]);
+		busy = e && pw_end_busy(e);
+	}
+	rcu_read_unlock();
+	return !busy;
+}
+
+/* the end of a cycle in lockstep; fab->lock held. Return: true if somebody may wake up. */
+static bool pw_fab_lockstep_stop(struct pw_fab *fab, u64 alarm)
+{
+	u64 now = pw_fabric_now(fab->f);
+
+	if (!fab->stop && skb_queue_empty(&fab->arrived) && alarm > now)
+		return false;
+	fab->stop = false;
+	/* programs that wake up read the time */
+	pw_time_stop(fab->time, pw_fab_ns(fab, now));
+	pw_fab_hand_over(fab);
+	return true;
+}
+
+/*
+ * pw_fab_run() in lockstep: to the next event that may wake a participant, for about
+ * PW_FAB_POLL_NS. fab->lock held
+ *
+ * A lone message has no short cut here: its receiver may answer before the sender has
+ * seen the acknowledgment.
+ *
+ * Return: true if there is more to do. If not, the clock kicks the poll.
+ */
+static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
+{
+	struct pw_time *t = fab->time;
+	u64 next, alarm;
+	int switches;
+
+	*start = local_clock();
+	if (READ_ONCE(fab->eng.san->fabric.frozen))
+		return false;
+	pw_fab_hooks(fab);
+	/* as long as frames are on their way up, participants may wake up */
+	if (pw_time_due(t) || !pw_fab_hand_over(fab) || !pw_fab_settled(fab))
+		return true;
+	if (!pw_time_quiet(t, &switches))
+		return false;
+	do {
+		if (!fab->inside && !pw_fab_offer_due(fab))
+			continue;
+		alarm = pw_fab_alarm(fab);
+		next = min(pw_fab_next(fab), alarm);
+		if (next == PW_FABRIC_NEVER) {
+			pw_time_idle(t, switches);
+			return false;
+		}
+		next = max(next, pw_fabric_now(fab->f) + 1);
+		fab->inside = !pw_fabric_run_part(fab->f, next, 1);
+		if (!fab->inside && pw_fab_lockstep_stop(fab, alarm))
+			return true;
+	} while (pw_fab_in_time(start) && pw_time_still(t, switches));
+	return true;
+}
+
 /* nothing to do before cycle @next; the timer polls if no message does. fab->lock held */
 static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
 {
@@ -504,8 +610,15 @@ static int pw_fab_poll(struct napi_struct *napi, int budget)
 	spin_lock(&fab->lock);
 	if (pw_mon_on())
 		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
-	limit = pw_fab_limit(fab);
-	more = pw_fab_run(fab, limit, &next, &start);
+	if (unlikely(fab->time)) {
+		limit = 0;
+		next = PW_FABRIC_NEVER;
+		more = pw_fab_lockstep(fab, &start);
+		pw_time_publish(fab->time, pw_fab_ns(fab, pw_fabric_now(fab->f)));
+	} else {
+		limit = pw_fab_limit(fab);
+		more = pw_fab_run(fab, limit, &next, &start);
+	}
 	if (more)
 		pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	else
@@ -581,6 +694,11 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	spin_lock(&fab->lock);
 	m->cycle = pw_fab_arrival(fab, skb);
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
+	m->key = 0;
+	if (unlikely(fab->time)) {
+		m->cycle = m->sent;
+		m->key = (u64)src << 32 | pw_time_sender(fab->time);
+	}
 	hlist_add_head(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
 	pw_share_wake(&fab->share);
@@ -604,6 +722,12 @@ static void pw_fab_update(struct pw_engine *eng)
 	spin_lock_bh(&fab->lock);
 	fab->real_start = ktime_get_ns() - pw_fab_ns(fab, pw_fabric_now(fab->f));
 	fab->fault = eng->san->fabric.fault;
+	fab->time = rtnl_dereference(eng->san->time);
+	if (fab->time) {
+		pw_time_attach(fab->time, &fab->napi);
+		pw_time_publish(fab->time, pw_fab_ns(fab, pw_fabric_now(fab->f)));
+		fab->window = 0;
+	}
 	pw_share_wake(&fab->share);
 	spin_unlock_bh(&fab->lock);
 }

@@ -6,6 +6,7 @@
 #include "fabric/fabric_param.h"
 #include "pw_genl.h"
 #include "pw_priv.h"
+#include "pw_time.h"
 
 const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_ID] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_SAN_MAX),
@@ -17,6 +18,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_REAL] = NLA_POLICY_MAX(NLA_U32, 1),
 	[PACKETWAY_A_SAN_FROZEN] = NLA_POLICY_MAX(NLA_U32, 1),
 	[PACKETWAY_A_SAN_DEPTH ... PACKETWAY_A_SAN_GAP_WORD] = { .type = NLA_U32 },
+	[PACKETWAY_A_SAN_CLOCK] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_CLOCK_MAX - 1),
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -124,6 +126,8 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
 	    pw_san_put_params(msg, &san->fabric.params) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_CLOCK, rcu_access_pointer(san->time) ?
+			PACKETWAY_CLOCK_LOCKSTEP : PACKETWAY_CLOCK_FREE) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_engine_time(san),
 			      PACKETWAY_A_SAN_PAD) ||
 	    (pw_ptp_index(san->ptp) >= 0 &&
@@ -250,6 +254,8 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		conf.rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
 	if (tb[PACKETWAY_A_SAN_REAL])
 		conf.real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
+	if (tb[PACKETWAY_A_SAN_CLOCK])
+		conf.lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
 	err = pw_san_check_rate(conf.rate, info->extack);
 	if (err)
 		return err;
@@ -285,7 +291,31 @@ struct pw_san_change {
 	u32 engine;
 	u32 ring_engine;
 	bool rebuild;		/* the fabric is to be made anew */
+	bool lockstep;
+	bool clock;		/* the clock changes */
 };
+
+/* the same for its clock: time must not go back, so what it depends on is fixed. RTNL */
+static int pw_san_clock_check(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
+			      struct netlink_ext_ack *extack)
+{
+	bool lockstep = rcu_access_pointer(san->time);
+	bool real = tb[PACKETWAY_A_SAN_REAL] ? nla_get_u32(tb[PACKETWAY_A_SAN_REAL]) :
+					       san->fabric.real;
+	u64 rate = tb[PACKETWAY_A_SAN_RATE] ? nla_get_u64(tb[PACKETWAY_A_SAN_RATE]) :
+					      san->fabric.rate;
+
+	c->lockstep = tb[PACKETWAY_A_SAN_CLOCK] ? nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]) : lockstep;
+	c->clock = c->lockstep != lockstep;
+	if (!c->lockstep)
+		return 0;
+	if (lockstep && (c->rebuild || rate != san->fabric.rate)) {
+		NL_SET_ERR_MSG(extack,
+			       "A SAN in lockstep keeps engine, sizes and rate; set its clock to free");
+		return -EBUSY;
+	}
+	return pw_san_lockstep_check(san, c->engine, real, extack);
+}
 
 /* Can a SAN be changed as a request says? @c gets the result. RTNL */
 static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
@@ -315,19 +345,26 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 	c->rebuild = c->engine != pw_san_engine(san) ||
 		     (c->engine != PACKETWAY_ENGINE_NONE &&
 		      memcmp(&c->params, &san->fabric.params, sizeof(c->params)));
-	return 0;
+	return pw_san_clock_check(san, tb, c, extack);
 }
 
 /*
- * Change a SAN. @eng: the engine to run it by, or NULL; becomes the one that it had. RTNL
+ * Change a SAN. @eng: the engine to run it by, or NULL; becomes the one that it had. @time:
+ * likewise its clock. RTNL
  *
  * Return: 0 or a negative errno; then nothing has changed.
  */
 static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw_san_change *c,
-			 struct pw_engine **eng, struct netlink_ext_ack *extack)
+			 struct pw_engine **eng, struct pw_time **time,
+			 struct netlink_ext_ack *extack)
 {
-	int err = pw_aton_set_engine(san->aton, c->ring_engine, extack);
+	int err = 0;
 
+	/* it may have got a router meanwhile */
+	if (c->clock && c->lockstep)
+		err = pw_san_lockstep_check(san, c->engine, false, extack);
+	if (!err)
+		err = pw_aton_set_engine(san->aton, c->ring_engine, extack);
 	if (err)
 		return err;
 	san->fabric.params = c->params;
@@ -339,6 +376,8 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
 		WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
 	if (*eng)
 		*eng = pw_san_engine_swap(san, *eng);
+	if (c->clock)
+		*time = pw_san_time_swap(san, *time);
 	pw_engine_update(san);
 	pw_genl_notify(san->net, pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_SET));
 	return 0;
@@ -351,6 +390,7 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
 static int pw_san_set(struct nlattr **tb, struct genl_info *info)
 {
 	struct pw_engine *eng = NULL;
+	struct pw_time *time = NULL;
 	struct pw_san_change c;
 	struct pw_san *san;
 	int err;
@@ -366,16 +406,22 @@ static int pw_san_set(struct nlattr **tb, struct genl_info *info)
 
 	if (c.rebuild)
 		eng = pw_san_engine_make(san, c.engine, &c.params, info->extack);
+	if (c.clock && c.lockstep)
+		time = pw_time_new(san->net, 0, info->extack);
 	rtnl_lock();
 	if (IS_ERR(eng)) {
 		err = PTR_ERR(eng);
 		eng = NULL;
+	} else if (IS_ERR(time)) {
+		err = PTR_ERR(time);
 	} else {
-		err = pw_san_change(san, tb, &c, &eng, info->extack);
+		err = pw_san_change(san, tb, &c, &eng, &time, info->extack);
 	}
 	rtnl_unlock();
 	if (eng)
 		pw_san_engine_free(eng);
+	if (!IS_ERR(time))
+		pw_san_time_free(time);
 	rtnl_lock();
 	pw_san_put(san);
 	rtnl_unlock();

@@ -39,7 +39,9 @@ struct netlink_ext_ack;
 	X(FILES,	files,		4096,	"bound files")				\
 	X(STANDING,	standing,	256,	"standing commands")			\
 	X(LEASES,	leases,		1024,	"files with leases")			\
-	X(SWITCHES,	switches,	256,	"softswitches and motherships")
+	X(SWITCHES,	switches,	256,	"softswitches and motherships")		\
+	X(PARTICIPANTS,	participants,	4096,	"participants of clocks")		\
+	X(CLOCK_FILES,	clock_files,	4096,	"clock files")
 
 #define PW_X_LIMIT(sym, name, def, text) PW_LIMIT_##sym,
 enum pw_limit {

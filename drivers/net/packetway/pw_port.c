@@ -115,6 +115,16 @@ bool pw_end_queue(struct pw_end *e, struct sk_buff *skb)
 }
 
 /**
+ * pw_end_busy - do frames wait for the occupant, or does its poll run?
+ * @e: the occupant; RCU held
+ */
+bool pw_end_busy(const struct pw_end *e)
+{
+	return READ_ONCE(e->rxq.open) &&
+	       (READ_ONCE(e->rxq.nonempty) || test_bit(NAPI_STATE_SCHED, &e->napi.state));
+}
+
+/**
  * pw_end_take - what the occupant's poll handles now, highest priority first
  * @e: the occupant
  * @budget: so many at most

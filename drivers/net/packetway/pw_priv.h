@@ -31,6 +31,8 @@
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
  *			station				pw_file.lock
  *  pw_fab.lock		fabric, messages in it		any, BH off
+ *  pw_time.lock	participants and alarms of a	any, BH off; also inside pw_fab.lock
+ *			clock
  *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
  *			or half
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
@@ -80,6 +82,7 @@
 #include "pw_poets.h"
 
 struct netlink_ext_ack;
+struct pw_time;
 
 #define PW_ADDR_LEN		3
 /*
@@ -192,6 +195,7 @@ struct pw_san {
 	unsigned int users;	/* RTNL */
 	struct pw_aton *aton;	/* as long as the SAN */
 	struct pw_fabric_conf fabric;
+	struct pw_time __rcu *time;	/* RTNL: its clock in lockstep; NULL: free */
 	struct pw_ptp *ptp;
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
@@ -347,6 +351,7 @@ struct pw_san_config {
 	u32 ring_engine;	/* likewise, of the ring */
 	u64 rate;		/* of the fabric's links */
 	bool real;		/* paced to it */
+	bool lockstep;
 	struct pw_fabric_params params;
 };
 
@@ -452,6 +457,10 @@ struct pw_engine *pw_san_engine_make(struct pw_san *san, u32 engine,
 				     struct netlink_ext_ack *extack);
 struct pw_engine *pw_san_engine_swap(struct pw_san *san, struct pw_engine *eng);
 void pw_san_engine_free(struct pw_engine *eng);
+int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
+			  struct netlink_ext_ack *extack);
+struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t);
+void pw_san_time_free(struct pw_time *t);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 
@@ -484,6 +493,7 @@ void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_devi
 void pw_end_open(struct pw_end *e);
 void pw_end_close(struct pw_end *e, struct pw_san *san);
 bool pw_end_queue(struct pw_end *e, struct sk_buff *skb);
+bool pw_end_busy(const struct pw_end *e);
 struct sk_buff *pw_end_take(struct pw_end *e, int budget, int *n);
 
 /* the first of the frames that @frames begins with, and @frames goes on; NULL: no more */

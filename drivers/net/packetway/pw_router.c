@@ -109,6 +109,11 @@ static int pw_router_check(struct net *net, const char *name, const struct pw_ha
 		return -EINVAL;
 	}
 	for (i = 0; i < n; i++) {
+		if (rcu_access_pointer(conf[i].san->time)) {
+			NL_SET_ERR_MSG(extack,
+				       "A SAN in lockstep has no routers; set its clock to free");
+			return -EOPNOTSUPP;
+		}
 		if (conf[i].port >= conf[i].san->nports) {
 			NL_SET_ERR_MSG(extack, "The SAN has no such port");
 			return -ERANGE;

@@ -8,6 +8,7 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 #include "pw_router.h"
+#include "pw_time.h"
 
 static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
 	[PACKETWAY_ENGINE_NONE] = &pw_engine_none,
@@ -75,6 +76,53 @@ void pw_san_engine_free(struct pw_engine *eng)
 	eng->ops->destroy(eng);
 }
 
+/**
+ * pw_san_lockstep_check - can a SAN be in lockstep?
+ * @san: the SAN, NULL: a new one; under RTNL
+ * @engine: enum packetway_engine that it has or gets
+ * @real: it is paced to the rate of its links
+ * @extack: where a refusal is explained
+ *
+ * Return: 0 or a negative errno.
+ */
+int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
+			  struct netlink_ext_ack *extack)
+{
+	if (engine == PACKETWAY_ENGINE_NONE || real) {
+		NL_SET_ERR_MSG(extack, "Lockstep needs virtual time: engine fast or rtl, real 0");
+		return -EOPNOTSUPP;
+	}
+	if (san && san->nhalves) {
+		NL_SET_ERR_MSG(extack, "A SAN with routers cannot be in lockstep");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/**
+ * pw_san_time_swap - give a SAN a clock of its own, or let its time run freely
+ * @san: the SAN; under RTNL. Its engine is to be updated after this
+ * @t: the clock, whose reference is the SAN's from now on; NULL: free
+ *
+ * Return: the clock that it had, for pw_san_time_free().
+ */
+struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t)
+{
+	return rcu_replace_pointer(san->time, t, lockdep_rtnl_is_held());
+}
+
+/**
+ * pw_san_time_free - end a clock that no SAN uses
+ * @t: the clock, or NULL; no lock held
+ */
+void pw_san_time_free(struct pw_time *t)
+{
+	if (!t)
+		return;
+	pw_time_end(t);
+	pw_time_put(t);
+}
+
 /* default of a new SAN */
 void pw_san_config_default(struct pw_san_config *conf, u32 id)
 {
@@ -112,6 +160,12 @@ int pw_san_check(struct net *net, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "The bias leaves no addresses for the last ports");
 		return -ERANGE;
 	}
+	if (conf->lockstep) {
+		int err = pw_san_lockstep_check(NULL, conf->engine, conf->real, extack);
+
+		if (err)
+			return err;
+	}
 	xa_for_each(&pw_net(net)->sans, id, other) {
 		if (other->id == conf->id) {
 			NL_SET_ERR_MSG(extack, "A SAN with this number exists already");
@@ -133,8 +187,13 @@ int pw_san_check(struct net *net, const struct pw_san_config *conf,
 void pw_san_free(struct pw_san *san)
 {
 	struct pw_engine *eng = rcu_dereference_protected(san->engine, true);
+	struct pw_time *t = rcu_dereference_protected(san->time, true);
 
+	/* before the engine goes: participants may kick it */
+	if (t)
+		pw_time_end(t);
 	eng->ops->destroy(eng);
+	pw_time_put(t);
 	pw_aton_destroy(san->aton);
 	mem_cgroup_put(san->memcg);
 	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
@@ -198,14 +257,25 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 		goto err_free;
 	}
 	rcu_assign_pointer(san->engine, eng);
+	if (conf->lockstep) {
+		struct pw_time *t = pw_time_new(net, 0, extack);
+
+		if (IS_ERR(t)) {
+			err = PTR_ERR(t);
+			goto err_engine;
+		}
+		rcu_assign_pointer(san->time, t);
+	}
 
 	san->aton = pw_aton_create(san, conf->ring_engine, extack);
 	if (IS_ERR(san->aton)) {
 		err = PTR_ERR(san->aton);
-		goto err_engine;
+		goto err_time;
 	}
 	return san;
 
+err_time:
+	pw_time_put(rcu_dereference_protected(san->time, true));
 err_engine:
 	eng->ops->destroy(eng);
 err_free:
@@ -239,6 +309,8 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
 		return err;
 	}
+	if (conf->lockstep)
+		pw_engine_update(san);
 	san->ptp = pw_ptp_create(san);
 	pw_debugfs_san_add(san);
 	pw_aton_tap(san->aton, pw_mon_wants_ring(san->net));

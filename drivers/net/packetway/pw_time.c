@@ -1,0 +1,884 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The clock of a SAN in lockstep, and its participants. See pw_time.h. */
+#include <linux/compat.h>
+#include <linux/fdtable.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+
+#include <asm/syscall.h>
+#include <asm/unistd.h>
+
+#include "pw_priv.h"
+#include "pw_time.h"
+
+/* alarms that are called with the clock locked once */
+#define PW_TIME_SLICE	64
+
+/**
+ * struct pw_time_thread - a participant
+ * @pn: its preempt notifier
+ * @t: the clock
+ * @task: the thread
+ * @entry: in pw_time.threads
+ * @hash: in pw_time.by_task
+ * @file: clock file through which it joined; only compared
+ * @port: of its station
+ * @order: among the senders of that station
+ * @exec: it stays over exec
+ * @exec_id: program that joined
+ * @blocked: sched_out found it asleep; written by the thread itself
+ * @left: it is no participant, but its notifier is still registered
+ * @dead: it does not run again
+ * @charged: it counts against the limit of the namespace; pw_time.lock
+ * @since: virtual time of the last change of @blocked
+ * @rcu: sched_out reads @pn after it has marked the thread as dead
+ */
+struct pw_time_thread {
+	struct preempt_notifier pn;
+	struct pw_time *t;
+	struct task_struct *task;
+	struct list_head entry;
+	struct hlist_node hash;
+	const void *file;
+	u32 port;
+	u32 order;
+	bool exec;
+	u64 exec_id;
+	bool blocked;
+	bool left;
+	bool dead;
+	bool charged;
+	u64 since;
+	struct rcu_head rcu;
+};
+
+/* ---- what the scheduler says; a run queue is locked ---- */
+
+static void pw_time_runs(struct pw_time *t)
+{
+	atomic_inc(&t->running);
+	atomic_inc_return(&t->switches);
+}
+
+/* before what marks the thread as blocked, see pw_time.h */
+static void pw_time_switch(struct pw_time *t)
+{
+	atomic_inc_return(&t->switches);
+}
+
+static void pw_time_rests(struct pw_time *t)
+{
+	if (atomic_dec_and_test(&t->running))
+		irq_work_queue(&t->kick);
+}
+
+static void pw_time_sched_in(struct preempt_notifier *pn, int cpu)
+{
+	struct pw_time_thread *p = container_of(pn, struct pw_time_thread, pn);
+
+	if (!p->blocked)
+		return;
+	pw_time_runs(p->t);
+	WRITE_ONCE(p->since, READ_ONCE(p->t->page->now));
+	WRITE_ONCE(p->blocked, false);
+}
+
+/* the thread ends, or is another program: it is no participant from here on */
+static void pw_time_sched_gone(struct pw_time_thread *p, bool dead)
+{
+	struct pw_time *t = p->t;
+
+	if (dead)
+		WRITE_ONCE(p->dead, true);
+	if (!p->left) {
+		atomic64_set(&t->left, READ_ONCE(t->page->now));
+		pw_time_switch(t);
+		WRITE_ONCE(p->left, true);
+		atomic_dec(&t->running);
+	}
+	/* @p may be freed after a grace period, which does not end before this returns */
+	WRITE_ONCE(t->reaping, true);
+	irq_work_queue(&t->kick);
+}
+
+/*
+ * Does a descriptor of the current thread refer to a file on a disk? Interrupts are off,
+ * which keeps what another thread closes meanwhile.
+ */
+static bool pw_time_on_disk(unsigned int fd)
+{
+	struct files_struct *files = READ_ONCE(current->files);
+	struct file *file = files ? files_lookup_fd_raw(files, fd) : NULL;
+	struct inode *inode = file ? READ_ONCE(file->f_inode) : NULL;
+
+	return inode && (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode));
+}
+
+/*
+ * Is the current thread, which sleeps, in a system call that waits for other programs or
+ * for time? FUSE and network file systems sleep interruptibly as well, in page faults, too.
+ */
+static bool pw_time_waits(void)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+	int nr = syscall_get_nr(current, regs);
+	unsigned long arg[6];
+
+	/* a page fault; the numbers of another ABI are not looked at */
+	if (nr < 0 || in_compat_syscall())
+		return nr >= 0;
+	switch (nr) {
+	case __NR_read:
+	case __NR_write:
+	case __NR_readv:
+	case __NR_writev:
+		syscall_get_arguments(current, regs, arg);
+		return !pw_time_on_disk(arg[0]);
+#ifdef __NR_poll
+	case __NR_poll:
+#endif
+#ifdef __NR_select
+	case __NR_select:
+#endif
+#ifdef __NR_epoll_wait
+	case __NR_epoll_wait:
+#endif
+#ifdef __NR_pause
+	case __NR_pause:
+#endif
+	case __NR_accept:
+	case __NR_accept4:
+	case __NR_clock_nanosleep:
+	case __NR_connect:
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+	case __NR_fcntl:
+	case __NR_flock:
+	case __NR_futex:
+	case __NR_futex_waitv:
+	case __NR_io_getevents:
+	case __NR_io_uring_enter:
+	case __NR_ioctl:
+	case __NR_mq_timedreceive:
+	case __NR_mq_timedsend:
+	case __NR_msgrcv:
+	case __NR_msgsnd:
+	case __NR_nanosleep:
+	case __NR_ppoll:
+	case __NR_pselect6:
+	case __NR_recvfrom:
+	case __NR_recvmmsg:
+	case __NR_recvmsg:
+	case __NR_restart_syscall:
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait:
+	case __NR_semop:
+	case __NR_semtimedop:
+	case __NR_sendfile:
+	case __NR_sendmmsg:
+	case __NR_sendmsg:
+	case __NR_sendto:
+	case __NR_splice:
+	case __NR_tee:
+	case __NR_wait4:
+	case __NR_waitid:
+		return true;
+	}
+	return false;
+}
+
+static void pw_time_sched_out(struct preempt_notifier *pn, struct task_struct *next)
+{
+	struct pw_time_thread *p = container_of(pn, struct pw_time_thread, pn);
+	unsigned int state = READ_ONCE(current->__state);
+
+	if (state == TASK_DEAD) {
+		pw_time_sched_gone(p, true);
+		return;
+	}
+	if (p->left)
+		return;
+	if (!p->exec && p->exec_id != current->self_exec_id) {
+		pw_time_sched_gone(p, false);
+		return;
+	}
+	if (pw_task_is_runnable(current) || !(state & TASK_INTERRUPTIBLE) || !pw_time_waits())
+		return;
+	pw_time_switch(p->t);
+	WRITE_ONCE(p->since, READ_ONCE(p->t->page->now));
+	WRITE_ONCE(p->blocked, true);
+	pw_time_rests(p->t);
+}
+
+static struct preempt_ops pw_time_preempt_ops = {
+	.sched_in = pw_time_sched_in,
+	.sched_out = pw_time_sched_out,
+};
+
+/* Is it blocked now? A wake-up has changed the state of the task before sched_in. */
+static bool pw_time_sleeps(const struct pw_time_thread *p)
+{
+	if (!READ_ONCE(p->blocked))
+		return false;
+	/* pairs with the atomic_inc_return() before @blocked was set */
+	smp_rmb();
+	return READ_ONCE(p->task->__state) & TASK_INTERRUPTIBLE;
+}
+
+static bool pw_time_fire(struct pw_time *t, u64 now);
+
+/* ---- life of a clock ---- */
+
+static void pw_time_kick_fn(struct irq_work *work)
+{
+	struct pw_time *t = container_of(work, struct pw_time, kick);
+	struct napi_struct *napi;
+
+	if (READ_ONCE(t->reaping))
+		queue_work(pw_wq, &t->reap);
+	rcu_read_lock();
+	napi = rcu_dereference(t->napi);
+	if (napi)
+		napi_schedule(napi);
+	rcu_read_unlock();
+}
+
+/* pw_time.lock held */
+static void pw_time_uncharge(struct pw_time *t, struct pw_time_thread *p)
+{
+	if (!p->charged)
+		return;
+	p->charged = false;
+	t->nthreads--;
+	if (t->net)
+		pw_limit_uncharge(t->net, PW_LIMIT_PARTICIPANTS, 1);
+}
+
+static void pw_time_thread_free(struct rcu_head *rcu)
+{
+	struct pw_time_thread *p = container_of(rcu, struct pw_time_thread, rcu);
+
+	put_task_struct(p->task);
+	pw_time_put(p->t);
+	kfree(p);
+	module_put(THIS_MODULE);
+}
+
+/* pw_time.lock held; the notifier is not called again */
+static void pw_time_thread_drop(struct pw_time *t, struct pw_time_thread *p)
+{
+	pw_time_uncharge(t, p);
+	list_del(&p->entry);
+	hash_del(&p->hash);
+	call_rcu(&p->rcu, pw_time_thread_free);
+}
+
+static void pw_time_reap(struct work_struct *work)
+{
+	struct pw_time *t = container_of(work, struct pw_time, reap);
+	struct pw_time_thread *p, *next;
+
+	spin_lock_bh(&t->lock);
+	WRITE_ONCE(t->reaping, false);
+	list_for_each_entry_safe(p, next, &t->threads, entry) {
+		if (READ_ONCE(p->dead))
+			pw_time_thread_drop(t, p);
+		else if (READ_ONCE(p->left))
+			pw_time_uncharge(t, p);
+	}
+	spin_unlock_bh(&t->lock);
+}
+
+static void pw_time_stall_fn(struct work_struct *work)
+{
+	struct pw_time *t = container_of(to_delayed_work(work), struct pw_time, stall);
+	int switches;
+
+	if (!pw_time_quiet(t, &switches))
+		return;
+	spin_lock_bh(&t->lock);
+	if (t->idle && t->idle_switches == switches && t->nthreads)
+		pw_time_flag(t, PACKETWAY_TIME_F_STALLED, 0);
+	spin_unlock_bh(&t->lock);
+	wake_up_interruptible_all(&t->wait);
+}
+
+static void pw_time_free(struct work_struct *work)
+{
+	struct pw_time *t = container_of(work, struct pw_time, free);
+
+	irq_work_sync(&t->kick);
+	cancel_work_sync(&t->reap);
+	cancel_delayed_work_sync(&t->stall);
+	preempt_notifier_dec();
+	/* pw_time_file.c looks clocks up under RCU */
+	synchronize_rcu();
+	free_page((unsigned long)t->page);
+	kfree(t);
+}
+
+/**
+ * pw_time_new - make a clock
+ * @net: namespace that its participants are charged to, until pw_time_end()
+ * @now: virtual time in nanoseconds
+ * @extack: where a refusal is explained
+ *
+ * Return: the clock, with one reference, or an ERR_PTR. Process context, not under RTNL.
+ */
+struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *extack)
+{
+	struct pw_time *t;
+
+	BUILD_BUG_ON(sizeof(*t->page) > PAGE_SIZE);
+	if (!IS_ENABLED(CONFIG_PREEMPT_NOTIFIERS)) {
+		NL_SET_ERR_MSG(extack,
+			       "Lockstep needs CONFIG_PREEMPT_NOTIFIERS, which this kernel lacks");
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	t = kzalloc(sizeof(*t), PW_GFP);
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	t->page = (void *)get_zeroed_page(PW_GFP);
+	if (!t->page) {
+		kfree(t);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&t->users, 1);
+	t->net = net;
+	spin_lock_init(&t->lock);
+	INIT_LIST_HEAD(&t->threads);
+	hash_init(t->by_task);
+	INIT_LIST_HEAD(&t->waiters);
+	INIT_LIST_HEAD(&t->woken);
+	t->alarms = RB_ROOT_CACHED;
+	t->page->now = now;
+	t->page->quantum = PACKETWAY_TIME_QUANTUM_DEFAULT;
+	t->stall_ms = PACKETWAY_TIME_STALL_DEFAULT;
+	init_waitqueue_head(&t->wait);
+	init_irq_work(&t->kick, pw_time_kick_fn);
+	INIT_WORK(&t->reap, pw_time_reap);
+	INIT_DELAYED_WORK(&t->stall, pw_time_stall_fn);
+	INIT_WORK(&t->free, pw_time_free);
+	preempt_notifier_inc();
+	return t;
+}
+
+void pw_time_get(struct pw_time *t)
+{
+	refcount_inc(&t->users);
+}
+
+/* any context */
+void pw_time_put(struct pw_time *t)
+{
+	if (t && refcount_dec_and_test(&t->users))
+		queue_work(pw_wq, &t->free);
+}
+
+/**
+ * pw_time_attach - the clock is advanced by the poll of an engine
+ * @t: the clock
+ * @napi: the poll
+ */
+void pw_time_attach(struct pw_time *t, struct napi_struct *napi)
+{
+	rcu_assign_pointer(t->napi, napi);
+}
+
+/**
+ * pw_time_end - the clock stands still from now on
+ * @t: the clock, which the engine does not use any longer; process context
+ *
+ * Waiting threads return, participants stay registered until they end or leave.
+ */
+void pw_time_end(struct pw_time *t)
+{
+	struct pw_time_thread *p;
+	bool more;
+
+	RCU_INIT_POINTER(t->napi, NULL);
+	spin_lock_bh(&t->lock);
+	list_for_each_entry(p, &t->threads, entry)
+		pw_time_uncharge(t, p);
+	pw_limit_uncharge(t->net, PW_LIMIT_CLOCK_FILES, t->nfiles);
+	t->net = NULL;
+	t->idle = false;
+	pw_time_flag(t, PACKETWAY_TIME_F_ENDED, 0);
+	spin_unlock_bh(&t->lock);
+	/* none is added from here on */
+	do {
+		spin_lock_bh(&t->lock);
+		more = pw_time_fire(t, U64_MAX);
+		spin_unlock_bh(&t->lock);
+		cond_resched();
+	} while (more);
+	wake_up_interruptible_all(&t->wait);
+	/* the engine may be freed: no kick finds it */
+	synchronize_rcu();
+}
+
+/**
+ * pw_time_file_add - a clock file is opened
+ * @t: the clock
+ *
+ * Return: 0; -ENODEV: the clock has ended; -ENOSPC: the namespace has too many.
+ */
+int pw_time_file_add(struct pw_time *t)
+{
+	int err = -ENODEV;
+
+	spin_lock_bh(&t->lock);
+	if (t->net)
+		err = pw_limit_charge(t->net, PW_LIMIT_CLOCK_FILES, 1, NULL);
+	if (!err)
+		t->nfiles++;
+	spin_unlock_bh(&t->lock);
+	return err;
+}
+
+/**
+ * pw_time_file_del - a clock file is closed
+ * @t: the clock
+ */
+void pw_time_file_del(struct pw_time *t)
+{
+	spin_lock_bh(&t->lock);
+	t->nfiles--;
+	if (t->net)
+		pw_limit_uncharge(t->net, PW_LIMIT_CLOCK_FILES, 1);
+	spin_unlock_bh(&t->lock);
+}
+
+/**
+ * pw_time_kick - let the engine look at the clock
+ * @t: the clock; any context
+ */
+void pw_time_kick(struct pw_time *t)
+{
+	irq_work_queue(&t->kick);
+}
+
+bool pw_time_ended(const struct pw_time *t)
+{
+	return READ_ONCE(t->page->flags) & PACKETWAY_TIME_F_ENDED;
+}
+
+/* ---- the page ---- */
+
+static void pw_time_page_begin(struct packetway_time_page *page)
+{
+	WRITE_ONCE(page->seq, page->seq + 1);
+	/* readers see the odd number before what changes */
+	smp_wmb();
+}
+
+static void pw_time_page_end(struct packetway_time_page *page)
+{
+	/* readers see what has changed before the even number */
+	smp_wmb();
+	WRITE_ONCE(page->seq, page->seq + 1);
+}
+
+/**
+ * pw_time_flag - change the flags of the page
+ * @t: the clock; its lock held
+ * @set: flags to set
+ * @clear: flags to clear
+ */
+void pw_time_flag(struct pw_time *t, u32 set, u32 clear)
+{
+	struct packetway_time_page *page = t->page;
+
+	pw_time_page_begin(page);
+	WRITE_ONCE(page->flags, (page->flags & ~clear) | set);
+	pw_time_page_end(page);
+}
+
+/* pw_time.lock held */
+static void __pw_time_publish(struct pw_time *t, u64 now)
+{
+	struct packetway_time_page *page = t->page;
+
+	if (now <= page->now)
+		return;
+	pw_time_page_begin(page);
+	WRITE_ONCE(page->now, now);
+	WRITE_ONCE(page->flags, page->flags & ~PACKETWAY_TIME_F_STALLED);
+	pw_time_page_end(page);
+}
+
+/**
+ * pw_time_publish - show the time to programs
+ * @t: the clock
+ * @now: virtual time in nanoseconds; an earlier one than before is ignored
+ */
+void pw_time_publish(struct pw_time *t, u64 now)
+{
+	spin_lock(&t->lock);
+	__pw_time_publish(t, now);
+	spin_unlock(&t->lock);
+}
+
+/* calls some of the alarms up to @now. Return: true if more are due; pw_time.lock held */
+static bool pw_time_fire(struct pw_time *t, u64 now)
+{
+	struct pw_time_alarm *a;
+	struct rb_node *node;
+	int n;
+
+	for (n = 0; n < PW_TIME_SLICE; n++) {
+		node = rb_first_cached(&t->alarms);
+		a = node ? rb_entry(node, struct pw_time_alarm, node) : NULL;
+		if (!a || a->at > now)
+			a = list_first_entry_or_null(&t->woken, struct pw_time_alarm, entry);
+		if (!a)
+			return false;
+		pw_time_alarm_del(t, a);
+		a->fire(t, a);
+	}
+	return true;
+}
+
+/* ---- of the engine; BH off ---- */
+
+/**
+ * pw_time_quiet - are all participants blocked?
+ * @t: the clock
+ * @switches: gets a number for pw_time_still()
+ *
+ * If not, the last of them kicks the engine when it blocks.
+ */
+bool pw_time_quiet(struct pw_time *t, int *switches)
+{
+	struct pw_time_thread *p;
+	bool quiet = true;
+
+	*switches = atomic_read(&t->switches);
+	/* participants are looked at after this, see pw_time.h */
+	smp_rmb();
+	if (atomic_read(&t->running))
+		return false;
+	spin_lock_bh(&t->lock);
+	list_for_each_entry(p, &t->threads, entry) {
+		if (!READ_ONCE(p->left) && !pw_time_sleeps(p)) {
+			quiet = false;
+			break;
+		}
+	}
+	spin_unlock_bh(&t->lock);
+	/* the number is compared after that */
+	smp_rmb();
+	return quiet && pw_time_still(t, *switches);
+}
+
+/**
+ * pw_time_next - when is the next alarm?
+ * @t: the clock
+ *
+ * Return: virtual time in nanoseconds, or PW_TIME_NEVER.
+ */
+u64 pw_time_next(struct pw_time *t)
+{
+	struct rb_node *node;
+	u64 at = PW_TIME_NEVER;
+
+	spin_lock(&t->lock);
+	node = rb_first_cached(&t->alarms);
+	if (node)
+		at = rb_entry(node, struct pw_time_alarm, node)->at;
+	spin_unlock(&t->lock);
+	return at > PACKETWAY_TIME_NS_MAX ? PW_TIME_NEVER : at;
+}
+
+/**
+ * pw_time_stop - the fabric has stopped for an event
+ * @t: the clock
+ * @now: virtual time in nanoseconds
+ *
+ * Shows the time, then wakes those that wait for it or for any event. pw_time_due() wakes
+ * the rest, if there are many.
+ */
+void pw_time_stop(struct pw_time *t, u64 now)
+{
+	spin_lock(&t->lock);
+	t->idle = false;
+	t->stops++;
+	__pw_time_publish(t, now);
+	list_splice_tail_init(&t->waiters, &t->woken);
+	t->due = pw_time_fire(t, now);
+	spin_unlock(&t->lock);
+}
+
+/**
+ * pw_time_due - wake more of those that pw_time_stop() has left
+ * @t: the clock
+ *
+ * Return: true if some are left. The fabric does not run before all have been woken.
+ */
+bool pw_time_due(struct pw_time *t)
+{
+	if (!READ_ONCE(t->due))
+		return false;
+	spin_lock(&t->lock);
+	t->due = pw_time_fire(t, t->page->now);
+	spin_unlock(&t->lock);
+	return READ_ONCE(t->due);
+}
+
+/**
+ * pw_time_idle - no event is pending
+ * @t: the clock
+ * @switches: of pw_time_quiet(), which returned true
+ *
+ * The clock is stalled if this lasts.
+ */
+void pw_time_idle(struct pw_time *t, int switches)
+{
+	spin_lock(&t->lock);
+	if (t->nthreads && t->net && (!t->idle || t->idle_switches != switches)) {
+		t->idle = true;
+		t->idle_switches = switches;
+		mod_delayed_work(pw_wq, &t->stall, msecs_to_jiffies(t->stall_ms));
+	}
+	spin_unlock(&t->lock);
+}
+
+static struct pw_time_thread *pw_time_find(struct pw_time *t, const struct task_struct *task)
+{
+	struct pw_time_thread *p;
+
+	hash_for_each_possible(t->by_task, p, hash, (unsigned long)task)
+		if (p->task == task)
+			return p;
+	return NULL;
+}
+
+/**
+ * pw_time_sender - order of the sender of a frame among those of its station
+ * @t: the clock; called where the frame is sent
+ *
+ * Replies that the kernel makes in softirqs are first: they are of the moment at which
+ * the frame arrived.
+ */
+u32 pw_time_sender(struct pw_time *t)
+{
+	struct pw_time_thread *p;
+	u32 order = U32_MAX;
+
+	if (in_serving_softirq())
+		return 0;
+	spin_lock(&t->lock);
+	p = pw_time_find(t, current);
+	if (p && !p->left)
+		order = min(p->order, U32_MAX - 2) + 1;
+	else if (t->nthreads)
+		atomic64_inc(&t->outside);
+	spin_unlock(&t->lock);
+	return order;
+}
+
+/* ---- alarms; pw_time.lock held ---- */
+
+/**
+ * pw_time_alarm_add - queue an alarm behind those of the same time
+ * @t: the clock
+ * @a: the alarm, which is not queued; its time is in the future
+ */
+void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a)
+{
+	struct rb_node **link = &t->alarms.rb_root.rb_node, *parent = NULL;
+	bool first = true;
+
+	while (*link) {
+		parent = *link;
+		if (rb_entry(parent, struct pw_time_alarm, node)->at <= a->at) {
+			link = &parent->rb_right;
+			first = false;
+		} else {
+			link = &parent->rb_left;
+		}
+	}
+	rb_link_node(&a->node, parent, link);
+	rb_insert_color_cached(&a->node, &t->alarms, first);
+	a->queued = true;
+}
+
+/**
+ * pw_time_alarm_del - take an alarm back, if it is queued
+ * @t: the clock
+ * @a: the alarm
+ */
+void pw_time_alarm_del(struct pw_time *t, struct pw_time_alarm *a)
+{
+	if (a->queued)
+		rb_erase_cached(&a->node, &t->alarms);
+	a->queued = false;
+	list_del_init(&a->entry);
+}
+
+/* ---- participants ---- */
+
+/* the notifier of the current thread; pw_time.lock held, hence no preemption */
+static void pw_time_thread_leave(struct pw_time *t, struct pw_time_thread *p)
+{
+	preempt_disable();
+	preempt_notifier_unregister(&p->pn);
+	if (!p->left) {
+		atomic64_set(&t->left, t->page->now);
+		pw_time_switch(t);
+		WRITE_ONCE(p->left, true);
+		pw_time_rests(t);
+	}
+	preempt_enable();
+	pw_time_thread_drop(t, p);
+}
+
+static int pw_time_thread_start(struct pw_time *t, struct pw_time_thread *p)
+{
+	int err;
+
+	if (!t->net)
+		return -ENODEV;
+	err = pw_limit_charge(t->net, PW_LIMIT_PARTICIPANTS, 1, NULL);
+	if (err)
+		return err;
+	p->charged = true;
+	p->since = t->page->now;
+	t->nthreads++;
+	list_add_tail(&p->entry, &t->threads);
+	hash_add(t->by_task, &p->hash, (unsigned long)p->task);
+	preempt_disable();
+	pw_time_runs(t);
+	preempt_notifier_register(&p->pn);
+	preempt_enable();
+	return 0;
+}
+
+/**
+ * pw_time_join - the current thread becomes a participant
+ * @t: the clock
+ * @file: clock file through which it joins
+ * @port: of its station
+ * @order: among the senders of that station
+ * @exec: it stays over exec
+ *
+ * Return: 0; -EALREADY: it is one; -ENODEV: the clock has ended; -ENOSPC or -ENOMEM.
+ */
+int pw_time_join(struct pw_time *t, const void *file, u32 port, u32 order, bool exec)
+{
+	struct pw_time_thread *p, *old;
+	int err = -EALREADY;
+
+	p = kzalloc(sizeof(*p), PW_GFP);
+	if (!p)
+		return -ENOMEM;
+	/* the notifier runs code of this module until the thread ends */
+	__module_get(THIS_MODULE);
+	preempt_notifier_init(&p->pn, &pw_time_preempt_ops);
+	pw_time_get(t);
+	p->t = t;
+	p->task = get_task_struct(current);
+	p->file = file;
+	p->port = port;
+	p->order = order;
+	p->exec = exec;
+	p->exec_id = current->self_exec_id;
+
+	spin_lock_bh(&t->lock);
+	old = pw_time_find(t, current);
+	/* it has called exec since */
+	if (old && !old->exec && old->exec_id != current->self_exec_id) {
+		pw_time_thread_leave(t, old);
+		old = NULL;
+	}
+	if (old) {
+		/* the program that it has become joins as well, in the old place */
+		old->port = port;
+		old->file = file;
+		if (old->exec_id != current->self_exec_id)
+			err = 0;
+		old->exec_id = current->self_exec_id;
+	} else {
+		err = pw_time_thread_start(t, p);
+		if (!err)
+			p = NULL;
+	}
+	spin_unlock_bh(&t->lock);
+	if (p)
+		pw_time_thread_free(&p->rcu);
+	return err;
+}
+
+/**
+ * pw_time_leave - the current thread is no participant any longer
+ * @t: the clock
+ * @file: NULL, or leave only if it joined through this file and not over exec
+ *
+ * Return: 0 or -ESRCH.
+ */
+int pw_time_leave(struct pw_time *t, const void *file)
+{
+	struct pw_time_thread *p;
+	int err = -ESRCH;
+
+	spin_lock_bh(&t->lock);
+	p = pw_time_find(t, current);
+	if (p && (!file || (p->file == file && !p->exec))) {
+		err = p->left ? -ESRCH : 0;
+		pw_time_thread_leave(t, p);
+	}
+	spin_unlock_bh(&t->lock);
+	return err;
+}
+
+/**
+ * pw_time_hold - keep the time where it is, or no longer
+ * @t: the clock
+ * @n: number of holds, negative: given back
+ */
+void pw_time_hold(struct pw_time *t, int n)
+{
+	if (!n)
+		return;
+	atomic_inc_return(&t->switches);
+	if (!atomic_add_return(n, &t->running))
+		pw_time_kick(t);
+}
+
+/**
+ * pw_time_list - the participants
+ * @t: the clock
+ * @entry: gets them
+ * @room: as many at most
+ *
+ * Return: how many there are.
+ */
+u32 pw_time_list(struct pw_time *t, struct packetway_time_entry *entry, u32 room)
+{
+	struct pw_time_thread *p;
+	u32 n = 0;
+
+	spin_lock_bh(&t->lock);
+	list_for_each_entry(p, &t->threads, entry) {
+		if (READ_ONCE(p->left))
+			continue;
+		if (n < room)
+			entry[n] = (struct packetway_time_entry) {
+				.pid = task_pid_vnr(p->task),
+				.order = p->order,
+				.port = p->port,
+				.blocked = pw_time_sleeps(p),
+				.since = READ_ONCE(p->since),
+			};
+		n++;
+	}
+	spin_unlock_bh(&t->lock);
+	return n;
+}
