@@ -20,6 +20,7 @@ from pytap import finish, point, same
 NOT_HERE = {
     'esp listen': 'a tool for a terminal; Socket.receive() has the packets, pwctl_router.sh tests the verb',
     'doctor': 'looks at the machine for a person; pwctl_help.sh tests it',
+    'virtual': 'starts a command with a library; virtual.sh tests it',
     'help': 'text for a person; pwctl_help.sh runs its examples',
     'monitor': 'older name of events',
     'experiment contention': 'a model: tools/testing/python/check.py compares it without a kernel',

@@ -73,6 +73,7 @@ static const struct {
 	{ "lab", "show", "pwctl lab show ring8" },
 	{ "lab", "up", "pwctl lab up Documentation/labs/ring8.yaml" },
 	{ "lab", "exec", "pwctl lab exec s1 pwctl aton add\npwctl lab exec ring8/s2 ping -c 1 s8" },
+	{ "", "virtual", "pwctl virtual fresh time pwsolve system.csv" },
 	{ "lab", "down", "pwctl lab down ring8" },
 	{ "experiment", "delay", "pwctl experiment delay 48 1024 engine fast svg delay.svg" },
 	{ "experiment", "throughput", "pwctl experiment throughput 1024" },

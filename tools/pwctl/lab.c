@@ -460,6 +460,52 @@ static enum status configure_station(struct lab_station *s)
 	return err ? fail(err, "%s: operands", s->name) : ST_OK;
 }
 
+static bool in_lockstep(const struct lab *lab, long id)
+{
+	int i, k;
+
+	for (i = 0; i < lab->nsan; i++)
+		for (k = 0; lab->san[i].id == id && k + 1 < lab->san[i].n; k += 2)
+			if (!strcmp(lab->san[i].words[k], "clock"))
+				return !strcmp(lab->san[i].words[k + 1], "lockstep");
+	return false;
+}
+
+static void write_sysctl(const char *path, const char *value)
+{
+	FILE *f = fopen(path, "we");
+
+	if (f) {
+		fputs(value, f);
+		fclose(f);
+	}
+}
+
+/*
+ * What the stack does by the host's clock would make runs in virtual time differ: it asks
+ * for neighbours, and TCP has timers that need not expire where nothing is lost. In the
+ * namespace of the station.
+ */
+static enum status quiet_station(const struct lab *lab, const struct lab_station *s)
+{
+	const struct lab_station *other;
+	enum status st;
+	struct nl nl;
+	int i, k;
+
+	write_sysctl("/proc/sys/net/ipv4/tcp_early_retrans", "0");
+	write_sysctl("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
+	st = rtnl_open(&nl);
+	for (i = 0; !st && i < lab->nst; i++) {
+		other = &lab->st[i];
+		for (k = 0; !st && other != s && other->san == s->san && k < other->naddr; k++)
+			st = link_neigh_add(&nl, (int)if_nametoindex("pw0"), other->addr[k],
+					    other->pw_addr);
+	}
+	nl_close(&nl);
+	return st;
+}
+
 /* every station answers the first one of its SAN; with routers, the first of all */
 static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms,
 			    struct progress *bar)
@@ -560,6 +606,12 @@ static enum status build(struct lab *lab, int home, int *ns, struct progress *ba
 		err = in_ns(ns[i]);
 		st = err ? fail(err, "%s", lab->st[i].name) : configure_station(&lab->st[i]);
 		progress_step(bar, lab->nst + i);
+	}
+	for (i = 0; !st && i < lab->nst; i++) {
+		if (!in_lockstep(lab, lab->st[i].san))
+			continue;
+		err = in_ns(ns[i]);
+		st = err ? fail(err, "%s", lab->st[i].name) : quiet_station(lab, &lab->st[i]);
 	}
 	if (st)
 		return st;
@@ -801,17 +853,42 @@ static enum status find_station(const char *text, char *lab, size_t cap, char *p
 	return ST_OK;
 }
 
+/* new fabrics for a run in virtual time, in the lab's own namespace */
+static enum status lab_fresh(const char *lab)
+{
+	char path[256];
+	int status, err;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		ns_path(path, sizeof(path), lab, "");
+		err = enter_netns(path);
+		_exit(err ? fail(err, "%s", path) : virtual_fresh());
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return fail(errno, "fork");
+	return WEXITSTATUS(status);
+}
+
 static enum status lab_exec(const struct verb *v, int argc, char **argv)
 {
 	char lab[LAB_NAME_MAX], uts[256], path[256];
 	struct lab_args a = {};
+	bool virtual = argc && !strcmp(argv[0], "--virtual");
 	const char *slash;
 	enum status st;
 	int fd, err;
 
-	st = words(v, argc, argv, &a);
+	st = words(v, argc - virtual, argv + virtual, &a);
 	if (!st)
 		st = find_station(a.name, lab, sizeof(lab), uts, sizeof(uts));
+	if (st)
+		return st;
+	/* a command of a run belongs to that run */
+	if (virtual && !getenv("PW_TIME_ZERO"))
+		st = lab_fresh(lab);
 	if (st)
 		return st;
 	slash = strchr(a.name, '/');
@@ -830,6 +907,8 @@ static enum status lab_exec(const struct verb *v, int argc, char **argv)
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	snprintf(path, sizeof(path), LABS "/%s/hosts", lab);
 	mount(path, "/etc/hosts", "none", MS_BIND, NULL);
+	if (virtual)
+		return virtual_run(a.command);
 	execvp(a.command[0], a.command);
 	return fail(errno, "%s", a.command[0]);
 }
@@ -921,7 +1000,8 @@ const struct verb lab_verbs[] = {
 	{ "up", lab_up, 0, up,
 	  "make the namespaces, SANs and stations of a file; wait until they answer",
 	  "NAME: a lab that is installed with this program, such as ring8" },
-	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station" },
+	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station",
+	  "exec --virtual: in the virtual time of its SAN, see `pwctl help virtual`" },
 	{ "down", lab_down, 0, which, "end the processes of a lab and remove it" },
 	{}
 };

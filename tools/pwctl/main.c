@@ -104,6 +104,13 @@ static const struct verb verbs[] = {
 	  "        else. FILE.html unless -o says otherwise; - is standard input or output. Of a lab,\n"
 	  "        what happens until count, time or an interrupt; --live serves a page that follows\n"
 	  "        it, read-only, on the loopback device and with a token in the address" },
+	{ "virtual", cmd_virtual, 0, virtual_words,
+	  "run a command in the virtual time of a station's SAN, which is in lockstep",
+	  "time stands still while the command, its threads or its children run. The status\n"
+	  "        is that of the command, or 99 if all of them wait and nothing is pending for the\n"
+	  "        time of stall (10000 ms of real time); a table says who waits in what.\n"
+	  "        fresh: the SANs of this namespace get a new fabric first, so that the run\n"
+	  "        begins as every other one" },
 	{ "fault", .sub = fault_verbs, .what = "injected faults, seeded (debugfs)" },
 	{ "lab", .sub = lab_verbs, .what = "networks of namespaces from one file" },
 	{ "experiment", .sub = experiment_verbs,
@@ -137,7 +144,7 @@ static enum status show_help(const struct verb *v, int argc, char **argv)
 	       "  pwctl trace 00:02:01 by-route\n"
 	       "  pwctl -j stats pw0\n"
 	       "  pwctl lab up ring8.yaml && pwctl lab exec s1 pwctl aton add\n"
-	       "\nexit status: 0 done, 1 wrong command line, 2 refused, 3 no answer\n");
+	       "\nexit status: 0 done, 1 wrong command line, 2 refused, 3 no answer, 99 stalled (virtual)\n");
 	return ST_OK;
 }
 

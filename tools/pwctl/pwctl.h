@@ -32,6 +32,7 @@ enum status {
 	ST_USAGE,	/* the command line or a lab file is wrong */
 	ST_REFUSED,	/* the kernel or a file refused */
 	ST_SILENT,	/* no answer in time */
+	ST_STALLED = 99,	/* virtual: all wait, and nothing will happen */
 };
 
 /* words.c: tables of commands and of their words ----------------------------- */
@@ -242,6 +243,7 @@ enum status link_up(struct nl *nl, const char *name);
 enum status link_del(struct nl *nl, const char *name);
 enum status link_alias(struct nl *nl, const char *name, const char *alias);
 enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
+enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr);
 json_t *link_event(const struct nlmsghdr *h, const char **action);
 
 /* rrp.c: what a host asks half-routers, from a station's socket */
@@ -289,6 +291,11 @@ enum status cmd_capture(const struct verb *v, int argc, char **argv);
 enum status cmd_doctor(const struct verb *v, int argc, char **argv);
 enum status cmd_metrics(const struct verb *v, int argc, char **argv);
 enum status cmd_view(const struct verb *v, int argc, char **argv);
+extern const struct word virtual_words[];
+enum status cmd_virtual(const struct verb *v, int argc, char **argv);
+/* a command in the virtual time of a station here; returns at its end */
+enum status virtual_run(char **command);
+enum status virtual_fresh(void);
 enum status cmd_top(const struct verb *v, int argc, char **argv);
 
 /* lab.c */

@@ -301,6 +301,29 @@ enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 	return nl_do(nl, h, NULL, NULL, text);
 }
 
+/* an IP address, with or without a prefix length, is that of PacketWay address @lladdr */
+enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE], ip[64];
+	uint8_t bytes[16], ll[3] = { lladdr >> 16, lladdr >> 8, lladdr };
+	struct nlmsghdr *h;
+	struct ndmsg *nd;
+	int family;
+
+	snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(text, "/"), text);
+	family = strchr(ip, ':') ? AF_INET6 : AF_INET;
+	if (inet_pton(family, ip, bytes) != 1)
+		return usage("'%s' is not an IP address", text);
+	h = nl_request(nl, buf, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+	nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
+	nd->ndm_family = family;
+	nd->ndm_ifindex = ifindex;
+	nd->ndm_state = NUD_PERMANENT;
+	mnl_attr_put(h, NDA_DST, family == AF_INET ? 4 : 16, bytes);
+	mnl_attr_put(h, NDA_LLADDR, sizeof(ll), ll);
+	return nl_do(nl, h, NULL, NULL, text);
+}
+
 static enum status cmd_add(const struct verb *v, int argc, char **argv)
 {
 	struct station_args a = { .san = -1, .port = -1, .mtu = -1, .order = -1 };

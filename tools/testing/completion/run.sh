@@ -37,7 +37,7 @@ offered() {
 
 tap_is "a verb" "$(offers exp)" "experiment "
 tap_is "two that begin alike" "$(offers rout)" "route router "
-for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top doctor view; do
+for verb in san station router route aton esp poets ping trace capture events monitor fault stats metrics experiment lab top doctor view virtual; do
 	tap_is "$verb is offered" "$(offers $verb | tr ' ' '\n' | grep -cx $verb)" 1
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
@@ -45,6 +45,8 @@ tap_is "an option before it" "$(offers -j lab u)" "up "
 tap_is "values" "$(offers san add 3 engine '')" "fast none rtl "
 tap_is "keys" "$(offers top '')" "dev lab once "
 tap_is "keys of a command in a group" "$(offers route add 5 san 1 '')" "mtu quality san via "
+tap_is "keys before a command" "$(offers virtual st)" "stall "
+tap_is "values of its time" "$(offers lab exec --v)" "--virtual "
 tap_is "keys on a line that help breaks" "$(offers ping 1 in)" "interval "
 tap_is "keys that are options" "$(offers metrics '')" "--listen -o format from lab "
 tap_is "behind one of them" "$(offers metrics -o x form)" "format "

@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Unmodified programs in the virtual time of a SAN in lockstep: the same bytes in every run,
+# on an idle machine and beside a load.
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl pwmodel ping python3 jq
+tmp=$(mktemp -d)
+hog=
+trap 'pwctl lab down virt >/dev/null 2>&1; [ -z "$hog" ] || kill $hog; rm -rf "$tmp"' EXIT
+runs=$(pw_count 3 2)
+[ -z "${PW_LONG:-}" ] || runs=10
+status() { "$@" >/dev/null 2>&1; echo $?; }
+
+# a cycle is a quarter of a microsecond, so that ping shows cycles
+cat >"$tmp/virt.yaml" <<'END'
+lab: virt
+sans:
+  - {id: 0, ports: 16, rate: 32000000, clock: lockstep}
+stations:
+  - {name: a, port: 0, address: 10.9.0.1/24}
+  - {name: b, port: 1, address: 10.9.0.2/24}
+  - {name: c, port: 2, address: 10.9.0.3/24}
+END
+text=$(pwctl lab up "$tmp/virt.yaml" 2>&1) || {
+	case $text in
+	*PREEMPT_NOTIFIERS*) pw_skip "this kernel has no CONFIG_PREEMPT_NOTIFIERS" ;;
+	esac
+	echo "# $text"
+}
+tap_is "the SAN of the lab is in lockstep" "$(pwctl -j -n virt san show | jq -r '.[0].clock')" lockstep
+in_a() { pwctl lab exec --virtual a "$@"; }
+
+# clocks and sleeps
+tap_is "the clock begins in 2000" "$(in_a date -u +%F.%T.%N)" 2000-01-01.00:00:00.000000000
+tap_is "an hour passes at once" \
+	"$(in_a sh -c 'sleep 3600; date -u +%F.%T.%N')" 2000-01-01.01:00:00.000000000
+tap_is "... in a child, too" \
+	"$(in_a sh -c 'sh -c "sleep 5" & sleep 2; date +%s; wait; date +%s' | tr '\n' ' ')" '946684802 946684805 '
+tap_is "timeout(1) ends a command after virtual time" \
+	"$(in_a sh -c 'timeout 5 sleep 60; echo $?; date +%s' | tr '\n' ' ')" '124 946684805 '
+cat >"$tmp/waits.py" <<'END'
+import os, select, signal, socket, subprocess, threading, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+t = time.monotonic()
+def at(): return round(time.monotonic() - t, 9)
+select.select([s], [], [], 1.5); print("select", at())
+p = select.poll(); p.register(s, select.POLLIN); p.poll(250); print("poll", at())
+e = select.epoll(); e.register(s, select.EPOLLIN); e.poll(0.25); print("epoll", at())
+s.settimeout(1)
+try: s.recv(10)
+except TimeoutError: print("settimeout", at())
+s.settimeout(None)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, (2).to_bytes(8, "little") + bytes(8))
+try: s.recv(10)
+except BlockingIOError: print("SO_RCVTIMEO", at())
+print("lock", threading.Lock().acquire(timeout=1) and threading.Event().wait(1.5), at())
+signal.signal(signal.SIGALRM, lambda *a: print("alarm", at()))
+signal.alarm(2); time.sleep(3)
+signal.setitimer(signal.ITIMER_REAL, 0.5, 0.25); time.sleep(1.1); signal.setitimer(signal.ITIMER_REAL, 0)
+print("slept", at())
+subprocess.run(["sleep", "4"]); print("child", at())
+os.system("sleep 5"); print("system", at())
+os.waitpid(os.posix_spawn("/bin/sleep", ["sleep", "6"], os.environ), 0); print("spawn", at())
+print(os.popen("sleep 1; echo popen").read().strip(), at())
+n = 0
+end = time.monotonic() + 0.0001
+while time.monotonic() < end:
+    os.sched_yield()
+    n += 1
+print("yields", n, at())
+END
+in_a python3 "$tmp/waits.py" >"$tmp/waits" 2>&1
+tap_is "every way to wait follows the clock" "$(cat "$tmp/waits")" "select 1.5
+poll 1.75
+epoll 2.0
+settimeout 3.0
+SO_RCVTIMEO 5.0
+lock False 6.5
+alarm 8.5
+alarm 10.0
+alarm 10.25
+alarm 10.5
+slept 10.6
+child 14.6
+system 19.6
+spawn 25.6
+popen 26.6
+yields 100 26.6001"
+
+# computing
+# shellcheck disable=SC2016 # for the shell of the run
+tap_is "computing takes no time" "$(in_a sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done; date +%s.%N')" \
+	946684800.000000000
+tap_not "... unless it is to" test "$(pwctl lab exec a pwctl virtual cpu 1000 python3 -c '
+import time
+t = time.monotonic()
+sum(range(100000))
+print(time.monotonic() - t > 0)')" = False
+cat >"$tmp/charge.py" <<'END'
+import ctypes, time
+t = time.monotonic_ns()
+ctypes.CDLL(None).pwl_charge(ctypes.c_uint64(123456))
+print(time.monotonic_ns() - t)
+END
+# rounded up to a cycle
+tap_is "pwl_charge() takes what it says" "$(in_a python3 "$tmp/charge.py")" 123500
+
+# refusals
+tap_is "a static program is refused" "$(in_a /sbin/ldconfig 2>&1)" \
+	"pwctl: /sbin/ldconfig is linked statically: no library can give it virtual clocks"
+tap_is "... with a status" "$(status in_a /sbin/ldconfig)" 2
+tap_is "no such program" "$(status in_a /nowhere/prog)" 2
+tap_is "no station here" "$(unshare -n pwctl virtual true 2>&1)" "pwctl: this namespace has no station"
+tap_is "cpu is a factor" "$(status pwctl lab exec a pwctl virtual cpu -3 true)" 2
+tap_is "the command's own status" "$(status in_a sh -c 'exit 7')" 7
+tap_is "a router of a SAN in lockstep is refused" \
+	"$(pwctl -n virt san add 5 >/dev/null; pwctl -n virt router add r0 san 0:7 san 5:7 2>&1 | grep -o 'A SAN in lockstep has no routers')" \
+	"A SAN in lockstep has no routers"
+
+# a stall is a report
+pwctl lab exec a pwctl virtual stall 300 sh -c 'sleep 1; sleep 1000000 | cat' >"$tmp/out" 2>&1
+sed 's/^/# /' "$tmp/out"
+tap_is "no stall while a sleep is pending" "$(grep -c stalled "$tmp/out")" 0
+pwctl lab exec a pwctl virtual stall 300 python3 -c 'import os; os.read(os.pipe()[0], 1)' >"$tmp/out" 2>&1
+tap_is "a stall has a status of its own" $? 99
+sed 's/^/# /' "$tmp/out"
+tap_ok "... and a sentence" grep -q 'the clock has stalled' "$tmp/out"
+tap_ok "... and a table" grep -Eq '^ *[0-9]+ python3 +0 +[0-9]+  read ' "$tmp/out"
+
+# again NAME COMMAND: as often as $runs says, it prints what it printed before
+again() {
+	local i bad=0
+
+	for ((i = 2; i <= runs; i++)); do
+		"$2" >"$tmp/$1.$i" 2>&1
+		cmp "$tmp/$1.1" "$tmp/$1.$i" || { bad=1; diff "$tmp/$1.1" "$tmp/$1.$i" | head -n 4; }
+	done
+	return "$bad"
+}
+
+# ping: the same to the last digit, and what the model of the fabric says
+pings() { in_a ping -n -c 5 10.9.0.2; }
+pings >"$tmp/ping.1"
+sed 's/^/# /' "$tmp/ping.1"
+# request at cycle 4000000 k, 84 bytes, and the answer when it has arrived
+expected() {
+	local k at pair
+
+	echo cycle,src,dst,bytes >"$tmp/messages.csv"
+	for k in 0 1 2 3 4; do
+		at=$((4000000 * k))
+		for pair in 0,1 1,0; do
+			echo "$at,$pair,84" >>"$tmp/messages.csv"
+			at=$(pwmodel fabric --messages "$tmp/messages.csv" --engine fast --pack immediately \
+				--unpack immediately | awk -F, 'END { print $9 }')
+		done
+		awk -v c=$((at - 4000000 * k)) 'BEGIN { printf "time=%.3f ms\n", int(c / 4) / 1000 }'
+	done
+}
+tap_is "ping takes what the model says" "$(grep -o 'time=.*' "$tmp/ping.1")" "$(expected)"
+
+# an unmodified program with sockets and sleeps
+cat >"$tmp/talk.py" <<'END'
+import socket, sys, threading, time
+me, other, first = sys.argv[1], sys.argv[2], sys.argv[3] == "first"
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((me, 5000))
+t0 = time.time()
+# the other one is there
+time.sleep(1)
+for i in range(20):
+    if first:
+        s.sendto(b"x" * (10 * i), (other, 5000))
+        time.sleep(0.001 * (i % 3))
+    data, _ = s.recvfrom(2000)
+    print(me, i, len(data), "%.9f" % (time.time() - t0), "%.9f" % time.monotonic())
+    if not first:
+        s.sendto(data + b"y", (other, 5000))
+def late(n):
+    time.sleep(n / 1000)
+    s.sendto(b"z" * n, (other, 5000))
+threads = [threading.Thread(target=late, args=(n,)) for n in range(1, 5)]
+for t in threads: t.start()
+for i in range(4):
+    data, _ = s.recvfrom(2000)
+    print(me, "late", len(data), "%.9f" % time.monotonic())
+for t in threads: t.join()
+END
+talk() {
+	in_a sh -c "pwctl lab exec b python3 '$tmp/talk.py' 10.9.0.2 10.9.0.1 second >'$tmp/second' &
+		python3 '$tmp/talk.py' 10.9.0.1 10.9.0.2 first; wait; cat '$tmp/second'"
+}
+talk >"$tmp/talk.1" 2>&1
+sed -n '1,3p;$p' "$tmp/talk.1" | sed 's/^/# /'
+tap_is "the program prints what it should" "$(wc -l <"$tmp/talk.1")" 48
+
+tap_ok "ping: the same bytes in $runs runs" again ping pings
+tap_ok "a Python program: the same bytes in $runs runs" again talk talk
+
+# the published programs, one process per element of a matrix
+cat >"$tmp/system.csv" <<'END'
+a,b,c,d
+2,1,-1,8
+-3,-1,2,-11
+-2,1,2,-3
+END
+printf 'a,b\n1,2\n3,4\n' >"$tmp/a.csv"
+printf 'a,b\n5,6\n7,8\n' >"$tmp/b.csv"
+published() { # in a namespace with stations s0 to s15
+	local v="pwctl virtual fresh time"
+
+	$v pwecho 4 1000 20000
+	$v pwsolve "$tmp/system.csv"
+	$v pwmatmul "$tmp/a.csv" "$tmp/b.csv"
+}
+fast() { ip netns exec atm_fast bash -c "$(declare -f published); tmp=$tmp; published"; }
+rtl() { ip netns exec atm_rtl bash -c "$(declare -f published); tmp=$tmp; published"; }
+for engine in fast rtl; do
+	ip netns add atm_$engine
+	ip netns exec atm_$engine bash -c "pwctl san add 0 ports 16 engine $engine clock lockstep
+		for i in {0..15}; do pwctl station add s\$i san 0 port \$i mtu 65000 up; done"
+	$engine >"$tmp/$engine.1" 2>&1
+	sed 's/^/# /' "$tmp/$engine.1"
+	tap_is "$engine: the system's solution" "$(grep -E '^x[0-9]' "$tmp/$engine.1" | tr '\n' ' ')" \
+		"x1,2.000000 x2,3.000000 x3,-1.000000 "
+	tap_is "$engine: times of three programs" "$(grep -c 'virtual time: [1-9]' "$tmp/$engine.1")" 3
+	tap_ok "$engine: the same bytes and times in $runs runs" again $engine $engine
+done
+
+(while :; do :; done) &
+hog=$!
+tap_ok "ping beside a load: the same bytes" again ping pings
+tap_ok "a Python program beside a load: the same bytes" again talk talk
+tap_ok "published programs beside a load, fast: the same bytes and times" again fast fast
+tap_ok "published programs beside a load, rtl: the same bytes and times" again rtl rtl
+kill $hog
+hog=
+for engine in fast rtl; do ip netns del atm_$engine; done
+tap_done
