@@ -1099,7 +1099,7 @@ struct packetway_time_page {
  * @__reserved: must be 0
  *
  * Needs CAP_NET_ADMIN in the user namespaces that own the caller's network namespace and that
- * of the SAN: whoever joins can make its time stand still. Needs no bound station. Returns a
+ * of the SAN: a participant can make its time stand still. Needs no bound station. Returns a
  * new descriptor, which exec closes; ENODEV if there is no such station, EOPNOTSUPP if its SAN
  * is not in lockstep, ENOSPC if there are as many as net.packetway.max_clock_files allows.
  *

@@ -531,7 +531,7 @@ static bool pw_fab_settled(struct pw_fab *fab)
 	return !busy;
 }
 
-/* the end of a cycle in lockstep; fab->lock held. Return: true if somebody may wake up. */
+/* the end of a cycle in lockstep; fab->lock held. Return: true if a thread may wake up. */
 static bool pw_fab_lockstep_stop(struct pw_fab *fab, u64 alarm)
 {
 	u64 now = pw_fabric_now(fab->f);

@@ -61,7 +61,7 @@ struct pw_trunk_config {
 	bool keyed;
 	bool insecure;		/* any peer without a key */
 	bool bare;		/* over a device without a trunk header */
-	u32 peer;		/* bare: whose RRP counts, 0: nobody's */
+	u32 peer;		/* bare: node whose RRP counts, 0: none */
 	u8 key[CHACHA20POLY1305_KEY_SIZE];
 };
 
