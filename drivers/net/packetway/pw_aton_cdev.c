@@ -811,7 +811,7 @@ void pw_aton_file_release(struct pw_file *pf)
 {
 	struct pw_aton_req *req, *next;
 
-	/* the last user has gone; the ring may still move what it ends */
+	/* no program has the file open, but the ring may end commands meanwhile */
 	for (;;) {
 		spin_lock_bh(&pf->aton_lock);
 		req = list_first_entry_or_null(&pf->aton_queued, struct pw_aton_req, entry);

@@ -231,7 +231,7 @@ struct pw_half {
 	unsigned long gave;	/* rrp_in: when the peer half got the tables it asked for */
 	u32 give_next;		/* rrp_in: the table that it gets next */
 	unsigned long paced_at;	/* rrp_in: when a second of messages to the trunk began */
-	u32 paced;		/* rrp_in: messages since */
+	u32 paced;		/* rrp_in: messages to the trunk since then */
 	struct pw_rrp_stage *stages;	/* rrp_in: tables of which not all parts are here */
 	u32 stage_age;		/* rrp_in: counts them */
 	u32 told_peer;		/* rrp_in: sum of the list that the peer half got last */

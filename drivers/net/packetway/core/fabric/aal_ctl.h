@@ -202,7 +202,7 @@ enum aal_cycles {
 	CYC_C7_READ	= 3,
 	/* kept block: ORDER, KEEP in addition */
 	CYC_C7_KEPT	= CYC_C7_READ + 2,
-	/* LOOK to ACK_PORTS: ACK_TYPE and ACK_SQN in between */
+	/* LOOK to ACK_PORTS, with ACK_TYPE and ACK_SQN in between */
 	CYC_C7_ASK	= CYC_C7_READ + 2,
 	/* COMPARE, SEARCH_NEXT */
 	CYC_C7_SEARCH	= 2,
