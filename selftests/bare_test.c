@@ -253,7 +253,7 @@ TEST_F(bare, frames)
 		.bare = true, .dev = self->dev }));
 	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
 
-	/* out: to all as long as nobody is known */
+	/* out: to all as long as no station is known */
 	l = pw_msg(tx, ADDR(2, 4), ADDR(1, 0), PT_TEST, 1, 5, data, 100);
 	ASSERT_EQ(l, send(self->raw, tx, l, 0));
 	ASSERT_EQ(l, wire_recv(self->wire, ADDR(2, 4), eth, SOON));
@@ -315,7 +315,7 @@ TEST_F(bare, frames)
 	pw_hdr_get(rx, &h);
 	EXPECT_EQ(PW_TE_ERR_BADL2RH, h.te);
 
-	/* who is known to nobody: an ERR, unless the frame was for all on the link */
+	/* an unknown destination: ERR, unless the frame was for all on the link */
 	l = pw_msg(tx, ADDR(7, 0), ADDR(2, 4), PT_TEST, 1, 5, data, 40);
 	had = TSTAT(DROP_PEER);
 	ASSERT_TRUE(wire_send(self->wire, all, self->far, tx, l));

@@ -273,7 +273,7 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 			EXPECT_GT(200, k) TH_LOG("from %d to %d", a, b);
 		}
 	}
-	/* SAN 4 is cut off: nobody has a route to it */
+	/* SAN 4 is cut off: no half-router has a route to it */
 	ASSERT_EQ(0, stop(g, 6));
 	ASSERT_EQ(0, stop(g, 7));
 	for (a = 1; a < SANS; a++)

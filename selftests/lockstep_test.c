@@ -1012,7 +1012,7 @@ static void *touch(void *arg)
 	return NULL;
 }
 
-/* a thread that waits for a page sleeps interruptibly, but nobody else would wake it */
+/* a thread that waits for a page sleeps interruptibly, but no other program can wake it */
 TEST_F(lockstep, page_fault)
 {
 	long size = sysconf(_SC_PAGESIZE);

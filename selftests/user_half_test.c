@@ -178,7 +178,7 @@ TEST_F(user, refusals)
 	close(fd);
 	EXPECT_EQ(-ENOENT, pw_router_cmd(&self->g, PACKETWAY_CMD_ROUTER_GET, "v"));
 
-	/* nobody without CAP_NET_ADMIN there */
+	/* refused without CAP_NET_ADMIN there */
 	o = OPEN(.name = "v", .port = 8);
 	if (!fork()) {
 		if (setresuid(65534, 65534, 65534))
@@ -242,7 +242,7 @@ TEST_F(user, frames)
 	ASSERT_EQ(l, half_write(self->fd, l));
 	ASSERT_EQ(l - front, pw_recv(self->raw[1], rx, sizeof(rx), NULL, SOON));
 
-	/* nobody there: ERR to whoever asked, on both sides */
+	/* no station has this address: ERR to the sender, on both sides */
 	l = pw_msg(tx, ADDR(1, 5), FAR, PT_TEST, 1, 5, data, 100);
 	ASSERT_EQ(l, half_write(self->fd, l));
 	ASSERT_LT(0, half_read(self->fd, 0, SOON));

@@ -34,7 +34,7 @@ tap_ok "both halves answer" one 00:01:10 s1
 tap_ok "also from the other side" one 00:01:10 s2
 tap_ok "RRP: the program finds a node by name" pwctl resolve s2 dev s1 timeout 60000
 tap_ok "and one of the same SAN" pwctl resolve s1 dev s1 timeout 60000
-tap_not "nobody there: ERR" pwctl ping 00:02:07 dev s1 count 1 timeout 20000
+tap_not "no station has this address: ERR" pwctl ping 00:02:07 dev s1 count 1 timeout 20000
 tap_is "pwctl shows it" "$(pwctl -j router show u1 | jq -r '.[0].program.peer')" 00:02:10
 tap_is "the node is listed" "$(pwctl -j name show san 1 | jq -r '.[] | select(.name == "s2") | .addr')" 00:02:01
 

@@ -327,7 +327,7 @@ static uint32_t table(int clk, struct packetway_time_entry *e)
 	return l.out_count;
 }
 
-/* those of this session end */
+/* kill the participants that were started under this command, by getsid() */
 static enum status stalled(int clk, pid_t child)
 {
 	static struct packetway_time_entry e[LIST_MAX];
@@ -343,7 +343,7 @@ static enum status stalled(int clk, pid_t child)
 	return ST_STALLED;
 }
 
-/* somebody runs for so long that time seems to stand still: say who, once for each time */
+/* a participant runs for so long that time seems to stand still: print the table once */
 static void standing(int clk, uint64_t *last)
 {
 	static struct packetway_time_entry e[LIST_MAX];
