@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -20,8 +21,16 @@ shots = Path(os.environ.get('PW_OUT') or os.environ['PACKETWAY_BUILD'] + '/resul
 def by_nbconvert(path):
     import nbformat
     from nbconvert.preprocessors import ExecutePreprocessor
+    from traitlets.config import Config
 
-    book, _ = ExecutePreprocessor(timeout=200).preprocess(nbformat.read(path, as_version=4), {'metadata': {'path': str(folder)}})
+    # Over TCP Jupyter chooses free ports and the kernel binds them later: another program can take
+    # one in between. Sockets in a directory of its own have no such gap. The limits end a run that
+    # hangs; a busy machine stays far below them.
+    with tempfile.TemporaryDirectory(prefix='nb') as runtime:
+        os.environ['JUPYTER_RUNTIME_DIR'] = runtime
+        config = Config({'KernelManager': {'transport': 'ipc', 'ip': runtime + '/k'}})
+        book, _ = ExecutePreprocessor(timeout=900, startup_timeout=900, config=config).preprocess(
+            nbformat.read(path, as_version=4), {'metadata': {'path': str(folder)}})
     figures = [o['data']['image/png'] for c in book['cells'] for o in c.get('outputs', []) if 'image/png' in o.get('data', {})]
     shots.mkdir(parents=True, exist_ok=True)
     for i, figure in enumerate(figures):
