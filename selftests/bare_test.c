@@ -8,7 +8,6 @@
 #include "pwharness.h"
 
 #include <libgen.h>
-#include <linux/veth.h>
 
 #define PT_TEST 1500
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
@@ -67,26 +66,6 @@ static int bare_add(struct pw_genl *g, const char *name, uint32_t port, const st
 	return pw_nl_talk(&g->nl, &r);
 }
 
-static int veth_add(struct pw_nl *nl, int peer_ns)
-{
-	struct rtattr *info, *data, *peer;
-	struct ifinfomsg ifi = {};
-	struct pw_req r;
-
-	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
-	pw_req_put(&r, IFLA_IFNAME, "v0", 3);
-	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
-	pw_req_put(&r, IFLA_INFO_KIND, "veth", 4);
-	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
-	peer = pw_req_put(&r, VETH_INFO_PEER, &ifi, sizeof(ifi));
-	pw_req_put(&r, IFLA_IFNAME, "v1", 3);
-	pw_req_u32(&r, IFLA_NET_NS_FD, peer_ns);
-	pw_req_end(&r, peer);
-	pw_req_end(&r, data);
-	pw_req_end(&r, info);
-	return pw_nl_talk(nl, &r);
-}
-
 /* a frame on the wire; the Ethernet header lies before @msg */
 static bool wire_send(int fd, const uint8_t *dst, const uint8_t *src, const uint8_t *msg, int len)
 {
@@ -134,7 +113,7 @@ FIXTURE_SETUP(bare)
 		ASSERT_EQ(0, pw_nl_open(&self->nl[i], self->ns[i]));
 	}
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns[0]));
-	ASSERT_EQ(0, veth_add(&self->nl[0], self->ns[1]));
+	ASSERT_EQ(0, pw_veth_add(&self->nl[0], self->ns[1]));
 	ASSERT_EQ(0, pw_link_up(&self->nl[0], "v0"));
 	ASSERT_EQ(0, pw_link_up(&self->nl[1], "v1"));
 	self->dev = pw_link_index(&self->nl[0], "v0");

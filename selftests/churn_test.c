@@ -78,15 +78,6 @@ static void *relay_run(void *arg)
 	return NULL;
 }
 
-static int udp(uint16_t port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	return bind(fd, (void *)&a, sizeof(a)) ? -1 : fd;
-}
-
 static int start(struct pw_genl *g, int i)
 {
 	struct pw_trunk_req t = { .name = routers[i].name, .san = routers[i].san,
@@ -130,7 +121,7 @@ FIXTURE_SETUP(churn)
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
 	for (i = 0; i < 2 * TRUNKS; i++) {
-		relay.fd[i / 2][i % 2] = udp(8000 + i);
+		relay.fd[i / 2][i % 2] = pw_udp_open(8000 + i);
 		ASSERT_GE(relay.fd[i / 2][i % 2], 0);
 	}
 	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));

@@ -5,6 +5,10 @@
 
 #include "pwgenl.h"
 
+#include <arpa/inet.h>
+#include <linux/veth.h>
+#include <netinet/in.h>
+
 static PW_UNUSED int pw_san_cmd(struct pw_genl *g, int cmd, uint32_t id, long ports, long engine)
 {
 	struct rtattr *nest;
@@ -254,6 +258,37 @@ static PW_UNUSED int pw_route_add(struct pw_genl *g, uint32_t san, uint32_t firs
 	};
 
 	return pw_genl_ask(g, PACKETWAY_CMD_ROUTE_NEW, NLM_F_ACK, PACKETWAY_A_ROUTE, a, 4);
+}
+
+/* a veth pair: v0 here, v1 in @peer_ns */
+static PW_UNUSED int pw_veth_add(struct pw_nl *nl, int peer_ns)
+{
+	struct rtattr *info, *data, *peer;
+	struct ifinfomsg ifi = {};
+	struct pw_req r;
+
+	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
+	pw_req_put(&r, IFLA_IFNAME, "v0", 3);
+	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
+	pw_req_put(&r, IFLA_INFO_KIND, "veth", 4);
+	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
+	peer = pw_req_put(&r, VETH_INFO_PEER, &ifi, sizeof(ifi));
+	pw_req_put(&r, IFLA_IFNAME, "v1", 3);
+	pw_req_u32(&r, IFLA_NET_NS_FD, peer_ns);
+	pw_req_end(&r, peer);
+	pw_req_end(&r, data);
+	pw_req_end(&r, info);
+	return pw_nl_talk(nl, &r);
+}
+
+/* a UDP socket at a port of the loopback address, or -1 */
+static PW_UNUSED int pw_udp_open(uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return bind(fd, (void *)&a, sizeof(a)) ? -1 : fd;
 }
 
 #endif

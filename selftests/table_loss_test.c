@@ -80,15 +80,6 @@ static void *relay_run(void *arg)
 	return NULL;
 }
 
-static int udp(uint16_t port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	return bind(fd, (void *)&a, sizeof(a)) ? -1 : fd;
-}
-
 FIXTURE(loss) {
 	int ns;
 	struct pw_nl nl;
@@ -109,7 +100,7 @@ FIXTURE_SETUP(loss)
 	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
 	memset(&relay, 0, sizeof(relay));
 	for (i = 0; i < 2; i++) {
-		relay.fd[i] = udp(8001 + i);
+		relay.fd[i] = pw_udp_open(8001 + i);
 		ASSERT_GE(relay.fd[i], 0);
 	}
 	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));

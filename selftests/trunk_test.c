@@ -10,7 +10,6 @@
 #include "pwrouter.h"
 #include "pwharness.h"
 
-#include <linux/veth.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
@@ -61,26 +60,6 @@ static int addr_add(struct pw_nl *nl, int idx, uint32_t addr)
 	return pw_nl_talk(nl, &r);
 }
 
-static int veth_add(struct pw_nl *nl, int peer_ns)
-{
-	struct rtattr *info, *data, *peer;
-	struct ifinfomsg ifi = {};
-	struct pw_req r;
-
-	pw_req_init(&r, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);
-	pw_req_put(&r, IFLA_IFNAME, "v0", 3);
-	info = pw_req_put(&r, IFLA_LINKINFO, NULL, 0);
-	pw_req_put(&r, IFLA_INFO_KIND, "veth", 4);
-	data = pw_req_put(&r, IFLA_INFO_DATA, NULL, 0);
-	peer = pw_req_put(&r, VETH_INFO_PEER, &ifi, sizeof(ifi));
-	pw_req_put(&r, IFLA_IFNAME, "v1", 3);
-	pw_req_u32(&r, IFLA_NET_NS_FD, peer_ns);
-	pw_req_end(&r, peer);
-	pw_req_end(&r, data);
-	pw_req_end(&r, info);
-	return pw_nl_talk(nl, &r);
-}
-
 #define IP(who) (0x0a070001u + (who))
 
 static int over_dev;	/* index of the device that trunk_add() uses, 0: UDP */
@@ -120,7 +99,7 @@ FIXTURE_SETUP(trunk)
 		ASSERT_EQ(0, pw_nl_open(&self->nl[i], self->ns[i]));
 		ASSERT_EQ(0, pw_genl_open(&self->g[i], self->ns[i]));
 	}
-	ASSERT_EQ(0, veth_add(&self->nl[0], self->ns[1]));
+	ASSERT_EQ(0, pw_veth_add(&self->nl[0], self->ns[1]));
 	over_dev = variant->dev;
 	dev_index[0] = pw_link_index(&self->nl[0], "v0");
 	dev_index[1] = pw_link_index(&self->nl[1], "v1");
