@@ -32,7 +32,7 @@ $(O)/libpacketway.a: $(O)/pic/libpacketway.o
 	$(AR) rcs $@ $<
 
 LIBDIR ?= $(PREFIX)/lib
-.PHONY: lib lib-install
+.PHONY: lib lib-install core-install
 lib: $(O)/libpacketway.so $(O)/libpacketway.a
 lib-install: lib
 	install -D -m 644 $(O)/libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so.$(LIB_MAJOR)
@@ -44,3 +44,14 @@ lib-install: lib
 	install -m 644 $(TOP)/uapi/linux/packetway*.h $(DESTDIR)$(PREFIX)/include/linux/
 	sed 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR),;s,@VERSION@,$(LIB_VERSION),' $(tools)/lib/packetway.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/packetway.pc
+
+# The models for programs of researchers: an archive only, because the interface of core/
+# follows the module and makes no promise to a program that was built with another version.
+core-install: $(O)/opt/libpwcore.a
+	install -D -m 644 $< $(DESTDIR)$(LIBDIR)/libpwcore.a
+	cd $(CORE) && for h in *.h */*.h; do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/pwcore/$$h || exit; done
+	install -m 644 $(tools)/testing/shim/pw_os_user.h $(DESTDIR)$(PREFIX)/include/pwcore/
+	install -d $(DESTDIR)$(PREFIX)/include/linux $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 $(TOP)/uapi/linux/packetway*.h $(DESTDIR)$(PREFIX)/include/linux/
+	sed 's,@PREFIX@,$(PREFIX),;s,@LIBDIR@,$(LIBDIR),;s,@VERSION@,$(LIB_VERSION),' $(tools)/lib/pwcore.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/pwcore.pc

@@ -39,4 +39,27 @@ gcc -Wall -Werror -o "$tmp/example" "$tmp/example.c" $(pkg-config --cflags --lib
 tap_result $? "the example of libpacketway(3) builds with pkg-config"
 sed 's/^/# /' "$tmp/log"
 tap_result "$(LD_LIBRARY_PATH=$tmp/root/usr/lib ldd "$tmp/example" | grep -q 'libpacketway.so.0 => /'; echo $?)" "and runs with the shared library"
+
+# the models: archive, headers and the example of their page
+make -s -C "$top/tools" O="$build" DESTDIR="$tmp/core" PREFIX=/usr core-install >"$tmp/log" 2>&1
+tap_result $? "make core-install"
+sed 's/^/# /' "$tmp/log"
+export PKG_CONFIG_PATH=$tmp/core/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/core
+sed -n '/^\.SH EXAMPLES/,/^\.fi/p' "$top/tools/man/libpwcore.3" | grep -vE '^(\.|A message)' | sed 's/\\en/\\n/' >"$tmp/example.c"
+# shellcheck disable=SC2046
+gcc -Wall -Werror -o "$tmp/example" "$tmp/example.c" $(pkg-config --cflags --libs pwcore) 2>"$tmp/log"
+tap_result $? "the example of libpwcore(3) builds with pkg-config"
+sed 's/^/# /' "$tmp/log"
+printf '0,1,5,1024\n' >"$tmp/one.csv"
+at=$("$build/pwmodel" fabric --messages "$tmp/one.csv" --pack immediately --unpack immediately | awk -F, 'END { print $9 }')
+bits=$("$build/pwmodel" aton add 0 10 20 30 | jq .ring_bits)
+tap_is "it prints what pwmodel says" "$("$tmp/example")" "port 5 has 1024 bytes of port 1 in cycle $at
+sum 60 of 4 interfaces in $bits bit times"
+for h in $(cd "$tmp/core/usr/include/pwcore" && find . -name '*.h' | sed 's,^\./,,' | sort); do
+	echo "#include <$h>"
+done >"$tmp/all.c"
+# shellcheck disable=SC2046
+gcc -Wall -Werror -c -o "$tmp/all.o" "$tmp/all.c" $(pkg-config --cflags pwcore) 2>"$tmp/log"
+tap_result $? "all its headers can be included together"
+sed 's/^/# /' "$tmp/log"
 tap_done

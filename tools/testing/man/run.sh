@@ -18,7 +18,7 @@ for f in *.[0-9]; do
 	# shellcheck disable=SC2013
 	for ref in $(sed -n 's/^\.BR \([a-z]*\)\\\{0,1\}[a-z-]* (\([0-9]\)).*/\1.\2/p' "$f"); do
 		case $ref in
-		pwctl.*|packetway.*|libpacketway.*|libpwatm.*|pwmodel.*|pwrun.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
+		pwctl.*|packetway.*|libpacketway.*|libpwatm.*|libpwcore.*|pwmodel.*|pwrun.*) tap_result "$([ -e "$ref" ]; echo $?)" "$f refers to $ref" ;;
 		esac
 	done
 done
@@ -55,6 +55,9 @@ for f in "${words[@]}"; do
 	grep -qw "$f" "$top/tools/lib/packetway.h" || tap_result 1 "$f of libpacketway(3) is in the header"
 done
 tap_result 0 "functions of libpacketway(3) are in the header"
+for f in $(sed -n '/^.SH SYNOPSIS/,/^.SH DESC/p' libpwcore.3 | grep -oE '\<pw_[a-z_]+\(' | tr -d '('); do
+	tap_ok "$f of libpwcore(3) is in a header" grep -qwr --include='*.h' "$f" "$top/drivers/net/packetway/core"
+done
 # libpwatm: functions of header and page are the same, limits too, and the example builds
 atm=$top/tools/libpwatm/pwatm.h
 functions() { grep -oE '\<atm_[a-z_]+\(' | sort -u; }
