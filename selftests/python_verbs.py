@@ -25,6 +25,7 @@ NOT_HERE = {
     'monitor': 'older name of events',
     'experiment contention': 'a model: tools/testing/python/check.py compares it without a kernel',
     'experiment delay': 'a model: tools/testing/python/check.py compares it without a kernel',
+    'experiment messages': 'a file: tools/testing/python/check.py compares it without a kernel',
     'experiment queues': 'a model: tools/testing/python/check.py compares it without a kernel',
     'experiment sweep': 'a model: tools/testing/python/check.py compares it without a kernel',
     'experiment throughput': 'a model: tools/testing/python/check.py compares it without a kernel',

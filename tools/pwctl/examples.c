@@ -80,6 +80,7 @@ static const struct {
 	{ "experiment", "contention", "pwctl experiment contention engine fast" },
 	{ "experiment", "queues", "pwctl experiment queues engine fast" },
 	{ "experiment", "sweep", "pwctl experiment sweep tools/experiments/clos.yaml out clos" },
+	{ "experiment", "messages", "pwctl experiment messages tools/testing/view/sans.pcapng san 1 write run.csv" },
 	{ "", "doctor", "pwctl doctor\npwctl -j doctor" },
 	{ "", "top", "pwctl top lab ring8\npwctl top once dev pw0" },
 	{ "", "help", "pwctl help aton" },

@@ -4,6 +4,7 @@
  * model in user space: no root, no module, the same figures everywhere. The module runs
  * the same core; selftests/fabric_test and atm_test hold it to the same cycles.
  */
+#include "messages.h"
 #include "sweep.h"
 
 #define PORTS 16
@@ -791,6 +792,8 @@ const struct verb experiment_verbs[] = {
 	{ "queues", exp_queues, 0, depths,
 	  "the same linear system against the cells in a queue, 1 to 64" },
 	{ "sweep", exp_sweep, 0, sweep_words,
-	  "random traffic for all combinations of the values in a file: tables and curves" },
+	  "traffic for all combinations of the values in a file: tables and curves" },
+	{ "messages", exp_messages, 0, messages_words,
+	  "messages of a captured run, as a table for sweeps and pwmodel fabric" },
 	{}
 };

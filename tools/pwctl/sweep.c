@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,6 +242,24 @@ static void prefix_of(const char *file, char *prefix, size_t cap)
 		*dot = 0;
 }
 
+/* the table of a trace often has the name of the sweep; the results must not replace it */
+static bool would_overwrite(const struct sweep *s, const char *prefix)
+{
+	static const char *const ends[] = { ".csv", "-runs.csv", ".json", ".journal" };
+	struct stat trace, other;
+	char path[2100];
+
+	if (!s->trace.n || stat(s->trace_path, &trace))
+		return false;
+	for (int i = 0; i < N(ends); i++) {
+		snprintf(path, sizeof(path), "%s%s", prefix, ends[i]);
+		if (!stat(path, &other) && other.st_dev == trace.st_dev &&
+		    other.st_ino == trace.st_ino)
+			return true;
+	}
+	return false;
+}
+
 enum status exp_sweep(const struct verb *v, int argc, char **argv)
 {
 	struct sweep_opts o = {};
@@ -261,6 +280,11 @@ enum status exp_sweep(const struct verb *v, int argc, char **argv)
 		snprintf(prefix, sizeof(prefix), "%s", o.out);
 	if (strpbrk(prefix, "\"\\\n")) {
 		st = usage("out: a file name without quotes and backslashes is needed");
+		goto out;
+	}
+	if (would_overwrite(s, prefix)) {
+		st = usage("out: results named %s would replace the trace %s", prefix,
+			   s->trace_path);
 		goto out;
 	}
 	c->s = s;
@@ -284,6 +308,8 @@ out:
 		free(c->done);
 	}
 	free(c);
+	if (s)
+		free(s->trace.m);
 	free(s);
 	return st;
 }

@@ -3,8 +3,11 @@
 #ifndef PWCTL_SWEEP_H
 #define PWCTL_SWEEP_H
 
+#include <limits.h>
+
 #include "fabric/fabric.h"
 #include "fabric/fabric_param.h"
+#include "messages.h"
 #include "pwctl.h"
 #include "traffic.h"
 
@@ -14,7 +17,7 @@
 #define SWEEP_BINS	100		/* parts of a run, for the warm-up */
 #define SWEEP_STAGES	(PW_BMX_STAGES + 1)	/* three of switches, and the ports */
 
-enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRAFFICS };
+enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRACE, TRAFFICS };
 enum sweep_engine { SWEEP_FAST, SWEEP_RTL, SWEEP_ENGINES };
 
 extern const char *const traffic_name[TRAFFICS];
@@ -40,6 +43,8 @@ enum { BEHIND_TRAFFIC, BEHIND_BYTES, BEHIND_LOAD, BEHIND };
  * @cycles: length of a run
  * @hotspot: messages to port 0 with traffic hotspot, in millionths
  * @burst: mean messages of a burst with traffic bursty
+ * @trace: messages for traffic trace
+ * @trace_path: the file that has them
  * @x: axis of the plots
  * @points: combinations of the lists
  */
@@ -52,6 +57,8 @@ struct sweep {
 	uint32_t cycles;
 	uint32_t hotspot;
 	uint32_t burst;
+	struct messages trace;
+	char trace_path[PATH_MAX];
 	uint32_t x;
 	uint32_t points;
 };

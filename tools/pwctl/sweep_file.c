@@ -191,6 +191,25 @@ static enum status read_x(int node, struct sweep *s)
 	return ST_OK;
 }
 
+/* a file beside that of the sweep, unless its name begins with a slash */
+static enum status read_trace(int node, struct sweep *s)
+{
+	const char *text = scalar(node), *slash = strrchr(file_name, '/');
+	enum status st;
+
+	if (!text || !*text)
+		return bad(node, "trace: the name of a file is needed");
+	if (s->trace.n)
+		return bad(node, "trace: given twice");
+	snprintf(s->trace_path, sizeof(s->trace_path), "%.*s%s",
+		 slash && *text != '/' ? (int)(slash - file_name + 1) : 0, file_name, text);
+	st = messages_read(s->trace_path, MESSAGES_ANY_SAN, &s->trace);
+	if (!st && s->trace.open)
+		fprintf(stderr, "pwctl: %s: frames that did not arrive and are left out: %zu\n",
+			s->trace_path, s->trace.open);
+	return st;
+}
+
 static enum status read_key(struct sweep *s, int key_node, int node)
 {
 	static const struct names engines = { sweep_engine_name, SWEEP_ENGINES };
@@ -226,6 +245,8 @@ static enum status read_key(struct sweep *s, int key_node, int node)
 		return read_number(node, key, v, &burst, &s->burst);
 	if (!strcmp(key, "hotspot"))
 		return read_millionths(node, key, v, &share, &s->hotspot);
+	if (!strcmp(key, "trace"))
+		return read_trace(node, s);
 	if (!strcmp(key, "x"))
 		return read_x(node, s);
 	return bad(key_node, "unknown key '%s'", key);
@@ -275,6 +296,8 @@ void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
 	p->traffic = s->axis[a + BEHIND_TRAFFIC].v[p->at[a + BEHIND_TRAFFIC]];
 	p->bytes = s->axis[a + BEHIND_BYTES].v[p->at[a + BEHIND_BYTES]];
 	p->load = s->axis[a + BEHIND_LOAD].v[p->at[a + BEHIND_LOAD]];
+	if (p->traffic == TRACE)
+		p->bytes = s->trace.mean;
 }
 
 const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *buf, size_t cap)
@@ -297,7 +320,7 @@ static enum status check_points(struct sweep *s)
 	const struct pw_fabric_param *d;
 	uint64_t n = s->seed.n;
 	struct point p;
-	uint32_t i, lo, hi;
+	uint32_t a, i, lo, hi;
 
 	for (i = 0; i < s->naxis; i++) {
 		n *= s->axis[i].n;
@@ -305,8 +328,17 @@ static enum status check_points(struct sweep *s)
 			return fail(0, "%s: more than %d runs", file_name, SWEEP_RUNS), ST_USAGE;
 	}
 	s->points = n / s->seed.n;
+	a = AXIS_PARAM + pw_fabric_param_num + BEHIND_TRAFFIC;
+	for (i = 0; i < s->axis[a].n; i++)
+		if (s->axis[a].v[i] == TRACE && s->axis[a - BEHIND_TRAFFIC + BEHIND_BYTES].n > 1)
+			return fail(0, "%s: bytes: a trace has its own", file_name), ST_USAGE;
 	for (i = 0; i < s->points; i++) {
 		sweep_point(s, i, &p);
+		if (p.traffic == TRACE && !s->trace.n)
+			return fail(0, "%s: traffic trace needs the key trace", file_name), ST_USAGE;
+		if (p.traffic == TRACE && s->trace.ports > p.p.k * p.p.k)
+			return fail(0, "%s: trace: port %u, but k is %u", file_name,
+				    s->trace.ports - 1, p.p.k), ST_USAGE;
 		d = pw_fabric_param_wrong(&p.p);
 		if (!d)
 			continue;
@@ -372,6 +404,7 @@ uint64_t sweep_hash(const struct sweep *s)
 	const char *version = pwl_version();
 	uint64_t h = 0xcbf29ce484222325ull;
 	uint32_t a, i;
+	size_t m;
 
 	for (; *version; version++)
 		mix(&h, *version);
@@ -379,6 +412,11 @@ uint64_t sweep_hash(const struct sweep *s)
 	mix(&h, s->cycles);
 	mix(&h, s->hotspot);
 	mix(&h, s->burst);
+	for (m = 0; m < s->trace.n; m++) {
+		mix(&h, s->trace.m[m].cycle);
+		mix(&h, (uint64_t)s->trace.m[m].bytes << 32 | s->trace.m[m].src << 16 |
+			s->trace.m[m].dst);
+	}
 	for (a = 0; a <= s->naxis; a++) {
 		const struct axis *x = a < s->naxis ? &s->axis[a] : &s->seed;
 

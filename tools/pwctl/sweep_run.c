@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One run of a sweep: an open loop. Messages come up at each port with a fixed chance in
- * every cycle, whatever the fabric does, and wait in a list without end if it is full.
+ * every cycle, or when a trace says so, whatever the fabric does, and wait in a list without
+ * end if it is full.
  */
 #include "sweep.h"
 
 const char *const traffic_name[TRAFFICS] = {
-	"uniform", "transpose", "hotspot", "neighbour", "bursty"
+	"uniform", "transpose", "hotspot", "neighbour", "bursty", "trace"
 };
 
 struct waiting {
 	uint64_t at;
+	uint32_t bytes;
 	uint16_t dst;
 };
 
@@ -20,6 +22,8 @@ struct source {
 	struct waiting *list;	/* head .. n - 1 are not in the fabric yet */
 	size_t head, n, cap;
 	bool full;
+	size_t first, line;	/* trace: the first message of the port, and the one that is next */
+	uint64_t start;		/* trace: cycle in which this repetition of it began */
 };
 
 /* what is known at the end of a bin, since the start */
@@ -35,6 +39,8 @@ struct sim {
 	struct pw_fabric *f;
 	uint32_t ports;
 	uint64_t chance;	/* of messages in a cycle, in 2^-64 */
+	uint64_t period;	/* trace: cycles from one repetition to the next */
+	size_t *follows;	/* trace: see trace_links() */
 	struct source *src;
 	uint32_t *latency;	/* of each delivered message, in their order */
 	size_t cap;
@@ -43,8 +49,71 @@ struct sim {
 	struct bin bin[SWEEP_BINS + 1];
 };
 
+/*
+ * Time of a trace is stretched so that its senders have the load of the point in the mean: a
+ * repetition takes as long as that load needs for the work of all messages.
+ */
+static uint64_t trace_period(const struct messages *t, uint32_t load)
+{
+	bool sends[PACKETWAY_PORTS_MAX] = {};
+	uint64_t work = 0, senders = 0;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		work += message_work(t->m[i].bytes);
+		senders += !sends[t->m[i].src];
+		sends[t->m[i].src] = true;
+	}
+	return work * LOAD_UNIT / load / senders + 1;
+}
+
+/* which message of the trace follows at the same port; the last one is followed by the first */
+static int trace_links(struct sim *m)
+{
+	const struct messages *t = &m->s->trace;
+	size_t last[PACKETWAY_PORTS_MAX], i;
+
+	m->follows = malloc(t->n * sizeof(*m->follows));
+	if (!m->follows)
+		return -ENOMEM;
+	for (i = 0; i < m->ports; i++)
+		last[i] = SIZE_MAX;
+	for (i = 0; i < t->n; i++) {
+		struct source *q = &m->src[t->m[i].src];
+
+		if (last[t->m[i].src] == SIZE_MAX)
+			q->first = i;
+		else
+			m->follows[last[t->m[i].src]] = i;
+		last[t->m[i].src] = i;
+	}
+	for (i = 0; i < m->ports; i++)
+		if (last[i] != SIZE_MAX)
+			m->follows[last[i]] = m->src[i].first;
+	return 0;
+}
+
+static uint64_t next_of_trace(struct sim *m, struct source *q)
+{
+	const struct messages *t = &m->s->trace;
+	size_t before = q->line;
+
+	if (q->first == SIZE_MAX)
+		return UINT64_MAX;
+	q->line = before == SIZE_MAX ? q->first : m->follows[before];
+	if (before != SIZE_MAX && q->line <= before)
+		q->start += m->period;
+	if (!t->m[t->n - 1].cycle)
+		return q->start + 1;
+	/* a mean gap lies between the last message and the first of the next repetition */
+	return q->start + 1 + (uint64_t)((unsigned __int128)t->m[q->line].cycle * m->period *
+					 (t->n - 1) / t->m[t->n - 1].cycle / t->n);
+}
+
 static uint64_t next_cycle(struct sim *m, struct source *q, uint64_t now)
 {
+	if (m->p->traffic == TRACE)
+		return next_of_trace(m, q);
 	do
 		now++;
 	while (now <= m->s->cycles && draw(&q->rnd) >= m->chance);
@@ -67,6 +136,8 @@ static uint16_t destination(struct sim *m, struct source *q, uint32_t src)
 		return src % k * k + src / k;
 	case NEIGHBOUR:
 		return (src + 1) % m->ports;
+	case TRACE:
+		return m->s->trace.m[q->line].dst;
 	case HOTSPOT:
 		if (src && below(&q->rnd, LOAD_UNIT) < m->s->hotspot)
 			return 0;
@@ -82,7 +153,7 @@ static void drain(struct sim *m, uint32_t port)
 
 	while (q->head < q->n && !q->full && !m->err) {
 		const struct waiting *w = &q->list[q->head];
-		int err = pw_fabric_send(m->f, port, w->dst, PW_FABRIC_AUTO, m->p->bytes, w->at,
+		int err = pw_fabric_send(m->f, port, w->dst, PW_FABRIC_AUTO, w->bytes, w->at,
 					 NULL);
 
 		if (!err)
@@ -99,8 +170,10 @@ static void come_up(struct sim *m, uint32_t port, uint64_t now)
 {
 	struct source *q = &m->src[port];
 	uint16_t dst = destination(m, q, port);
-	uint32_t n = 1, burst = m->s->burst;
+	uint32_t n = 1, burst = m->s->burst, bytes = m->p->bytes;
 
+	if (m->p->traffic == TRACE)
+		bytes = m->s->trace.m[q->line].bytes;
 	while (m->p->traffic == BURSTY && burst > 1 && below(&q->rnd, burst))
 		n++;
 	for (; n; n--) {
@@ -117,8 +190,9 @@ static void come_up(struct sim *m, uint32_t port, uint64_t now)
 			q->list = list;
 			q->cap = cap;
 		}
-		q->list[q->n++] = (struct waiting) { now, dst };
-		m->offered++;
+		q->list[q->n++] = (struct waiting) { now, bytes, dst };
+		/* each receiver counts */
+		m->offered += dst == PW_FABRIC_ALL ? m->ports - 1 : 1;
 	}
 	drain(m, port);
 }
@@ -294,6 +368,13 @@ int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struc
 	if (!m->src)
 		goto out;
 	m->chance = load_chance(p->load, p->bytes, p->traffic == BURSTY ? s->burst : 1);
+	for (i = 0; i < m->ports; i++)
+		m->src[i].first = m->src[i].line = SIZE_MAX;
+	if (p->traffic == TRACE)
+		m->period = trace_period(&s->trace, p->load);
+	err = p->traffic == TRACE ? trace_links(m) : 0;
+	if (err)
+		goto out_src;
 	m->f = pw_fabric_init(mem, &p->p, &run_ops, m);
 	for (i = 0; i < m->ports; i++) {
 		/* each port has its own sequence */
@@ -307,8 +388,10 @@ int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struc
 		sum_up(m, r);
 	for (i = 0; i < m->ports; i++)
 		free(m->src[i].list);
-	free(m->src);
 	free(m->latency);
+	free(m->follows);
+out_src:
+	free(m->src);
 out:
 	free(m);
 	free(mem);

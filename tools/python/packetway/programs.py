@@ -107,6 +107,15 @@ def experiment(name: str, values: Sequence[int] = (), *, engine: str = "fast", m
                                      *(["machine", machine] if machine else []))))
 
 
+def experiment_messages(file: str | os.PathLike[str], *, san: int | None = None) -> Columns:
+    """Messages of a captured run: cycle, src, dst (-1: all ports) and bytes of each.
+
+    The rows go into model.fabric(), which sends them through another fabric.
+    """
+    text = _pwctl("experiment", "messages", os.fspath(file), *(["san", str(san)] if san is not None else []))
+    return columns({k: int(v) for k, v in row.items()} for row in csv.DictReader(text.splitlines()))
+
+
 def experiment_sweep(file: str | os.PathLike[str], *, jobs: int = 1) -> Columns:
     """All runs of a sweep, as tools/experiments describes them."""
     with tempfile.TemporaryDirectory() as tmp:

@@ -28,7 +28,7 @@ while read -r page; do
 	*) what=$page ;;
 	esac
 	tap_ok "$page: its $n commands are run" grep -q "$what" selftests/docs.sh selftests/trace.sh \
-		selftests/wireguard.sh
+		selftests/wireguard.sh selftests/replay.sh
 done < <(find README.md Documentation -name '*.rst' -o -name '*.md' | sort)
 # the map of files names what is there
 while read -r pattern; do

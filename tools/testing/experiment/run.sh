@@ -242,7 +242,7 @@ refused 1 "wrong.yaml:2: depth: '65' is not 1..64" "parameters:" "  depth: [4, 6
 refused 1 "wrong.yaml:2: parameters: unknown name 'ports'" "parameters:" "  ports: 3"
 refused 1 "wrong.yaml: queue: 256 is not 1..255 messages (k is 16)" "parameters: {k: [2, 16], queue: 256}"
 refused 1 "wrong.yaml: keep: the machine 'device' has no such parameter" "parameters: {keep: 10}"
-refused 1 "wrong.yaml:1: traffic: 'x' is not one of uniform, transpose, hotspot, neighbour, bursty" "traffic: [uniform, x]"
+refused 1 "wrong.yaml:1: traffic: 'x' is not one of uniform, transpose, hotspot, neighbour, bursty, trace" "traffic: [uniform, x]"
 refused 1 "wrong.yaml:1: load: '0' is not 1e-06..4" "load: 0"
 refused 1 "wrong.yaml:1: load: '0.1234567' is not 1e-06..4" "load: [0.1234567]"
 refused 1 "wrong.yaml:1: load: from, to (larger) and steps are needed" "load: {from: 1, to: 0.5, steps: 3}"
@@ -258,6 +258,56 @@ refused 2 "bytes: 1000 do not fit into the buffers" "parameters: {og-blocks: 4}"
 refused 1 "wrong.yaml: more than 100000 runs" "seeds: 64" "load: {from: 0.1, to: 1, steps: 64}" "bytes: [$(seq -s, 1 30)]"
 "$pwctl" experiment sweep none.yaml 2>err
 tap_is "a file that is not there" "$? $(grep -c none.yaml err)" "2 1"
+
+# a trace: the messages of a file, again and again, at the load that is asked for
+printf '%s\n' cycle,src,dst,bytes 0,0,5,16 100,1,6,16 300,0,6,16 >ours.csv
+printf '%s\n' 'traffic: trace' 'trace: ours.csv' 'load: [0.2, 0.4]' 'cycles: 50000' 'parameters: {k: [4, 8]}' >trace.yaml
+"$pwctl" experiment sweep trace.yaml
+tap_is "trace: a run" $? 0
+# two senders, three messages of 222 cycles work in a period of 3 * 222 / 0.2 / 2
+# and the last ones are still on their way
+tap_ok "trace: messages of the runs" awk -v want="$(for load in 2 4 2 4; do echo $((50000 * 3 / (3 * 222 * 10 / load / 2 + 1))); done | paste -sd ' ')" \
+	'BEGIN { split(want, w) } $1 > w[NR] + 1 || $1 < w[NR] - 2 { exit 1 } END { exit NR != 4 }' <(column trace-runs.csv messages)
+tap_is "trace: alone they take the times of pwmodel" "$(column trace.csv latency | head -n 1 | cut -d. -f1)" \
+	"$(printf '%s\n' 0,0,5,16 20000,1,6,16 40000,0,6,16 >alone.csv
+	"$build/pwmodel" fabric --messages alone.csv --pack immediately --unpack immediately |
+		awk -F, 'NR > 1 { s += $9 - 20000 * (NR - 2) } END { print int(s / 3) }')"
+"$pwctl" experiment sweep trace.yaml out again jobs 1
+tap_ok "trace: the same bytes" same trace again
+sed 's/ours.csv/twin.csv/' trace.yaml >twin.yaml
+cp ours.csv twin.csv
+"$pwctl" experiment sweep twin.yaml 2>err
+tap_is "results do not replace the trace" "$? $(cat err) $(cmp ours.csv twin.csv && echo kept)" \
+	"1 pwctl: out: results named twin would replace the trace twin.csv, see 'pwctl experiment help' kept"
+printf '%s\n' 0,0,5,16 100,1,20,16 >wide.csv
+refused 1 "wrong.yaml: trace: port 20, but k is 4" "traffic: trace" "trace: wide.csv"
+refused 1 "wrong.yaml: traffic trace needs the key trace" "traffic: [uniform, trace]"
+refused 1 "wrong.yaml: bytes: a trace has its own" "traffic: trace" "trace: ours.csv" "bytes: [1, 2]"
+printf '%s\n' 0,0,5,16 0,1,x,16 >bad.csv
+refused 2 "./bad.csv:2: dst: '0,1,x,16' is not cycle,src,dst,bytes of a message" "traffic: trace" "trace: ./bad.csv"
+printf '%s\n' 5,0,5,16 4,1,2,16 >bad.csv
+refused 2 "bad.csv:2: cycle: '4,1,2,16' is not cycle,src,dst,bytes of a message" "traffic: trace" "trace: bad.csv"
+# a message to all ports counts at each of them
+printf '%s\n' 0,3,-1,16 >all.csv
+printf '%s\n' 'traffic: trace' 'trace: all.csv' 'load: 0.01' 'cycles: 100000' >toall.yaml
+"$pwctl" experiment sweep toall.yaml
+tap_is "trace: a message to all arrives at 15" "$(column toall-runs.csv messages)" $((15 * (100000 / 22201 + 1)))
+# a capture: who got a frame is what the capture has coming in
+sans=$top/tools/testing/view/sans.pcapng
+"$pwctl" experiment messages "$sans" san 3 write sans.csv 2>err
+tap_is "messages of a capture" "$? $(head -n 2 sans.csv | paste -sd ' ')" "0 cycle,src,dst,bytes 0,14,1,56"
+tap_is "frames without an arrival" "$(cat err)" "pwctl: frames that did not arrive and are left out: 1"
+tap_is "all frames that station or half-router sent on SAN 3, but that one" "$(wc -l <sans.csv)" \
+	"$(tshark -r "$sans" -T fields -e frame.number 'frame[16:3] == 01:01:02 && frame[20:4] == 00:00:00:03' 2>/dev/null | wc -l)"
+"$build/pwmodel" fabric --messages sans.csv --unpack immediately >sans.out
+tap_is "pwmodel sends them" "$? $(wc -l <sans.out)" "0 $(wc -l <sans.csv)"
+"$pwctl" experiment messages "$sans" 2>err
+tap_is "a capture of two SANs" "$? $(cat err)" "2 pwctl: $sans: frames of SANs 1 and 3; say which one with 'san'"
+"$pwctl" experiment messages "$sans" san 7 2>err
+tap_is "a SAN that is not in it" "$? $(cat err)" "2 pwctl: $sans: no frame of a pwmon device in it; see 'pwctl capture monitor'"
+head -c 1000 "$sans" >cut.pcapng
+"$pwctl" experiment messages cut.pcapng san 1 2>err
+tap_is "a capture that was cut off" "$? $(grep -c 'not a whole capture file' err)" "2 1"
 
 # the files that are installed are good, and the page names each of them
 for f in "$top"/tools/experiments/*.yaml; do

@@ -60,13 +60,13 @@ tap_ok "all verbs were looked at ($n)" test "$n" -ge 53
 dir=$(mktemp -d)
 ln -s "$top/tools" "$dir/tools"
 mapfile -t lines < <(pwctl help experiment | sed -n 's/^        example: //p')
-tap_is "examples of experiments" ${#lines[@]} 5
+tap_is "examples of experiments" ${#lines[@]} 6
 for line in "${lines[@]}"; do
 	# shellcheck disable=SC2086
 	(cd "$dir" && timeout 600 $line) >"$dir/out" 2>&1 </dev/null
 	tap_result $? "$line" "$dir/out"
 done
-tap_ok "and leave the files that they name" test -s "$dir/delay.svg" -a -s "$dir/clos.csv"
+tap_ok "and leave the files that they name" test -s "$dir/delay.svg" -a -s "$dir/clos.csv" -a -s "$dir/run.csv"
 rm -rf "$dir"
 tap_is "the short list has none" "$(pwctl help | grep -c 'example: ')" 0
 

@@ -179,6 +179,35 @@ with tempfile.TemporaryDirectory() as tmp:
     mine = programs.experiment_sweep(tmp + '/sweep.yaml')
     same('experiment sweep', [','.join(mine)] + [','.join(row) for row in zip(*mine.values())], theirs)
     point(len(theirs) > 2, 'which has rows', theirs)
+theirs = subprocess.run([build / 'pwctl', 'experiment', 'messages', top / 'tools/testing/view/sans.pcapng', 'san', '1'],
+                        check=True, capture_output=True, text=True).stdout.splitlines()
+mine = programs.experiment_messages(top / 'tools/testing/view/sans.pcapng', san=1)
+same('experiment messages', [','.join(mine)] + [','.join(map(str, row)) for row in zip(*mine.values())], theirs)
+point(len(theirs) > 2, 'which has rows, too', theirs)
+
+# traces in OTF2: one is written here, with a communicator of its own order
+traces = [sys.executable, '-m', 'packetway.traces']
+if importlib.util.find_spec('otf2'):
+    import otf2
+    with tempfile.TemporaryDirectory() as tmp:
+        with otf2.writer.open(tmp + '/run', timer_resolution=2_000_000_000) as trace:
+            names = trace.definitions
+            node = names.system_tree_node('node', parent=None)
+            writers = [trace.event_writer('thread', group=names.location_group(f'rank {r}', system_tree_parent=node))
+                       for r in range(3)]
+            names.group('locations', group_type=otf2.GroupType.COMM_LOCATIONS, paradigm=otf2.Paradigm.MPI,
+                        members=[w._location for w in writers])
+            comms = [names.comm(str(ranks), group=names.group(str(ranks), group_type=otf2.GroupType.COMM_GROUP,
+                                                              paradigm=otf2.Paradigm.MPI, members=ranks)) for ranks in ([0, 1, 2], [2, 0])]
+            writers[0].mpi_send(2000, receiver=2, communicator=comms[0], msg_tag=5, msg_length=100)
+            writers[2].mpi_recv(2500, sender=0, communicator=comms[0], msg_tag=5, msg_length=100)
+            writers[2].mpi_isend(6000, receiver=1, communicator=comms[1], msg_tag=1, msg_length=8, request_id=1)
+        done = subprocess.run([*traces, tmp + '/run/traces.otf2'], capture_output=True, text=True, check=False)
+        same('messages of an OTF2 trace', (done.returncode, done.stdout), (0, 'cycle,src,dst,bytes\n0,0,2,100\n2000,2,0,8\n'))
+        done = subprocess.run([*traces, tmp + '/none.otf2'], capture_output=True, text=True, check=False)
+        point(done.returncode == 2 and tmp in done.stderr, 'a trace that is not there', done.stderr)
+else:
+    skip('messages of an OTF2 trace', 'python3-otf2 is not installed')
 refuses('an experiment that is none', ValueError, programs.experiment, 'heat')
 refuses('a sweep that is not there', packetway.PacketwayError, programs.experiment_sweep, '/nowhere.yaml')
 
