@@ -106,7 +106,7 @@ static uint64_t next_of_trace(struct sim *m, struct source *q)
 	if (!t->m[t->n - 1].cycle)
 		return q->start + 1;
 	/* a mean gap lies between the last message and the first of the next repetition */
-	return q->start + 1 + (uint64_t)((unsigned __int128)t->m[q->line].cycle * m->period *
+	return q->start + 1 + (uint64_t)((__uint128_t)t->m[q->line].cycle * m->period *
 					 (t->n - 1) / t->m[t->n - 1].cycle / t->n);
 }
 

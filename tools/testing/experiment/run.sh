@@ -266,6 +266,7 @@ printf '%s\n' 'traffic: trace' 'trace: ours.csv' 'load: [0.2, 0.4]' 'cycles: 500
 tap_is "trace: a run" $? 0
 # two senders, three messages of 222 cycles work in a period of 3 * 222 / 0.2 / 2
 # and the last ones are still on their way
+# shellcheck disable=SC2016
 tap_ok "trace: messages of the runs" awk -v want="$(for load in 2 4 2 4; do echo $((50000 * 3 / (3 * 222 * 10 / load / 2 + 1))); done | paste -sd ' ')" \
 	'BEGIN { split(want, w) } $1 > w[NR] + 1 || $1 < w[NR] - 2 { exit 1 } END { exit NR != 4 }' <(column trace-runs.csv messages)
 tap_is "trace: alone they take the times of pwmodel" "$(column trace.csv latency | head -n 1 | cut -d. -f1)" \
