@@ -80,6 +80,42 @@ static const struct {
 	  "'error':'crc'", 1683 },
 };
 
+/* arguments, and all that is printed behind the command's name */
+static const struct {
+	const char *args, *text;
+} whole[] = {
+	{ "add 1 2 3 4 --from 3", "'counter':4,'v1':10,'v2':0,'overflow':false,'error':null,"
+	  "'ring_bits':276,'wait':46" },
+	{ "add 1 2 3 4 --to group:1 --members 1,0,1", "'counter':2,'v1':4,'v2':0,"
+	  "'overflow':false,'error':null,'ring_bits':276" },
+	{ "count-eq 3 5 3 3 --from 2 --to group:5 --members 1,2,4,3", "'counter':3,'v1':5,'v2':0,"
+	  "'overflow':false,'error':null,'ring_bits':276,'wait':45" },
+	{ "max 1 9 3 4 --to 3", "'counter':1,'v1':3,'v2':3,'overflow':false,'error':null,"
+	  "'ring_bits':276" },
+	{ "add 1 2 3 --register 7", "'counter':3,'v1':6,'v2':0,'overflow':false,'error':null,"
+	  "'ring_bits':275" },
+	{ "min --signed 0xffffffffffffffff 3", "'counter':2,'v1':-1,'v2':1,'overflow':false,"
+	  "'error':null,'ring_bits':274" },
+	{ "add 1 2 3 --standing 5", "'counter':3,'v1':6,'v2':0,'overflow':false,'error':null,"
+	  "'ring_bits':275,'runs':5,'wait':21" },
+	/* 1045: both packets, the token behind each, and the way to interface 1 */
+	{ "add 1 2 3 --passive 2:3:64 --passive 3:1:16", "'counter':3,'v1':6,'v2':0,"
+	  "'overflow':false,'error':null,'ring_bits':275,'wait':1045,"
+	  "'passive':[{'delivered':1,'wait':46,'ring_bits':659},"
+	  "{'delivered':1,'wait':727,'ring_bits':275}]" },
+	{ "add 1 2 3 --fault stuck:2", "'error':'lost','ring_bits':283,'wait':69,"
+	  "'tokens_lost':0,'tokens_dup':0,'orphans':0" },
+	{ "add 1 2 3 --fault leave:100 --propagation 200", "'error':'down','ring_bits':272,"
+	  "'wait':1206,'tokens_lost':0,'tokens_dup':0,'orphans':1" },
+	{ "add 1 2 3 --fault lose:0", "'counter':3,'v1':6,'v2':0,'overflow':false,'error':null,"
+	  "'ring_bits':275,'wait':1797,'tokens_lost':1,'tokens_dup':0,'orphans':0" },
+	{ "add 1 2 3 --fault dup --propagation 40 --passive 2:3:8", "'counter':3,'v1':6,'v2':0,"
+	  "'overflow':false,'error':null,'ring_bits':395,'wait':577,'tokens_lost':0,"
+	  "'tokens_dup':1,'orphans':0,'passive':[{'delivered':1,'wait':164,'ring_bits':331}]" },
+	{ "add 1 2 3 --fault flip:1:120 --fault lose:5", "'error':'crc','ring_bits':275,"
+	  "'wait':1802,'tokens_lost':1,'tokens_dup':0,'orphans':0" },
+};
+
 /* arguments, and what the message must name */
 static const struct {
 	const char *args, *names;
@@ -91,6 +127,13 @@ static const struct {
 	{ "add --comparand 1 1 2", "comparand" }, { "add --ops add 1 2", "ops" },
 	{ "add --propagation x 1", "propagation" }, { "add --engine slow 1", "engine" },
 	{ "add --what 1", "--what" }, { "add 18446744073709551616", "operand 1" },
+	{ "add 1 2 --from 3", "from" }, { "add 1 2 --from 0", "from" }, { "add 1 2 --to 3", "to" },
+	{ "add 1 2 --to group:1048576", "to group" }, { "add 1 2 --members 1,2,4", "members" },
+	{ "add 1 2 --register 16", "register" }, { "majority 1 2 --standing 2", "standing" },
+	{ "add 1 2 --passive 1:3:4", "passive" }, { "add 1 2 --passive 1:2", "passive bytes" },
+	{ "add 1 2 --passive 1:2:4097", "passive bytes" }, { "add 1 2 --fault melt", "melt" },
+	{ "add 1 2 --fault stuck", "fault stuck" }, { "add 1 2 --fault stuck:3", "fault stuck" },
+	{ "add 1 2 --fault dup:1", "fault" }, { "add 1 2 --fault flip", "flip" },
 };
 
 int main(void)
@@ -111,6 +154,14 @@ int main(void)
 				 good[i].bits);
 			if (!ok(!status && !strcmp(text, want) && !*error, "%s: %s", engine[e],
 				good[i].args))
+				diag("%s", text);
+		}
+		for (i = 0; i < ARRAY_SIZE(whole); i++) {
+			run(engine[e], whole[i].args);
+			snprintf(want, sizeof(want), "{'cmd':'%.*s',%s}",
+				 (int)strcspn(whole[i].args, " "), whole[i].args, whole[i].text);
+			if (!ok(!status && !strcmp(text, want) && !*error, "%s: %s", engine[e],
+				whole[i].args))
 				diag("%s", text);
 		}
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
