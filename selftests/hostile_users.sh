@@ -44,12 +44,6 @@ cleanup() {
 trap cleanup EXIT
 
 mem() { awk -v key="$1:" '$1 == key { print $2 }' /proc/meminfo; }
-# what must come back; caches that can be dropped are not counted
-held() {
-	sync
-	echo 3 >/proc/sys/vm/drop_caches
-	mem "$1"
-}
 
 # namespaces go in the background, after their users; what they had is charged until then
 settled() { [ "$(cat "$top/memory.current")" -lt $((8 << 20)) ]; }
@@ -71,7 +65,7 @@ hung() {
 phase() {
 	local kind=$1 seconds=$2 free guard users_of i
 
-	free=$(held MemAvailable)
+	free=$(mem MemAvailable)
 	{
 		for i in $(seq $((seconds + 300))); do
 			sleep 1
@@ -88,15 +82,15 @@ phase() {
 	"$hostile" measure $((seconds - 2)) $top "$free"
 	wait "${users_of[@]}"
 	kill $guard
-	slowwait 60 settled >/dev/null
+	slowwait 300 settled >/dev/null
 }
 # of RESULT WORD N: N-th number behind WORD
 of() { awk -v w="$2" -v n="$3" '{ for (i = 1; i <= NF; i++) if ($i == w) print $(i + n) }' <<<"$1"; }
 
 # once, so that caches and per-CPU chunks are there
 phase attack 3 >/dev/null
-before_available=$(held MemAvailable) before_slab=$(held SUnreclaim)
-before_vmalloc=$(held VmallocUsed) before_percpu=$(held Percpu)
+before_available=$(mem MemAvailable) before_slab=$(mem SUnreclaim)
+before_vmalloc=$(mem VmallocUsed) before_percpu=$(mem Percpu)
 
 first=$(phase burn "$burn")
 during=$(phase attack "$attack")
@@ -137,12 +131,12 @@ tap_ok "memory that no cgroup was charged: $(of "$during" escaped 1) KiB" \
 
 # --- the users are gone: everything comes back
 back() {
-	[ "$(held MemAvailable)" -ge $((before_available - 16384)) ] &&
-		[ "$(held SUnreclaim)" -le $((before_slab + 8192)) ] &&
-		[ "$(held VmallocUsed)" -le $((before_vmalloc + 2048)) ] &&
-		[ "$(held Percpu)" -le $((before_percpu + 1024)) ]
+	[ "$(mem MemAvailable)" -ge $((before_available - 16384)) ] &&
+		[ "$(mem SUnreclaim)" -le $((before_slab + 8192)) ] &&
+		[ "$(mem VmallocUsed)" -le $((before_vmalloc + 2048)) ] &&
+		[ "$(mem Percpu)" -le $((before_percpu + 1024)) ]
 }
-tap_ok "memory is where it was" slowwait 60 back ||
+tap_ok "memory is where it was" slowwait 300 back ||
 	echo "# available $before_available $(mem MemAvailable) slab $before_slab $(mem SUnreclaim)" \
 	     "vmalloc $before_vmalloc $(mem VmallocUsed) percpu $before_percpu $(mem Percpu)"
 tap_is "no station, SAN or file is left here" "$(cut -f1 /proc/sys/net/packetway/nr_{sans,stations,files} | tr '\n' ' ')" "1 1 0 "
