@@ -33,6 +33,7 @@ bool fuzz_reloaded;
 /* shared by the threads of a program; races on it are meant */
 static struct world {
 	int file[FUZZ_SLOTS], po[FUZZ_SLOTS], sock[FUZZ_SLOTS], ns[FUZZ_SLOTS], peer[FUZZ_SLOTS];
+	int half[FUZZ_SLOTS], time[FUZZ_SLOTS];
 	void *map[FUZZ_SLOTS];
 	struct {
 		uint64_t session, seq, challenge;
@@ -48,6 +49,7 @@ void world_init(void)
 	page = sysconf(_SC_PAGESIZE);
 	for (i = 0; i < FUZZ_SLOTS; i++) {
 		w.file[i] = w.po[i] = w.sock[i] = w.ns[i] = w.peer[i] = -1;
+		w.half[i] = w.time[i] = -1;
 		w.map[i] = MAP_FAILED;
 	}
 	w.ns[0] = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -490,7 +492,7 @@ static int dump_flag(uint64_t v)
 	return v & 1 ? NLM_F_DUMP : 0;
 }
 
-/* command SAN ports engine ring-engine rate real frozen bias given dump defect */
+/* command SAN ports engine ring-engine rate real frozen bias given dump or clock defect */
 static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct nlattr *nest;
@@ -513,6 +515,8 @@ static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 		nl_u32(&m, PACKETWAY_A_SAN_FROZEN, a[7]);
 	if (a[9] & 64)
 		nl_u32(&m, PACKETWAY_A_SAN_BIAS, a[8]);
+	if (a[9] & 128)
+		nl_u32(&m, PACKETWAY_A_SAN_CLOCK, a[10]);
 	ge_end(t, &m, nest, a[11]);
 }
 
@@ -826,7 +830,20 @@ static void do_ring_operands(struct thr *t, const uint64_t *a, const struct call
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_RING_OPERANDS, r, a[5]);
 }
 
-/* file (4 and more: softswitch) number size: given bytes as the structure */
+/* of each kind that read() and ioctl() may be tried on */
+static int *any_slot(uint64_t i)
+{
+	int *slots[] = { w.file, w.po, w.sock, w.peer, w.half, w.time, w.file, w.po };
+
+	return slots[i >> 2 & 7] + i % FUZZ_SLOTS;
+}
+
+static int any_fd(uint64_t i)
+{
+	return *any_slot(i);
+}
+
+/* descriptor, see any_fd(); number size: given bytes as the structure */
 static void do_ioctl_raw(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	static __thread uint8_t arg[512];
@@ -835,15 +852,14 @@ static void do_ioctl_raw(struct thr *t, const uint64_t *a, const struct call *c)
 	memset(arg, 0, sizeof(arg));
 	memcpy(arg + 4, c->blob, c->blen);
 	memcpy(arg, &size, 4);
-	ioctl(a[0] & 4 ? *SLOT(po, a[0]) : *SLOT(file, a[0]), a[1] & 0x100 ? a[3] :
-	      _IO(PACKETWAY_IOC_TYPE, a[1] & 0xff), arg);
+	ioctl(any_fd(a[0]), a[1] & 0x100 ? a[3] : _IO(PACKETWAY_IOC_TYPE, a[1] & 0xff), arg);
 }
 
-/* slot file page protection pages */
+/* slot file page protection (16: of a clock file) pages */
 static void do_mmap(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	void *p = mmap(NULL, page * (1 + a[4] % 3), a[3] & (PROT_READ | PROT_WRITE), a[3] & 8 ? MAP_PRIVATE : MAP_SHARED,
-		       *SLOT(file, a[1]), page * (a[2] % 4));
+		       a[3] & 16 ? *SLOT(time, a[1]) : *SLOT(file, a[1]), page * (a[2] % 4));
 
 	/* an old map stays: it goes with the process */
 	if (p != MAP_FAILED)
@@ -875,16 +891,6 @@ static void do_poke(struct thr *t, const uint64_t *a, const struct call *c)
 	process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 }
 
-static int any_fd(uint64_t i)
-{
-	switch (i >> 2 & 3) {
-	case 0: return *SLOT(file, i);
-	case 1: return *SLOT(po, i);
-	case 2: return *SLOT(sock, i);
-	}
-	return *SLOT(peer, i);
-}
-
 /* descriptor bytes milliseconds */
 static void do_read(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -902,8 +908,7 @@ static void do_read(struct thr *t, const uint64_t *a, const struct call *c)
 
 static void do_close(struct thr *t, const uint64_t *a, const struct call *c)
 {
-	int *slots[] = { w.file, w.po, w.sock, w.peer };
-	int fd = __atomic_exchange_n(slots[a[0] >> 2 & 3] + a[0] % 4, -1, __ATOMIC_RELAXED);
+	int fd = __atomic_exchange_n(any_slot(a[0]), -1, __ATOMIC_RELAXED);
 
 	if (fd >= 0)
 		close(fd);
@@ -972,6 +977,74 @@ static void do_poets_write(struct thr *t, const uint64_t *a, const struct call *
 		return;
 }
 
+/* --- half-routers in user space ------------------------------------------------------ */
+
+/* slot file SAN port MTU quality peer defect */
+static void do_half_open(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_half_open o = { .flags = PACKETWAY_HALF_NONBLOCK, .san = a[2], .mtu = a[4],
+					 .port = a[3] ? a[3] - 1 : PACKETWAY_HALF_ANY_PORT,
+					 .quality = a[5], .peer = a[6] };
+
+	snprintf(o.name, sizeof(o.name), "%s", name_of('h', a[0]));
+	keep(SLOT(half, a[0]), IOCTL(*SLOT(file, a[1]), PACKETWAY_IOC_HALF_OPEN, o, a[7]));
+}
+
+static void do_half_get(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_half_get g = {};
+
+	IOCTL(*SLOT(half, a[0]), PACKETWAY_IOC_HALF_GET, g, a[1]);
+}
+
+/* --- clocks of SANs in lockstep ------------------------------------------------------ */
+
+/* slot file (4: a clock file) station flags defect; station 7: any */
+static void do_time_open(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_time_open o = { .flags = a[3] & 1 ? PACKETWAY_TIME_NONBLOCK : 0 };
+	bool again = a[1] & 4;
+
+	if (!again && a[2] % 8 != 7)
+		o.ifindex = index_of(t, name_of('s', a[2]));
+	keep(SLOT(time, a[0]), IOCTL(again ? *SLOT(time, a[1]) : *SLOT(file, a[1]), PACKETWAY_IOC_TIME_OPEN,
+				     o, a[4]));
+}
+
+/* slot leave flags order defect */
+static void do_time_join(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_time_join j = { .flags = a[2], .order = a[2] & PACKETWAY_TIME_JOIN_HOLD ? 0 : a[3] };
+	struct packetway_time_leave l = { .flags = a[2] & PACKETWAY_TIME_JOIN_HOLD };
+
+	if (a[1] & 1)
+		IOCTL(*SLOT(time, a[0]), PACKETWAY_IOC_TIME_LEAVE, l, a[4]);
+	else
+		IOCTL(*SLOT(time, a[0]), PACKETWAY_IOC_TIME_JOIN, j, a[4]);
+}
+
+/* slot command flags value value defect; a wait may last until the program is killed */
+static void do_time_ioctl(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	static __thread struct packetway_time_entry entry[64];
+	struct packetway_time_wait wait = { .flags = a[2], .until = a[3] };
+	struct packetway_time_alarm alarm = { .flags = a[2] & 1, .at = a[3], .interval = a[4] };
+	struct packetway_time_get get = {};
+	struct packetway_time_set set = { .flags = a[2], .stall_ms = a[3], .quantum = a[4] };
+	struct packetway_time_list list = { .entries = (uintptr_t)entry, .room = a[3] };
+	int fd = *SLOT(time, a[0]);
+
+	if (list.room > 64)
+		list.entries = 0;
+	switch (a[1] % 6) {
+	case 0: IOCTL(fd, PACKETWAY_IOC_TIME_GET, get, a[5]); break;
+	case 1: IOCTL(fd, PACKETWAY_IOC_TIME_SET, set, a[5]); break;
+	case 2: IOCTL(fd, PACKETWAY_IOC_TIME_LIST, list, a[5]); break;
+	case 3: IOCTL(fd, PACKETWAY_IOC_TIME_ALARM, alarm, a[5]); break;
+	default: IOCTL(fd, PACKETWAY_IOC_TIME_WAIT, wait, a[5]); break;
+	}
+}
+
 /* --- packet sockets ------------------------------------------------------------------ */
 
 /* slot device type */
@@ -1032,18 +1105,30 @@ static struct frame_spec spec_of(const uint64_t *a, const struct call *c)
 	return s;
 }
 
-/* slot what destination source word word length flags count defect */
-static void do_frame(struct thr *t, const uint64_t *a, const struct call *c)
+static void frame_write(int fd, bool sock, const uint64_t *a, const struct call *c)
 {
 	uint8_t b[FUZZ_FRAME + 1024] = {};
 	struct frame_spec s = spec_of(a + 1, c);
-	int n = frame_build(b, &s), fd = *SLOT(sock, a[0]), i;
+	int n = frame_build(b, &s), i;
 
 	spoil(b, n, a[9]);
 	if (a[9] & 0x10000)
 		n -= a[9] >> 17 & 15;
 	for (i = 0; i <= (int)(a[8] & 63) && n > 0; i++)
-		send(fd, b, n, MSG_DONTWAIT);
+		if ((sock ? send(fd, b, n, MSG_DONTWAIT) : write(fd, b, n)) < 0 && !sock)
+			break;
+}
+
+/* slot what destination source word word length flags count defect */
+static void do_frame(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	frame_write(*SLOT(sock, a[0]), true, a, c);
+}
+
+/* the same of a half-router */
+static void do_half_write(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	frame_write(*SLOT(half, a[0]), false, a, c);
 }
 
 /* slot address protocol length: a datagram that the station makes a message of */
@@ -1267,11 +1352,12 @@ static void do_sysctl(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	static const char * const names[] = {
 		"sans", "stations", "routers", "trunks", "monitors", "interfaces", "files", "standing", "switches",
+		"participants", "clock_files", "leases",
 	};
 	char path[64], text[64];
 	int fd, n;
 
-	snprintf(path, sizeof(path), "/proc/sys/net/packetway/%s_%s", a[0] & 16 ? "nr" : "max", names[a[0] % 9]);
+	snprintf(path, sizeof(path), "/proc/sys/net/packetway/%s_%s", a[0] & 16 ? "nr" : "max", names[a[0] % 12]);
 	fd = open(path, (a[2] & 1 ? O_RDWR : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -1368,6 +1454,12 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "poets_load", .run = do_poets_load, .args = "3xxuD", .weight = 4 },
 	{ .name = "poets_ioctl", .run = do_poets_ioctl, .args = "38uuaD", .weight = 6, .blob = true },
 	{ .name = "poets_write", .run = do_poets_write, .args = "3apulxD", .weight = 6 },
+	{ .name = "half_open", .run = do_half_open, .args = "33NPMuaD", .weight = 4 },
+	{ .name = "half_get", .run = do_half_get, .args = "3D", .weight = 2 },
+	{ .name = "half_write", .run = do_half_write, .args = "3TaaUUlFtD", .weight = 6, .blob = true },
+	{ .name = "time_open", .run = do_time_open, .args = "38sbD", .weight = 5 },
+	{ .name = "time_join", .run = do_time_join, .args = "3b8tD", .weight = 6 },
+	{ .name = "time_ioctl", .run = do_time_ioctl, .args = "383UUD", .weight = 8 },
 	{ .name = "sock", .run = do_sock, .args = "3sx", .weight = 8 },
 	{ .name = "join", .run = do_join, .args = "3sab3", .weight = 3 },
 	{ .name = "frame", .run = do_frame, .args = "3TaaUUlFtD", .weight = 22, .blob = true },

@@ -162,7 +162,8 @@ static uint64_t gen_arg(char kind)
 	case 'f': return PICK(flags);
 	case 'c': return pw_below(20);
 	case 'i': return one_in(8) ? pw_rnd() & 0x1ff : PICK(((uint8_t []) { 0, 1, 2, 0x10, 0x11, 0x12, 0x13, 0x14,
-			0x15, 0x16, 0x17, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 }));
+			0x15, 0x16, 0x17, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x30, 0x31, 0x40,
+			0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47 }));
 	case 'z': return one_in(3) ? PICK(odd_values) : pw_below(512);
 	case 'p': return one_in(4) ? pw_rnd() & 0xffffffff : PICK(sw);
 	case 'e': return pw_below(4);
@@ -262,7 +263,7 @@ static void say(struct prog *p, int thread, const char *name, int n, ...)
 /* what most programs begin with: something to work on */
 static void gen_scene(struct prog *p)
 {
-	int san = pw_below(2), i, n = 1 + pw_below(3), what = pw_below(8);
+	int san = pw_below(2), i, n = 1 + pw_below(3), what = pw_below(11);
 
 	if (one_in(2))
 		say(p, 0, "san", 12, 1, san, 4, pw_below(3), 1 + pw_below(2), 0, 0, 0, 0, 2 | 4, 0, 0);
@@ -318,6 +319,20 @@ static void gen_scene(struct prog *p)
 	case 7:			/* monitors */
 		say(p, 0, "newmon", 4, 0, 1, 1, 0);
 		say(p, 0, "sock", 3, 3, 0, 4);
+		break;
+	case 8:			/* a half-router in user space */
+		say(p, 0, "open", 2, 0, 0);
+		say(p, 0, "half_open", 7, 0, 0, san, 0, 0, 0, one_in(2) ? 0x301 : 0);
+		say(p, 0, "half_write", 7, 0, pw_below(20), 256 * san + 1, 0x301, 1, 0, 16);
+		break;
+	case 9: case 10:	/* a SAN in lockstep, one or two participants */
+		say(p, 0, "san", 12, 2, san, 0, 1 + pw_below(2), 0, 0, 0, 0, 0, 2 | 128, 1, 0);
+		for (i = what - 9; i >= 0; i--) {
+			say(p, i, "open", 2, i, pw_below(2));
+			say(p, i, "time_open", 4, i, i, i % n, pw_below(2));
+			say(p, i, "time_join", 4, i, 0, pw_below(2), i);
+			say(p, i, "time_ioctl", 4, i, 4, 2, 1000 * pw_below(100));
+		}
 		break;
 	}
 	say(p, 0, "sock", 3, 0, 0, 0);
