@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a SAN asks of the engine that it has at present. */
+#include <linux/ktime.h>
 #include <linux/rtnetlink.h>
 
 #include "pw_priv.h"
+#include "pw_time.h"
 
 /* the SAN's fabric settings have changed: update the engine; under RTNL */
 void pw_engine_update(struct pw_san *san)
@@ -34,4 +36,29 @@ u64 pw_engine_time(struct pw_san *san)
 		ns = eng->ops->time(eng);
 	rcu_read_unlock();
 	return ns;
+}
+
+/**
+ * pw_engine_now - the clock that lifetimes and counters of a SAN follow
+ * @san: the SAN
+ *
+ * Nanoseconds of the host, or of virtual time while the SAN is in lockstep. It goes on
+ * without a jump when that changes; only differences mean something.
+ */
+u64 pw_engine_now(const struct pw_san *san)
+{
+	const struct pw_time *t;
+	u64 now;
+
+	rcu_read_lock();
+	t = rcu_dereference(san->time);
+	if (t) {
+		now = pw_time_now(t);
+	} else {
+		/* pw_san_time_swap() sets @ahead before the pointer */
+		smp_rmb();
+		now = ktime_get_ns() + READ_ONCE(san->ahead);
+	}
+	rcu_read_unlock();
+	return now;
 }

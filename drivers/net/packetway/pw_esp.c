@@ -45,6 +45,12 @@ static void pw_esp_conf_get(const struct pw_esp *esp, const struct net *net,
 	conf->lifetime = esp->conf.lifetime ?: pn->esp.lifetime;
 }
 
+/* a SAN with half-routers is not in lockstep, so they need no SAN */
+static u64 pw_esp_now(const struct pw_esp *esp)
+{
+	return esp->san ? pw_engine_now(esp->san) : ktime_get_ns();
+}
+
 /**
  * pw_esp_node_init - a node that is down
  * @esp: the node
@@ -57,6 +63,7 @@ void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router)
 	esp->mem = NULL;
 	esp->id = addr;
 	esp->router = router;
+	esp->san = NULL;
 	esp->conf = (struct pw_esp_conf) {};
 }
 
@@ -156,14 +163,14 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 	if (mem && esp->store.used > PW_ESP_MOVE_MAX)
 		err = -ENOSPC;
 	if (mem && !err) {
-		err = pw_esp_store_copy(&bigger, &esp->store, ktime_get_ns());
+		err = pw_esp_store_copy(&bigger, &esp->store, pw_esp_now(esp));
 		if (!err) {
 			esp->store = bigger;
 			swap(esp->mem, mem);
 		}
 	}
 	if (!err)
-		pw_esp_store_set_lifetime(&esp->store, ktime_get_ns(),
+		pw_esp_store_set_lifetime(&esp->store, pw_esp_now(esp),
 					  (u64)want.lifetime * NSEC_PER_MSEC);
 	spin_unlock_bh(&esp->lock);
 	kvfree(mem);
@@ -196,7 +203,7 @@ void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_i
 		/* changed defaults hold from the next time the link comes up */
 		info->capacity = esp->store.capacity;
 		info->lifetime = div_u64(esp->store.lifetime, NSEC_PER_MSEC);
-		info->used = pw_esp_store_live(&esp->store, ktime_get_ns());
+		info->used = pw_esp_store_live(&esp->store, pw_esp_now(esp));
 	}
 	spin_unlock_bh(&esp->lock);
 }
@@ -216,7 +223,7 @@ bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left
 	bool found;
 
 	spin_lock_bh(&esp->lock);
-	found = esp->mem && pw_esp_store_peek(&esp->store, ktime_get_ns(), nth, tag, val, left);
+	found = esp->mem && pw_esp_store_peek(&esp->store, pw_esp_now(esp), nth, tag, val, left);
 	spin_unlock_bh(&esp->lock);
 	return found;
 }
@@ -276,7 +283,7 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 	*res = (struct pw_esp_result) { .verdict = PW_ESP_V_PASS };
 	spin_lock(&esp->lock);
 	if (likely(esp->mem))
-		pw_esp_node_input(&node, ktime_get_ns(), skb->data + v->db_off, v->data_len, res);
+		pw_esp_node_input(&node, pw_esp_now(esp), skb->data + v->db_off, v->data_len, res);
 	if (esp->router && res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
 		esp->done[res->opcode][res->verdict - PW_ESP_V_FORWARD]++;
 	spin_unlock(&esp->lock);

@@ -13,6 +13,7 @@ struct net;
 struct netlink_ext_ack;
 struct pw_eep_view;
 struct pw_half;
+struct pw_san;
 struct pw_station;
 struct pw_up;
 struct sk_buff;
@@ -38,6 +39,7 @@ struct pw_esp_conf {
  * @store: its state
  * @mem: the store's memory; NULL while the node is down
  * @id: PacketWay address, the node id of RCHLD and RCOLLECT
+ * @san: of a station: whose clock lifetimes follow; NULL: the host's
  * @router: a half-router; otherwise an end system
  * @conf: what was asked for; RTNL
  * @done: of a half-router: instructions by what became of them; enum pw_esp_verdict
@@ -48,6 +50,7 @@ struct pw_esp {
 	struct pw_esp_store store;
 	void *mem;
 	u32 id;
+	const struct pw_san *san;
 	bool router;
 	struct pw_esp_conf conf;
 	u64 done[PW_ESP_OPCODES][PW_ESP_VERDICTS];

@@ -234,7 +234,7 @@ static void pw_poets_switch_rx(struct pw_station *st, struct pw_poets *po, u32 s
 	enum pw_softswitch_drop drop = PW_SOFTSWITCH_OK;
 	struct pw_poets_out out = {};
 	struct pw_softswitch_rx rx;
-	u64 now = ktime_get_ns();
+	u64 now = pw_engine_now(st->san);
 
 	spin_lock(&po->lock);
 	switch (pw_softswitch_input(&po->sw, now, buf, len, &rx)) {
@@ -244,8 +244,7 @@ static void pw_poets_switch_rx(struct pw_station *st, struct pw_poets *po, u32 s
 	case PW_SOFTSWITCH_RELEASED:
 		pw_poets_place(po, PACKETWAY_POETS_EV_RELEASED, true);
 		if (po->sw.interval)
-			hrtimer_start(&po->timer, ns_to_ktime(po->sw.interval),
-				      HRTIMER_MODE_REL_SOFT);
+			pw_poets_arm(po, st->san, po->sw.interval);
 		break;
 	case PW_SOFTSWITCH_STOP:
 		pw_poets_place(po, PACKETWAY_POETS_EV_STOPPED, true);
@@ -399,29 +398,120 @@ void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info)
 	spin_unlock_bh(&po->lock);
 }
 
+/**
+ * pw_poets_now - the time of the station's SAN, see pw_engine_now()
+ * @po: the softswitch
+ */
+u64 pw_poets_now(struct pw_poets *po)
+{
+	struct pw_station *st;
+	u64 now;
+
+	rcu_read_lock();
+	st = rcu_dereference(po->station);
+	now = st ? pw_engine_now(st->san) : ktime_get_ns();
+	rcu_read_unlock();
+	return now;
+}
+
+/* give a hold back; @po is locked */
+static void pw_poets_unhold(struct pw_poets *po)
+{
+	bool held;
+
+	spin_lock(&po->clock->lock);
+	held = po->held;
+	po->held = false;
+	spin_unlock(&po->clock->lock);
+	if (held)
+		pw_time_hold(po->clock, -1);
+}
+
+/**
+ * pw_poets_disarm - no report is due by the clock of a SAN
+ * @po: the softswitch, locked
+ */
+void pw_poets_disarm(struct pw_poets *po)
+{
+	lockdep_assert_held(&po->lock);
+	if (!po->clock)
+		return;
+	pw_time_alarm_stop(po->clock, &po->alarm);
+	pw_poets_unhold(po);
+	pw_time_put(po->clock);
+	po->clock = NULL;
+}
+
+/**
+ * pw_poets_arm - a report is due after some time
+ * @po: the softswitch, locked; BH off
+ * @san: its SAN
+ * @ns: nanoseconds of pw_engine_now()
+ *
+ * In lockstep an alarm of the clock starts the timer, unless there are no participants.
+ */
+void pw_poets_arm(struct pw_poets *po, const struct pw_san *san, u64 ns)
+{
+	struct pw_time *t;
+	bool started;
+
+	lockdep_assert_held(&po->lock);
+	rcu_read_lock();
+	t = rcu_dereference(san->time);
+	if (po->clock != t) {
+		pw_poets_disarm(po);
+		if (t && refcount_inc_not_zero(&t->users))
+			po->clock = t;
+	}
+	started = po->clock && pw_time_alarm_start(po->clock, &po->alarm, ns);
+	rcu_read_unlock();
+	if (!started)
+		hrtimer_start(&po->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+}
+
+/* the report has been sent: time goes on; BH off */
+void pw_poets_go_on(struct pw_poets *po)
+{
+	spin_lock(&po->lock);
+	if (po->clock)
+		pw_poets_unhold(po);
+	spin_unlock(&po->lock);
+}
+
+/* of the clock, which is locked: time stands still until pw_poets_timer() has run */
+void pw_poets_alarm(struct pw_time *t, struct pw_time_alarm *a)
+{
+	struct pw_poets *po = container_of(a, struct pw_poets, alarm);
+
+	if (!po->held)
+		pw_time_hold(t, 1);
+	po->held = true;
+	hrtimer_start(&po->timer, 0, HRTIMER_MODE_REL_SOFT);
+}
+
 /* time for a report; softirq */
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
 {
 	struct pw_poets *po = container_of(timer, struct pw_poets, timer);
 	struct pw_poets_out out = {};
 	struct pw_station *st;
-	u64 now = ktime_get_ns();
-	u64 next;
+	u64 now, next;
 
 	pw_kcov_section();
 
 	rcu_read_lock();
+	now = pw_poets_now(po);
 	st = rcu_dereference(po->station);
 	spin_lock(&po->lock);
 	pw_poets_report(po, now, &out);
 	next = st ? pw_softswitch_next_report(&po->sw) : U64_MAX;
 	/* set under the lock here and everywhere, hence always "no restart" */
 	if (next != U64_MAX)
-		hrtimer_start(timer, ns_to_ktime(next > now ? next - now : 0),
-			      HRTIMER_MODE_REL_SOFT);
+		pw_poets_arm(po, st->san, next > now ? next - now : 0);
 	spin_unlock(&po->lock);
 	if (st)
 		pw_poets_flush(st, &out);
+	pw_poets_go_on(po);
 	rcu_read_unlock();
 	return HRTIMER_NORESTART;
 }

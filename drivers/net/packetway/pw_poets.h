@@ -18,6 +18,8 @@
 
 #include "poets.h"
 
+#include "pw_time.h"
+
 struct pw_eep_view;
 struct pw_file;
 struct pw_station;
@@ -51,7 +53,7 @@ struct pw_poets_item {
 
 /**
  * struct pw_poets - a softswitch or mothership, owned by an open file
- * @lock: everything up to @lost; BH off, nests with nothing
+ * @lock: everything up to @lost; BH off; pw_time.lock is taken inside
  * @sw: the softswitch; of a mothership only its counters are used
  * @ring: queue for the owner
  * @size: its places, reserved ones included
@@ -66,6 +68,9 @@ struct pw_poets_item {
  * @station: where it is; NULL when the station has gone. RTNL, read under RCU
  * @mem: memory of @sw
  * @timer: next report; runs only while devices run and an interval is set
+ * @clock: of the SAN in lockstep, for which @alarm was made; a reference; @lock
+ * @alarm: next report there; starts @timer
+ * @held: @alarm has expired: time stands still until the report is sent; pw_time.lock
  * @load: one command at a time that changes the devices
  * @wait: readers and writers
  */
@@ -86,6 +91,9 @@ struct pw_poets {
 	struct pw_station __rcu *station;
 	void *mem;
 	struct hrtimer timer;
+	struct pw_time *clock;
+	struct pw_time_alarm alarm;
+	bool held;
 	struct mutex load;	/* see above */
 	wait_queue_head_t wait;
 };
@@ -129,12 +137,17 @@ void pw_poets_count_drop(struct pw_station *st, enum pw_softswitch_drop drop);
 void pw_poets_set_task(u8 *pkt, u32 task);
 u8 pw_poets_event_type(enum pw_softswitch_handler handler);
 void pw_poets_info(struct pw_poets *po, struct pw_poets_info *info);
+u64 pw_poets_now(struct pw_poets *po);
+void pw_poets_arm(struct pw_poets *po, const struct pw_san *san, u64 ns);
+void pw_poets_disarm(struct pw_poets *po);
+void pw_poets_go_on(struct pw_poets *po);
+void pw_poets_alarm(struct pw_time *t, struct pw_time_alarm *a);
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer);
 void pw_poets_station_gone(struct pw_station *st);
 
 static inline u64 pw_poets_cycle(u64 now)
 {
-	/* without a virtual clock a cycle is a microsecond */
+	/* a cycle is a microsecond: of virtual time in lockstep, else of the host */
 	return div_u64(now, NSEC_PER_USEC);
 }
 

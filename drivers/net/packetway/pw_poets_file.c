@@ -54,6 +54,8 @@ static struct pw_poets *pw_poets_alloc(const struct packetway_poets_open *o)
 	mutex_init(&po->load);
 	init_waitqueue_head(&po->wait);
 	hrtimer_setup(&po->timer, pw_poets_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	INIT_LIST_HEAD(&po->alarm.entry);
+	po->alarm.fire = pw_poets_alarm;
 	po->role = o->flags & PACKETWAY_POETS_MOTHERSHIP ? PW_POETS_R_MOTHERSHIP :
 							   PW_POETS_R_SWITCH;
 	po->any = !(o->flags & PACKETWAY_POETS_TASK);
@@ -93,7 +95,7 @@ static bool pw_poets_expand(struct pw_poets *po, struct pw_station *st,
 			    struct pw_poets_item *item, struct packetway_poets_event *ev,
 			    struct pw_poets_out *out)
 {
-	u64 now = ktime_get_ns();
+	u64 now = pw_poets_now(po);
 	struct pw_softswitch_rx rx = {
 		.pkt = {
 			.sw_addr = item->ev.sw_addr,
@@ -428,7 +430,7 @@ static int pw_ioc_poets_start(struct pw_poets *po, void *arg)
 		goto out;
 	spin_lock_bh(&po->lock);
 	out.mothership = po->mothership;
-	out.pkt_len = pw_softswitch_loaded(&po->sw, pw_poets_cycle(ktime_get_ns()), out.pkt,
+	out.pkt_len = pw_softswitch_loaded(&po->sw, pw_poets_cycle(pw_poets_now(po)), out.pkt,
 					   sizeof(out.pkt));
 	spin_unlock_bh(&po->lock);
 	err = out.pkt_len ? 0 : -EPROTO;
@@ -448,7 +450,7 @@ static int pw_ioc_poets_kill(struct pw_poets *po, void *arg)
 	mutex_lock(&po->load);
 	spin_lock_bh(&po->lock);
 	out.pkt_len = pw_softswitch_kill(&po->sw, out.pkt, sizeof(out.pkt));
-	pw_poets_report(po, ktime_get_ns(), &out);
+	pw_poets_report(po, pw_poets_now(po), &out);
 	spin_unlock_bh(&po->lock);
 	mutex_unlock(&po->load);
 	if (!out.pkt_len)
@@ -468,6 +470,7 @@ static int pw_ioc_poets_reset(struct pw_poets *po, void *arg)
 	pw_softswitch_reset(&po->sw);
 	po->head = 0;
 	WRITE_ONCE(po->used, 0);
+	pw_poets_disarm(po);
 	spin_unlock_bh(&po->lock);
 	/* at most the report that is being made now is still sent */
 	hrtimer_cancel(&po->timer);
@@ -478,22 +481,25 @@ static int pw_ioc_poets_reset(struct pw_poets *po, void *arg)
 static int pw_ioc_poets_set(struct pw_poets *po, void *arg)
 {
 	struct packetway_poets_set *s = arg;
-	u64 now = ktime_get_ns();
+	struct pw_station *st;
 
 	if (!s->flags ||
 	    s->flags & ~(PACKETWAY_POETS_SET_INTERVAL | PACKETWAY_POETS_SET_MOTHERSHIP) ||
 	    s->interval > PACKETWAY_POETS_INTERVAL_MAX || !pw_poets_mothership_ok(s->mothership))
 		return -EINVAL;
+	rcu_read_lock();
+	st = rcu_dereference(po->station);
 	spin_lock_bh(&po->lock);
 	if (s->flags & PACKETWAY_POETS_SET_MOTHERSHIP)
 		po->mothership = s->mothership;
 	if (s->flags & PACKETWAY_POETS_SET_INTERVAL) {
-		pw_softswitch_set_interval(&po->sw, now, (u64)s->interval * NSEC_PER_MSEC);
-		if (s->interval && po->sw.state == PW_SOFTSWITCH_RUNNING)
-			hrtimer_start(&po->timer, ns_to_ktime(po->sw.interval),
-				      HRTIMER_MODE_REL_SOFT);
+		pw_softswitch_set_interval(&po->sw, pw_poets_now(po),
+					   (u64)s->interval * NSEC_PER_MSEC);
+		if (st && s->interval && po->sw.state == PW_SOFTSWITCH_RUNNING)
+			pw_poets_arm(po, st->san, po->sw.interval);
 	}
 	spin_unlock_bh(&po->lock);
+	rcu_read_unlock();
 	return 0;
 }
 
@@ -644,6 +650,9 @@ static int pw_poets_release(struct inode *inode, struct file *file)
 	rtnl_unlock();
 	/* the receive side is done with it after this, then the timer */
 	synchronize_net();
+	spin_lock_bh(&po->lock);
+	pw_poets_disarm(po);
+	spin_unlock_bh(&po->lock);
 	hrtimer_cancel(&po->timer);
 	pw_poets_free(po);
 	return 0;

@@ -32,7 +32,7 @@
  *			station				pw_file.lock
  *  pw_fab.lock		fabric, messages in it		any, BH off
  *  pw_time.lock	participants and alarms of a	any, BH off; also inside pw_fab.lock
- *			clock
+ *			clock				or pw_poets.lock
  *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
  *			or half
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
@@ -196,6 +196,7 @@ struct pw_san {
 	struct pw_aton *aton;	/* as long as the SAN */
 	struct pw_fabric_conf fabric;
 	struct pw_time __rcu *time;	/* RTNL: its clock in lockstep; NULL: free */
+	u64 ahead;		/* what lockstep has put pw_engine_now() ahead of the host */
 	struct pw_ptp *ptp;
 	struct dentry *debugfs;
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
@@ -393,6 +394,7 @@ extern const struct pw_engine_ops pw_engine_rtl;
 void pw_engine_update(struct pw_san *san);
 void pw_engine_port_up(struct pw_san *san, unsigned int port, bool up);
 u64 pw_engine_time(struct pw_san *san);
+u64 pw_engine_now(const struct pw_san *san);
 
 /* the fabric's share of `ethtool -S`: per stage, of the station's own port, time */
 #define PW_FABRIC_STAGES 4

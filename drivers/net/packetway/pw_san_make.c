@@ -108,6 +108,14 @@ int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
  */
 struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t)
 {
+	u64 now = pw_engine_now(san);
+
+	/* whole microseconds, so that the same run counts the same ones */
+	if (t)
+		t->base = (DIV64_U64_ROUND_UP(now, NSEC_PER_USEC) -
+			   div_u64(pw_engine_time(san), NSEC_PER_USEC)) * NSEC_PER_USEC;
+	else
+		WRITE_ONCE(san->ahead, now - ktime_get_ns());
 	return rcu_replace_pointer(san->time, t, lockdep_rtnl_is_held());
 }
 

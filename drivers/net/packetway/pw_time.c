@@ -118,7 +118,9 @@ static bool pw_time_on_disk(unsigned int fd)
 	struct file *file = files ? files_lookup_fd_raw(files, fd) : NULL;
 	struct inode *inode = file ? READ_ONCE(file->f_inode) : NULL;
 
-	return inode && (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode));
+	/* timerfd, eventfd and the like: since 6.16 they are regular files, too */
+	return inode && !IS_PRIVATE(inode) &&
+	       (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode));
 }
 
 /*
@@ -721,6 +723,45 @@ void pw_time_alarm_del(struct pw_time *t, struct pw_time_alarm *a)
 		rb_erase_cached(&a->node, &t->alarms);
 	a->queued = false;
 	list_del_init(&a->entry);
+}
+
+/**
+ * pw_time_alarm_start - let an alarm of the kernel expire after some time
+ * @t: the clock
+ * @a: the alarm; queued anew if it is queued
+ * @ns: virtual time until then
+ *
+ * Not without participants: a periodic alarm alone would let time run as fast as it can.
+ *
+ * Return: false if the clock has ended or has no participants. BH off.
+ */
+bool pw_time_alarm_start(struct pw_time *t, struct pw_time_alarm *a, u64 ns)
+{
+	bool can;
+
+	spin_lock(&t->lock);
+	pw_time_alarm_del(t, a);
+	can = t->net && t->nthreads;
+	if (can) {
+		a->at = t->page->now + max_t(u64, ns, 1);
+		pw_time_alarm_add(t, a);
+	}
+	spin_unlock(&t->lock);
+	if (can)
+		pw_time_kick(t);
+	return can;
+}
+
+/**
+ * pw_time_alarm_stop - take an alarm of the kernel back
+ * @t: the clock
+ * @a: the alarm, which is not called after this. BH off
+ */
+void pw_time_alarm_stop(struct pw_time *t, struct pw_time_alarm *a)
+{
+	spin_lock(&t->lock);
+	pw_time_alarm_del(t, a);
+	spin_unlock(&t->lock);
 }
 
 /* ---- participants ---- */

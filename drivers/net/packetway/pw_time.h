@@ -25,7 +25,8 @@
  * The clock is referenced by its SAN, by clock files and by participants. When the SAN
  * leaves lockstep or goes, the clock has ended: it stands still and keeps no namespace.
  *
- *  pw_time.lock	participants, alarms, page	BH off; also inside pw_fab.lock
+ *  pw_time.lock	participants, alarms, page	BH off; also inside pw_fab.lock and
+ *							pw_poets.lock
  */
 #ifndef PW_TIME_H
 #define PW_TIME_H
@@ -70,6 +71,7 @@ struct netlink_ext_ack;
  * @nfiles: clock files
  * @nwaiters: threads in PACKETWAY_IOC_TIME_WAIT
  * @page: mapped by clock files
+ * @base: pw_engine_now() minus @page->now; whole microseconds
  * @stops: times that the fabric stopped for an event
  * @left: virtual time at which a participant has left last
  * @outside: frames of threads that are not participants
@@ -100,6 +102,7 @@ struct pw_time {
 	u32 nfiles;
 	u32 nwaiters;
 	struct packetway_time_page *page;
+	u64 base;
 	u64 stops;
 	atomic64_t left;
 	atomic64_t outside;
@@ -156,6 +159,16 @@ static inline bool pw_time_still(const struct pw_time *t, int switches)
 {
 	return !atomic_read(&t->running) && atomic_read(&t->switches) == switches;
 }
+
+/* of lifetimes and counters: it goes on from where the host's clock was */
+static inline u64 pw_time_now(const struct pw_time *t)
+{
+	return t->base + READ_ONCE(t->page->now);
+}
+
+/* alarms of the kernel itself */
+bool pw_time_alarm_start(struct pw_time *t, struct pw_time_alarm *a, u64 ns);
+void pw_time_alarm_stop(struct pw_time *t, struct pw_time_alarm *a);
 
 /* alarms; pw_time.lock held */
 void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a);
