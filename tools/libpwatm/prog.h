@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,16 @@
 #define PORTS 16
 #define WAIT_MS 60000
 
+#define OPTIONS "[-i STATIONS] [-b BIAS] [-l LOG] [-w NS] [-r RATE]"
+
 static const char *stations = "s%u";
 static uint32_t bias;
+static const char *log_path;		/* -l: where the communication log goes */
+static struct atm_log *op_log;
+static bool charged = true;		/* -w off: a process takes no time */
+static uint64_t word_ns;		/* -w */
+static uint64_t rate = 8000000000ULL;	/* -r: of the links, bits per second */
+static unsigned int operations;		/* noted in the log */
 
 static inline __attribute__((noreturn, format(printf, 1, 2))) void die(const char *fmt, ...)
 {
@@ -39,12 +48,22 @@ static inline __attribute__((noreturn, format(printf, 1, 2))) void die(const cha
 			die("%s: %s", #call, strerror(-err_));		\
 	} while (0)
 
-/* -i STATIONS, -b BIAS; index of the first other argument */
+static inline uint64_t number(const char *s, const char *usage)
+{
+	char *end;
+	uint64_t v = strtoull(s, &end, 10);
+
+	if (!*s || *end || *s == '-' || v > 1000000000000ULL)
+		die("'%s' is not a number\n%s", s, usage);
+	return v;
+}
+
+/* index of the first argument that is no option */
 static inline int options(int argc, char **argv, const char *usage)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "i:b:")) != -1) {
+	while ((c = getopt(argc, argv, "i:b:l:w:r:")) != -1) {
 		switch (c) {
 		case 'i':
 			stations = optarg;
@@ -52,10 +71,24 @@ static inline int options(int argc, char **argv, const char *usage)
 		case 'b':
 			bias = (uint32_t)strtoul(optarg, NULL, 0);
 			break;
+		case 'l':
+			log_path = optarg;
+			break;
+		case 'w':
+			charged = strcmp(optarg, "off");
+			word_ns = number(charged ? optarg : "0", usage);
+			break;
+		case 'r':
+			rate = number(optarg, usage);
+			if (!rate)
+				die("-r: 0 is no rate\n%s", usage);
+			break;
 		default:
 			die("%s", usage);
 		}
 	}
+	if (log_path && !atm_virtual())
+		die("-l: only virtual time has cycles, see 'pwctl virtual'");
 	return optind;
 }
 
@@ -111,11 +144,26 @@ static inline struct atm_proc *make_table(const char *first, const char *worker,
 	return t;
 }
 
+/* every device of a program, when all are open; @notes: lines of the log at most */
+static inline void begin(struct atm_dev **dev, int n, unsigned int notes)
+{
+	int i;
+
+	op_log = atm_log_new(dev[0], notes);
+	if (!op_log)
+		die("out of memory");
+	for (i = 0; i < n; i++) {
+		atm_charge(dev[i], charged, word_ns);
+		atm_rate(dev[i], rate);
+		atm_log(dev[i], op_log);
+	}
+}
+
 /*
  * Every process's unit is open before the first one sends. Workers run @work and
  * end; the caller goes on as the startup process.
  */
-static inline struct atm_dev *start(const struct atm_proc *t, int n,
+static inline struct atm_dev *start(const struct atm_proc *t, int n, unsigned int notes,
 				    void (*work)(struct atm_dev *dev, int i))
 {
 	struct atm_dev **dev = calloc(n + 1, sizeof(*dev)), *own;
@@ -126,6 +174,7 @@ static inline struct atm_dev *start(const struct atm_proc *t, int n,
 	fflush(stdout);
 	for (i = 0; i <= n; i++)
 		DO(atm_open(&dev[i], stations, PORTS, bias, t, n + 1, i));
+	begin(dev, n + 1, notes);
 	for (i = 1; i <= n; i++) {
 		switch (fork()) {
 		case -1:
@@ -141,14 +190,31 @@ static inline struct atm_dev *start(const struct atm_proc *t, int n,
 	return own;
 }
 
+static inline void write_log(const struct atm_proc *t)
+{
+	FILE *f;
+
+	operations = atm_log_sort(op_log);
+	if (log_path) {
+		f = fopen(log_path, "w");
+		if (!f)
+			die("%s: %s", log_path, strerror(errno));
+		DO(atm_log_write(op_log, t, rate, f));
+		if (fclose(f))
+			die("%s: %s", log_path, strerror(errno));
+	}
+	atm_log_free(op_log);
+}
+
 /* 0 if all workers ended well */
-static inline int finish(struct atm_dev *dev)
+static inline int finish(struct atm_dev *dev, const struct atm_proc *t)
 {
 	int status, bad = 0;
 
 	while (wait(&status) > 0)
 		bad |= status;
 	atm_close(dev);
+	write_log(t);
 	return bad ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* checkpatch-ignore: SPACING (pointers to a type that is a macro argument) */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <linux/errqueue.h>
@@ -22,7 +24,7 @@
 #include <linux/packetway.h>
 #include <linux/packetway_eep.h>
 
-#include "pwatm.h"
+#include "link.h"
 
 /* packet types: one process (by table index), all of a name (by its first index) */
 #define PT_ONE		1536
@@ -30,6 +32,11 @@
 #define BROADCAST	0x7fffff
 #define HDR		16
 #define TAIL		8
+/* cycles of the published host library, in which a process does nothing else */
+#define COST_SEND	21	/* init-send, set destination, five snd */
+#define COST_WORD	19	/* put of a word; one of r < 4 bytes: 3 + 4r */
+/* bits per second of a link whose cycle is 1 ns */
+#define RATE		8000000000ULL
 
 struct msg {
 	struct msg *next;
@@ -40,8 +47,35 @@ struct msg {
 	uint8_t data[];
 };
 
-struct atm_dev {
+struct note {
+	uint64_t ns;
+	uint32_t seq;
+	uint16_t self, type;
+	int16_t dst;
+	char op;
+};
+
+struct atm_log {
+	uint64_t start;
+	uint32_t used, size;
+	struct note note[];
+};
+
+/* messages by a packet socket */
+struct port {
 	int fd;
+	int (*charge)(uint64_t ns);
+	struct atm_dev *dev;
+};
+
+struct atm_dev {
+	const struct atm_link *link;
+	void *ctx;
+	uint64_t word_ns;		/* of the process, per word */
+	uint64_t rate;			/* of the links, bits per second */
+	bool charged;
+	struct atm_log *log;
+	uint32_t seq;
 	uint32_t addr, bias;
 	unsigned int ports;
 	const struct atm_proc *table;
@@ -83,6 +117,125 @@ static int find(const struct atm_dev *dev, const char *name, int instance)
 	return -ENOENT;
 }
 
+/* --- packet sockets ---------------------------------------------------------------- */
+
+static int port_send(void *ctx, const uint8_t *frame, int len, int bytes, int port,
+		     const uint64_t *ns)
+{
+	char ctl[CMSG_SPACE(sizeof(*ns))] = {};
+	struct iovec iov = { (void *)frame, len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct timespec pause = { .tv_nsec = 1000000 };
+	struct port *p = ctx;
+	struct cmsghdr *c;
+	int tries = 0;
+
+	(void)bytes;
+	(void)port;
+	if (ns) {
+		m.msg_control = ctl;
+		m.msg_controllen = sizeof(ctl);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_TXTIME;
+		c->cmsg_len = CMSG_LEN(sizeof(*ns));
+		memcpy(CMSG_DATA(c), ns, sizeof(*ns));
+	}
+	/* a full queue is no error to a program whose sends wait */
+	while (sendmsg(p->fd, &m, 0) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != ENOBUFS || tries++ > 10000)
+			return -errno;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* take one frame off the socket */
+static int port_take(struct port *p)
+{
+	static __thread uint8_t buf[HDR + ATM_MSG_MAX + 8 + TAIL];
+	struct sockaddr_ll from = {};
+	struct iovec iov = { buf, sizeof(buf) };
+	char ctl[256];
+	struct msghdr mh = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov,
+			     .msg_iovlen = 1, .msg_control = ctl, .msg_controllen = sizeof(ctl) };
+	struct scm_timestamping t;
+	struct cmsghdr *c;
+	uint64_t ns = 0;
+	ssize_t n;
+
+	n = recvmsg(p->fd, &mh, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -errno;
+	if (from.sll_protocol != htons(ETH_P_PACKETWAY))
+		return 0;
+	for (c = CMSG_FIRSTHDR(&mh); c; c = CMSG_NXTHDR(&mh, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPING)
+			continue;
+		memcpy(&t, CMSG_DATA(c), sizeof(t));
+		ns = (uint64_t)t.ts[2].tv_sec * 1000000000 + t.ts[2].tv_nsec;
+	}
+	return atm_input(p->dev, buf, (int)n, from.sll_pkttype == PACKET_OUTGOING, ns);
+}
+
+static uint64_t port_now(void *ctx)
+{
+	struct timespec ts;
+
+	(void)ctx;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static int port_wait(void *ctx, int ms)
+{
+	struct port *p = ctx;
+	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	uint64_t end = port_now(p) + ms * 1000000ULL, now;
+	int err, left = -1;
+
+	while ((err = port_take(p)) == -EAGAIN) {
+		if (ms >= 0) {
+			now = port_now(p);
+			if (now >= end)
+				return -ETIMEDOUT;
+			left = (int)((end - now + 999999) / 1000000);
+		}
+		if (poll(&pfd, 1, left) < 0 && errno != EINTR)
+			return -errno;
+	}
+	return err;
+}
+
+static void port_charge(void *ctx, uint64_t ns)
+{
+	struct port *p = ctx;
+
+	/* a signal ends a charge early */
+	if (p->charge)
+		p->charge(ns);
+}
+
+static void port_close(void *ctx)
+{
+	struct port *p = ctx;
+
+	close(p->fd);
+	free(p);
+}
+
+static const struct atm_link port_link = {
+	.send = port_send, .wait = port_wait, .charge = port_charge, .now = port_now,
+	.close = port_close,
+};
+
+int atm_virtual(void)
+{
+	return !!dlsym(RTLD_DEFAULT, "pwl_charge");
+}
+
 int atm_open(struct atm_dev **pdev, const char *stations, unsigned int ports, uint32_t bias,
 	     const struct atm_proc *table, int procs, int self)
 {
@@ -92,15 +245,58 @@ int atm_open(struct atm_dev **pdev, const char *stations, unsigned int ports, ui
 	struct sock_txtime txtime = { .clockid = CLOCK_MONOTONIC };
 	const char *mark = strchr(stations, '%');
 	int size = 4 << 20, err;
-	struct atm_dev *dev;
 	struct ifreq ifr;
+	struct port *p;
 
-	if (!ports || procs < 1 || procs > ATM_PROCS_MAX || self < 0 || self >= procs ||
-	    !mark || mark[1] != 'u' || strchr(mark + 1, '%'))
+	if (!ports || self < 0 || !mark || mark[1] != 'u' || strchr(mark + 1, '%'))
 		return -EINVAL;
-	dev = calloc(1, sizeof(*dev));
-	if (!dev)
+	p = calloc(1, sizeof(*p));
+	if (!p)
 		return -ENOMEM;
+	p->charge = (int (*)(uint64_t))dlsym(RTLD_DEFAULT, "pwl_charge");
+	p->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (p->fd < 0)
+		goto fail;
+	memset(&ifr, 0, sizeof(ifr));
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%.*s%u%s", (int)(mark - stations), stations,
+		 self % ports, mark + 2);
+	if (ioctl(p->fd, SIOCGIFINDEX, &ifr))
+		goto fail;
+	sll.sll_ifindex = ifr.ifr_ifindex;
+	/* larger buffers and times are a privilege; a program may do without */
+	setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	setsockopt(p->fd, SOL_SOCKET, SO_TXTIME, &txtime, sizeof(txtime));
+	if (setsockopt(p->fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ||
+	    bind(p->fd, (void *)&sll, sizeof(sll)))
+		goto fail;
+	err = atm_open_link(&p->dev, &port_link, p, ports, bias, table, procs, self);
+	if (!err)
+		*pdev = p->dev;
+	return err;
+fail:
+	err = -errno;
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p);
+	return err;
+}
+
+/* --- devices ------------------------------------------------------------------------ */
+
+int atm_open_link(struct atm_dev **pdev, const struct atm_link *link, void *ctx, unsigned int ports,
+		  uint32_t bias, const struct atm_proc *table, int procs, int self)
+{
+	bool ok = ports && procs >= 1 && procs <= ATM_PROCS_MAX && self >= 0 && self < procs;
+	struct atm_dev *dev = ok ? calloc(1, sizeof(*dev)) : NULL;
+
+	if (!dev) {
+		link->close(ctx);
+		return ok ? -ENOMEM : -EINVAL;
+	}
+	dev->link = link;
+	dev->ctx = ctx;
+	dev->charged = true;
+	dev->rate = RATE;
 	dev->ports = ports;
 	dev->bias = bias;
 	dev->addr = bias + self % ports + 1;
@@ -108,27 +304,8 @@ int atm_open(struct atm_dev **pdev, const char *stations, unsigned int ports, ui
 	dev->procs = procs;
 	dev->self = self;
 	dev->last = &dev->first;
-	dev->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	if (dev->fd < 0)
-		goto fail;
-	memset(&ifr, 0, sizeof(ifr));
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%.*s%u%s", (int)(mark - stations), stations,
-		 self % ports, mark + 2);
-	if (ioctl(dev->fd, SIOCGIFINDEX, &ifr))
-		goto fail;
-	sll.sll_ifindex = ifr.ifr_ifindex;
-	/* larger buffers and times are a privilege; a program may do without */
-	setsockopt(dev->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	setsockopt(dev->fd, SOL_SOCKET, SO_TXTIME, &txtime, sizeof(txtime));
-	if (setsockopt(dev->fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ||
-	    bind(dev->fd, (void *)&sll, sizeof(sll)))
-		goto fail;
 	*pdev = dev;
 	return 0;
-fail:
-	err = -errno;
-	atm_close(dev);
-	return err;
 }
 
 void atm_close(struct atm_dev *dev)
@@ -142,9 +319,133 @@ void atm_close(struct atm_dev *dev)
 		free(m);
 	}
 	free(dev->in);
-	if (dev->fd >= 0)
-		close(dev->fd);
+	dev->link->close(dev->ctx);
 	free(dev);
+}
+
+/* --- the time of processes ------------------------------------------------------------ */
+
+void atm_charge(struct atm_dev *dev, int on, uint64_t word_ns)
+{
+	dev->charged = on;
+	dev->word_ns = word_ns;
+}
+
+void atm_rate(struct atm_dev *dev, uint64_t rate)
+{
+	dev->rate = rate;
+}
+
+/*
+ * The fabric has the cycles of puts and gets in the delay of a message. What is charged is
+ * that the process is busy with its puts; it waits for the gets anyway.
+ */
+static void charge(struct atm_dev *dev, uint64_t cycles, int bytes)
+{
+	uint64_t ns = (uint64_t)((__uint128_t)cycles * RATE / dev->rate) +
+		      (uint64_t)((bytes + 3) / 4) * dev->word_ns;
+
+	if (dev->charged && ns)
+		dev->link->charge(dev->ctx, ns);
+}
+
+/* --- the communication log ----------------------------------------------------------- */
+
+struct atm_log *atm_log_new(struct atm_dev *dev, unsigned int size)
+{
+	struct atm_log *log = mmap(NULL, sizeof(*log) + size * sizeof(log->note[0]),
+				   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (log == MAP_FAILED)
+		return NULL;
+	log->start = dev->link->now(dev->ctx);
+	log->size = size;
+	return log;
+}
+
+void atm_log(struct atm_dev *dev, struct atm_log *log)
+{
+	dev->log = log;
+}
+
+uint64_t atm_now(const struct atm_dev *dev)
+{
+	return dev->link->now(dev->ctx);
+}
+
+void atm_note_at(struct atm_dev *dev, int send, int type, int dst, uint64_t ns)
+{
+	struct atm_log *log = dev->log;
+	uint32_t at;
+
+	if (!log)
+		return;
+	at = __atomic_fetch_add(&log->used, 1, __ATOMIC_RELAXED);
+	if (at < log->size)
+		log->note[at] = (struct note) {
+			.ns = ns, .seq = dev->seq++, .op = send ? 's' : 'r',
+			.self = (uint16_t)dev->self, .type = (uint16_t)type, .dst = (int16_t)dst,
+		};
+}
+
+void atm_note(struct atm_dev *dev, int send, int type, int dst)
+{
+	atm_note_at(dev, send, type, dst, atm_now(dev));
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct note *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	if (x->self != y->self)
+		return x->self < y->self ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+unsigned int atm_log_sort(struct atm_log *log)
+{
+	uint32_t n = log->used < log->size ? log->used : log->size;
+
+	qsort(log->note, n, sizeof(log->note[0]), by_time);
+	return n;
+}
+
+void atm_log_op(const struct atm_log *log, unsigned int i, struct atm_op *op)
+{
+	const struct note *n = &log->note[i];
+
+	*op = (struct atm_op) { n->ns - log->start, n->self, n->op == 's', n->type, n->dst };
+}
+
+int atm_log_write(struct atm_log *log, const struct atm_proc *table, uint64_t rate, FILE *f)
+{
+	unsigned int n = atm_log_sort(log), i;
+	struct atm_op op;
+
+	if (log->used > log->size)
+		return -ENOSPC;
+	fprintf(f, "cycle,operation,type,process,destination\n");
+	for (i = 0; i < n; i++) {
+		atm_log_op(log, i, &op);
+		fprintf(f, "%llu,%s,%d,%d,",
+			(unsigned long long)((__uint128_t)op.ns * rate / RATE),
+			op.send ? "send" : "receive", op.type, table[op.self].instance);
+		if (!op.send)
+			fprintf(f, "\n");
+		else if (op.dst == ATM_ALL)
+			fprintf(f, "all\n");
+		else
+			fprintf(f, "%d\n", op.dst);
+	}
+	return ferror(f) ? -EIO : 0;
+}
+
+void atm_log_free(struct atm_log *log)
+{
+	if (log)
+		munmap(log, sizeof(*log) + log->size * sizeof(log->note[0]));
 }
 
 /* --- packing ------------------------------------------------------------------ */
@@ -228,39 +529,10 @@ PUT(dcplx, atm_dcplx, 8, 2)
 
 /* --- sending -------------------------------------------------------------------- */
 
-static int transmit(struct atm_dev *dev, int len, const uint64_t *ns)
-{
-	char ctl[CMSG_SPACE(sizeof(*ns))] = {};
-	struct iovec iov = { dev->out, len };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct timespec pause = { .tv_nsec = 1000000 };
-	struct cmsghdr *c;
-	int tries = 0;
-
-	if (ns) {
-		m.msg_control = ctl;
-		m.msg_controllen = sizeof(ctl);
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_TXTIME;
-		c->cmsg_len = CMSG_LEN(sizeof(*ns));
-		memcpy(CMSG_DATA(c), ns, sizeof(*ns));
-	}
-	/* a full queue is no error to a program whose sends wait */
-	while (sendmsg(dev->fd, &m, 0) < 0) {
-		if (errno == EINTR)
-			continue;
-		if (errno != ENOBUFS || tries++ > 10000)
-			return -errno;
-		nanosleep(&pause, NULL);
-	}
-	return 0;
-}
-
 static int send_msg(struct atm_dev *dev, const char *name, int instance, int type,
 		    const uint64_t *ns)
 {
-	int to = find(dev, name, instance), words = (dev->out_len + 7) / 8, err;
+	int to = find(dev, name, instance), words = (dev->out_len + 7) / 8, rest, err;
 	uint8_t *b = dev->out;
 
 	if (!dev->packing || type < 0 || type > ATM_TYPE_MAX)
@@ -276,10 +548,15 @@ static int send_msg(struct atm_dev *dev, const char *name, int instance, int typ
 	put_be(b + 6, 2, instance == ATM_ALL ? PT_ALL + to : PT_ONE + to);
 	put_be(b + 8, 4, (uint32_t)(8 * words - dev->out_len) << 25 | words);
 	put_be(b + 13, 3, dev->addr);
-	err = transmit(dev, HDR + 8 * words + TAIL, ns);
-	if (!err)
-		dev->packing = false;
-	return err;
+	err = dev->link->send(dev->ctx, b, HDR + 8 * words + TAIL, dev->out_len,
+			      instance == ATM_ALL ? -1 : to % (int)dev->ports, ns);
+	if (err)
+		return err;
+	dev->packing = false;
+	rest = dev->out_len % 4;
+	charge(dev, COST_SEND + dev->out_len / 4 * COST_WORD + (rest ? 3 + 4 * rest : 0),
+	       dev->out_len);
+	return 0;
 }
 
 int atm_snd(struct atm_dev *dev, const char *name, int instance, int type)
@@ -295,35 +572,22 @@ int atm_snd_at(struct atm_dev *dev, const char *name, int instance, int type, ui
 /* --- receiving ------------------------------------------------------------------- */
 
 /* is a frame for this process? A broadcast of a neighbour on the port goes out only */
-static bool for_us(const struct atm_dev *dev, int pt, int pkttype)
+static bool for_us(const struct atm_dev *dev, int pt, bool out)
 {
 	if (pt == PT_ONE + dev->self)
-		return pkttype != PACKET_OUTGOING;
+		return !out;
 	return pt >= PT_ALL && pt < PT_ALL + ATM_NAMES_MAX && pt - PT_ALL < dev->procs &&
 	       !strncmp(dev->table[pt - PT_ALL].name, dev->table[dev->self].name,
 			sizeof(dev->table[0].name));
 }
 
-/* take one frame off the socket; it goes to the end of the list if it is for us */
-static int take(struct atm_dev *dev)
+int atm_input(struct atm_dev *dev, const uint8_t *buf, int n, bool out, uint64_t ns)
 {
-	static __thread uint8_t buf[HDR + ATM_MSG_MAX + 8 + TAIL];
-	struct sockaddr_ll from = {};
-	struct iovec iov = { buf, sizeof(buf) };
-	char ctl[256];
-	struct msghdr mh = { .msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &iov,
-			     .msg_iovlen = 1, .msg_control = ctl, .msg_controllen = sizeof(ctl) };
-	struct scm_timestamping t;
 	uint32_t words, pl, field;
-	struct cmsghdr *c;
 	struct msg *m;
-	ssize_t n;
 
-	n = recvmsg(dev->fd, &mh, MSG_DONTWAIT);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? -EAGAIN : -errno;
-	if (from.sll_protocol != htons(ETH_P_PACKETWAY) || n < HDR + TAIL || buf[0] & 0xc0 ||
-	    buf[12] & 0x80 || !for_us(dev, (int)get_be(buf + 6, 2), from.sll_pkttype))
+	if (n < HDR + TAIL || buf[0] & 0xc0 || buf[12] & 0x80 ||
+	    !for_us(dev, (int)get_be(buf + 6, 2), out))
 		return 0;
 	field = (uint32_t)get_be(buf + 8, 4);
 	words = field & 0x1ffffff;
@@ -335,15 +599,9 @@ static int take(struct atm_dev *dev)
 		return -ENOMEM;
 	*m = (struct msg) {
 		.source = (uint32_t)get_be(buf + 13, 3), .type = (int)get_be(buf + 4, 2),
-		.len = (int)(8 * words - pl),
+		.len = (int)(8 * words - pl), .ns = ns,
 	};
 	memcpy(m->data, buf + HDR, m->len);
-	for (c = CMSG_FIRSTHDR(&mh); c; c = CMSG_NXTHDR(&mh, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPING)
-			continue;
-		memcpy(&t, CMSG_DATA(c), sizeof(t));
-		m->ns = (uint64_t)t.ts[2].tv_sec * 1000000000 + t.ts[2].tv_nsec;
-	}
 	*dev->last = m;
 	dev->last = &m->next;
 	return 0;
@@ -366,35 +624,27 @@ static struct msg *pick(struct atm_dev *dev, int type)
 
 int atm_rcv_wait(struct atm_dev *dev, int type, int ms)
 {
-	struct pollfd p = { .fd = dev->fd, .events = POLLIN };
-	struct timespec now, end;
+	uint64_t end = dev->link->now(dev->ctx) + ms * 1000000ULL, now;
 	int err, left = -1;
 	struct msg *m;
 
 	if (type < 0 || type > ATM_TYPE_MAX)
 		return -EINVAL;
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += ms % 1000 * 1000000L;
 	while (!(m = pick(dev, type))) {
-		err = take(dev);
-		if (!err)
-			continue;
-		if (err != -EAGAIN)
-			return err;
 		if (ms >= 0) {
-			clock_gettime(CLOCK_MONOTONIC, &now);
-			left = (int)((end.tv_sec - now.tv_sec) * 1000 +
-				     (end.tv_nsec - now.tv_nsec) / 1000000);
-			if (left <= 0)
+			now = dev->link->now(dev->ctx);
+			if (now > end)
 				return -ETIMEDOUT;
+			left = (int)((end - now + 999999) / 1000000);
 		}
-		if (poll(&p, 1, left) < 0 && errno != EINTR)
-			return -errno;
+		err = dev->link->wait(dev->ctx, left);
+		if (err)
+			return err;
 	}
 	free(dev->in);
 	dev->in = m;
 	dev->at = 0;
+	charge(dev, 0, m->len);
 	return 0;
 }
 

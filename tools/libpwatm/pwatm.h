@@ -19,6 +19,7 @@
 #include <complex.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ATM_ALL		(-1)	/* instance: every process of that name, on all ports */
 #define ATM_TYPE_MAX	65535
@@ -80,5 +81,41 @@ int atm_getstring(struct atm_dev *dev, char *s, int size);
 int atm_left(const struct atm_dev *dev);
 uint64_t atm_time(const struct atm_dev *dev);
 uint32_t atm_source(const struct atm_dev *dev);
+
+/*
+ * In virtual time (`pwctl virtual`) a process is charged what sending a message of N bytes
+ * costs the published host library, 21 + 19 (N div 4) + [r > 0](3 + 4r) cycles, r = N mod 4;
+ * gets are in the delay of the message. @on 0: nothing is charged. @word_ns: what the host
+ * program takes besides, per word of a message sent or received.
+ */
+void atm_charge(struct atm_dev *dev, int on, uint64_t word_ns);
+/* bits per second of the links, 8 * 10^9 unless set: a cycle is a byte of a link */
+void atm_rate(struct atm_dev *dev, uint64_t rate);
+/* 1: the clocks of this program are virtual */
+int atm_virtual(void);
+
+/*
+ * The communication log: one line per operation with its cycle. Made before fork, shared by
+ * all processes of a program; @size: lines at most. A program notes the operations that it
+ * wants to see; @dst: instance or ATM_ALL.
+ */
+struct atm_log;
+struct atm_log *atm_log_new(struct atm_dev *dev, unsigned int size);
+void atm_log(struct atm_dev *dev, struct atm_log *log);
+void atm_note(struct atm_dev *dev, int send, int type, int dst);
+void atm_note_at(struct atm_dev *dev, int send, int type, int dst, uint64_t ns);
+uint64_t atm_now(const struct atm_dev *dev);
+/* sort it by cycle, process, operation; how many operations there are, then one of them */
+unsigned int atm_log_sort(struct atm_log *log);
+struct atm_op {
+	uint64_t ns;		/* since the log was made */
+	int self;		/* index in the table */
+	int send, type, dst;
+};
+
+void atm_log_op(const struct atm_log *log, unsigned int i, struct atm_op *op);
+/* sorted, to @file; @rate: bits per second of a link */
+int atm_log_write(struct atm_log *log, const struct atm_proc *table, uint64_t rate, FILE *file);
+void atm_log_free(struct atm_log *log);
 
 #endif

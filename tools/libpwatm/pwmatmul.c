@@ -3,12 +3,21 @@
  * pwmatmul: product of two matrices with one process per element of both. Elements
  * of B are broadcast, those of A multiply; the first of each row of A adds.
  *
- *	pwmatmul [-i STATIONS] [-b BIAS] A.csv B.csv
+ *	pwmatmul [-i STATIONS] [-b BIAS] [-l LOG] [-w NS] [-r RATE] A.csv B.csv
  */
 #include "prog.h"
 
 #define MML "mml"
 #define MMP "mmp"
+#define USAGE "usage: pwmatmul " OPTIONS " A.csv B.csv"
+
+static float from(struct atm_dev *dev, int type)
+{
+	float v = recv_float(dev, type);
+
+	atm_note(dev, 0, type, 0);
+	return v;
+}
 
 static void work(struct atm_dev *dev, int i)
 {
@@ -23,24 +32,26 @@ static void work(struct atm_dev *dev, int i)
 	p = size[1];
 	n = size[2];
 	if (i >= m * p) {
+		atm_note(dev, 1, i, ATM_ALL);
 		send_float(dev, MMP, ATM_ALL, i, value);
 		return;
 	}
 	for (j = 0; j < n; j++) {
-		sum = value * recv_float(dev, m * p + n * (i % p) + j);
+		sum = value * from(dev, m * p + n * (i % p) + j);
 		if (i % p) {
+			atm_note(dev, 1, i, i - i % p);
 			send_float(dev, MMP, i - i % p, i, sum);
 			continue;
 		}
 		for (k = 1; k < p; k++)
-			sum += recv_float(dev, i + k);
+			sum += from(dev, i + k);
 		send_float(dev, MML, 0, i, sum);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	int at = options(argc, argv, "usage: pwmatmul [-i STATIONS] [-b BIAS] A.csv B.csv");
+	int at = options(argc, argv, USAGE);
 	int m, p, p2, n, i, j;
 	struct atm_proc *t;
 	struct atm_dev *dev;
@@ -49,7 +60,7 @@ int main(int argc, char **argv)
 	float v;
 
 	if (at + 2 != argc)
-		die("usage: pwmatmul [-i STATIONS] [-b BIAS] A.csv B.csv");
+		die(USAGE);
 	a = read_csv(argv[at], &m, &p);
 	b = read_csv(argv[at + 1], &p2, &n);
 	if (p != p2)
@@ -58,7 +69,8 @@ int main(int argc, char **argv)
 	size[1] = p;
 	size[2] = n;
 	t = make_table(MML, MMP, m * p + p * n);
-	dev = start(t, m * p + p * n, work);
+	/* sends of all, receives of A */
+	dev = start(t, m * p + p * n, m * p * n * (2 + p) + p * n, work);
 	for (i = 0; i < m * p + p * n; i++) {
 		v = i < m * p ? a[i] : b[i - m * p];
 		DO(atm_initsend(dev));
@@ -71,7 +83,7 @@ int main(int argc, char **argv)
 			printf("%g%c", recv_float(dev, i * p), j + 1 < n ? ',' : '\n');
 	free(a);
 	free(b);
-	i = finish(dev);
+	i = finish(dev, t);
 	free(t);
 	return i;
 }

@@ -6,6 +6,8 @@
  */
 #include "messages.h"
 #include "sweep.h"
+#include "atm_model.h"
+#include "solve.h"
 
 #define PORTS 16
 #define STAGES (PW_BMX_STAGES + 1)	/* three of switches, and the ports */
@@ -32,6 +34,10 @@ static const struct {
 struct opts {
 	uint32_t engine;
 	uint32_t machine;
+	uint32_t receivers;
+	uint32_t processes;
+	uint32_t gap[4];	/* lock, init, get, word */
+	const char *log;
 	const char *svg;
 	int nsizes;
 	uint32_t size[64];
@@ -40,7 +46,9 @@ struct opts {
 #define AT(m) offsetof(struct opts, m)
 
 enum { FAST, RTL };
-enum { DEVICE, PUBLISHED };
+enum { DEVICE, PUBLISHED, MODULE };
+enum { WAIT, POLL };
+enum { FREE, CHARGED };
 
 static uint32_t fabric_flags(const struct opts *o)
 {
@@ -369,244 +377,114 @@ static enum status exp_throughput(const struct verb *v, int argc, char **argv)
 /* contention ------------------------------------------------------------------------------ */
 
 /*
- * The linear system of four equations: process 0 (srl) hands out N and the elements;
- * element i is process i + 1, at port (i + 1) mod 16. Only sources and destinations of
- * messages are modelled; no pivot is zero. An operation is logged if both ends are elements.
+ * The linear system of four equations is the program that pwsolve runs on stations
+ * (tools/libpwatm/solve.c): process 0 hands out the elements, element i is process i + 1, at
+ * port (i + 1) mod 16. Operations between elements are logged. The numbers are those of
+ * example 4 of the publication; no pivot is zero.
  */
 #define EQS 4
 #define ELEMS (EQS * (EQS + 1))
-#define BASE ELEMS
-#define MAXOPS 64
+/* a run of pwctl virtual begins with a second of the clock, the first one if it is fresh */
+#define RUN_START 1000000000ULL
 
-struct op {
-	bool send;
-	bool logged;
-	int type;
-	int to;			/* process, -1: all elements */
-};
-
-struct proc {
-	struct op op[MAXOPS];
-	int n, pc;
-	bool have[2 * BASE + 1];	/* types that wait here */
-	int count[2 * BASE + 1];
-};
-
-struct note {
-	uint64_t cycle;
-	int proc, type;
-	bool send;
+static const double system_4[ELEMS] = {
+	1, 2, 3, 4, 1, 5, 6, 7, 8, 1, 9, 10, 18, 17, 1, 13, 14, 15, 19, 1,
 };
 
 struct system {
-	struct pw_fabric *f;	/* NULL: no contention */
-	struct proc proc[ELEMS + 1];
-	struct note log[256];
-	int nlog;
-	uint64_t last;
+	struct atm_proc table[ELEMS + 1];
+	struct atm_log *log;
+	float triangle[ELEMS], x[EQS];
+	unsigned int nlog;
+	uint64_t last;			/* receive */
 	int last_proc, last_type;
-	/* without contention: messages in transit, and the ports */
-	struct flight {
-		uint64_t at;
-		int to, type;
-		bool gone;
-	} fly[4096];
-	int nfly;
-	uint64_t now, sent[PORTS], got[PORTS];
 };
 
-static void add(struct system *s, int p, bool send, int type, int to, bool logged)
+static void element(struct atm_dev *dev, void *arg)
 {
-	struct proc *q = &s->proc[p];
-
-	q->op[q->n++] = (struct op) { send, logged, type, to };
+	solve_element(dev, (int)(intptr_t)arg);
 }
 
-#define SEND(type, to) add(s, i + 1, true, type, (to) + 1, true)
-#define ALL(type) add(s, i + 1, true, type, -1, true)
-#define RECV(type) add(s, i + 1, false, type, 0, true)
-
-static void element_step(struct system *s, int i, int p)
+static void lead(struct atm_dev *dev, void *arg)
 {
-	int v = (p - 1) * (EQS + 2), row = i / (EQS + 1), col = i % (EQS + 1), x = row - (p - 1);
+	struct system *s = arg;
 
-	if (row < p - 1 || col < p - 1)
-		return;
-	if (i == v) {
-		ALL(v);
-		ALL(v);
-		return;
-	}
-	RECV(v);
-	if (!x) {
-		ALL(i);
-		return;
-	}
-	RECV(i - x * (EQS + 1));
-	if (col == p - 1)
-		ALL(i);
-	else
-		RECV(v + x * (EQS + 1));
+	solve_lead(dev, EQS, system_4, s->triangle, s->x);
 }
 
-static void element_back(struct system *s, int i)
+static enum status solve(struct system *s, struct atm_model *m, const struct opts *o)
 {
-	int row = i / (EQS + 1) + 1, u = row * (EQS + 1) - 1, x = EQS - row, k;
+	struct atm_op op;
+	int i, err = 0;
 
-	if (i != u) {
-		if (i >= u - x - 1)
-			SEND(i + BASE, u);
-		return;
+	for (i = 0; !err && i <= ELEMS; i++) {
+		s->table[i] = (struct atm_proc) { SOLVE_ELEMENT, i - 1 };
+		if (!i)
+			s->table[i] = (struct atm_proc) { SOLVE_LEAD, 0 };
+		err = atm_model_add(m, s->table, ELEMS + 1, i, i ? element : lead,
+				    i ? (void *)(intptr_t)(i - 1) : s);
 	}
-	for (k = 1; k <= x; k++) {
-		RECV(u - x - 1 + k + BASE);
-		RECV(u + k * (EQS + 1) + BASE);
+	if (!err)
+		s->log = atm_log_new(atm_model_dev(m, 0), SOLVE_LOG(EQS));
+	if (!s->log)
+		return fail(ENOMEM, "linear system");
+	for (i = 0; i <= ELEMS; i++) {
+		atm_log(atm_model_dev(m, i), s->log);
+		atm_charge(atm_model_dev(m, i), o->processes == CHARGED, 0);
 	}
-	RECV(u - x - 1 + BASE);
-	for (k = row - 1; k >= 1; k--)
-		SEND(u + BASE, k * (EQS + 1) - 1);
-}
-
-static void build(struct system *s)
-{
-	int i, p;
-
-	for (i = 0; i < ELEMS; i++) {
-		add(s, 0, true, i, i + 1, false);
-		add(s, i + 1, false, i, 0, false);
-		for (p = 1; p < EQS; p++)
-			element_step(s, i, p);
-		add(s, i + 1, true, i, 0, false);
-		element_back(s, i);
-		if (i % (EQS + 1) == EQS)
-			add(s, i + 1, true, i, 0, false);
-	}
-}
-
-static void transmit(struct system *s, int p, const struct op *o)
-{
-	uint32_t bytes = p ? 4 : 8;
-	int port = p % PORTS;
-	uint64_t at;
-
-	if (s->f) {
-		pw_fabric_send(s->f, port, o->to < 0 ? PW_FABRIC_ALL : o->to % PORTS,
-			       PW_FABRIC_AUTO, bytes, (uint64_t)o->type << 16 | (o->to & 0xffff),
-			       NULL);
-		return;
-	}
-	/* the next one can begin when this one is segmented */
-	at = s->now > s->sent[port] ? s->now : s->sent[port];
-	s->sent[port] = at + (bytes == 8 ? 74 : 55);
-	s->fly[s->nfly++] = (struct flight) { at + pw_fabric_delay(bytes), o->to, o->type, false };
-}
-
-/* run a process until it waits for a message */
-static void proceed(struct system *s, int p, uint64_t now)
-{
-	struct proc *q = &s->proc[p];
-
-	for (; q->pc < q->n; q->pc++) {
-		const struct op *o = &q->op[q->pc];
-
-		if (o->send)
-			transmit(s, p, o);
-		else if (q->count[o->type])
-			q->count[o->type]--;
-		else
-			return;
-		if (!o->logged)
+	if (atm_model_run(m))
+		return fail(0, "the linear system did not end");
+	s->nlog = atm_log_sort(s->log);
+	for (i = 0; i < (int)s->nlog; i++) {
+		atm_log_op(s->log, i, &op);
+		if (op.send)
 			continue;
-		s->log[s->nlog++] = (struct note) { now, p - 1, o->type, o->send };
-		if (!o->send) {
-			s->last = now;
-			s->last_proc = p - 1;
-			s->last_type = o->type;
-		}
+		s->last = op.ns;
+		s->last_proc = s->table[op.self].instance;
+		s->last_type = op.type;
 	}
+	return ST_OK;
 }
 
-static void arrives(struct system *s, int to, int port, int type, uint64_t now)
+static void system_free(struct system *s)
 {
-	int p;
-
-	for (p = port; p <= ELEMS; p += PORTS) {
-		if (to >= 0 && p != to)
-			continue;
-		if (to < 0 && !p)
-			continue;
-		s->proc[p].count[type]++;
-		proceed(s, p, now);
-	}
+	if (s)
+		atm_log_free(s->log);
+	free(s);
 }
-
-static void sys_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
-			const struct pw_fabric_times *t)
-{
-	arrives(ctx, (int16_t)(cookie & 0xffff), dst, cookie >> 16, cycle);
-}
-
-static const struct pw_fabric_ops sys_ops = { .deliver = sys_deliver };
 
 /* @depth: cells in a queue, 0 for the default; @stages: counters of the stages or NULL */
 static enum status run_fabric(struct system *s, const struct opts *o, uint32_t depth,
 			      struct pw_fabric_stage *stages)
 {
 	struct pw_fabric_params params = {
-		.flags = PW_FABRIC_F_SELF | fabric_flags(o),
+		.flags = fabric_flags(o) | (o->machine == MODULE ? 0 : PW_FABRIC_F_SELF) |
+			 (o->receivers == POLL ? PW_FABRIC_F_POLL : 0),
 		.queue = 128,
 		.depth = depth,
+		.gap_lock = o->gap[0],
+		.gap_init = o->gap[1],
+		.gap_get = o->gap[2],
+		.gap_word = o->gap[3],
 	};
-	void *mem = malloc(pw_fabric_size(&params));
+	struct atm_model *m = atm_model_new(&params, 0, PORTS, o->machine == MODULE ? RUN_START : 0);
+	enum status st = m ? solve(s, m, o) : fail(ENOMEM, "fabric");
 	uint32_t i;
 
-	if (!mem)
-		return fail(ENOMEM, "fabric");
-	build(s);
-	s->f = pw_fabric_init(mem, &params, &sys_ops, s);
-	proceed(s, 0, 0);
-	while (pw_fabric_next(s->f) != PW_FABRIC_NEVER)
-		settle(s->f, 1000);
-	for (i = 0; stages && i < STAGES; i++)
-		pw_fabric_stage(s->f, i, &stages[i]);
-	free(mem);
-	return 0;
+	for (i = 0; !st && stages && i < STAGES; i++)
+		pw_fabric_stage(atm_model_fabric(m), i, &stages[i]);
+	atm_model_free(m);
+	return st;
 }
 
 /* 193 cycles a message whatever else goes on, reads at a port 40 cycles apart */
-static void run_free(struct system *s)
+static enum status run_free(struct system *s, const struct opts *o)
 {
-	struct flight *next;
-	uint64_t at;
-	int i, port;
+	struct atm_model *m = atm_model_new(NULL, 40, PORTS, 0);
+	enum status st = m ? solve(s, m, o) : fail(ENOMEM, "model");
 
-	build(s);
-	proceed(s, 0, 0);
-	for (;;) {
-		next = NULL;
-		for (i = 0; i < s->nfly; i++)
-			if (!s->fly[i].gone && (!next || s->fly[i].at < next->at))
-				next = &s->fly[i];
-		if (!next)
-			return;
-		next->gone = true;
-		for (port = 0; port < PORTS; port++) {
-			if (next->to >= 0 && next->to % PORTS != port)
-				continue;
-			at = next->at > s->got[port] + 40 || !s->got[port] ? next->at :
-									     s->got[port] + 40;
-			s->got[port] = at;
-			s->now = at;
-			arrives(s, next->to, port, next->type, at);
-		}
-	}
-}
-
-static int by_cycle(const void *a, const void *b)
-{
-	const struct note *x = a, *y = b;
-
-	return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
+	atm_model_free(m);
+	return st;
 }
 
 static enum status plot_contention(const char *svg, struct system *a, struct system *b)
@@ -614,7 +492,9 @@ static enum status plot_contention(const char *svg, struct system *a, struct sys
 	FILE *g = plot_open(svg, "Linear system of four equations: receives over time", "cycles",
 			    "receives so far");
 	struct system *s[] = { a, b };
-	int pass, i, n;
+	struct atm_op op;
+	unsigned int i;
+	int pass, n = 0;
 
 	if (!g)
 		return ST_REFUSED;
@@ -622,10 +502,11 @@ static enum status plot_contention(const char *svg, struct system *a, struct sys
 		   "'-' title 'ours, no contention' with steps, "
 		   "'-' title 'published, last receive' with points pointtype 7\n");
 	for (pass = 0; pass < 2; pass++) {
-		qsort(s[pass]->log, s[pass]->nlog, sizeof(s[pass]->log[0]), by_cycle);
-		for (i = 0, n = 0; i < s[pass]->nlog; i++)
-			if (!s[pass]->log[i].send)
-				fprintf(g, "%llu %d\n", (unsigned long long)s[pass]->log[i].cycle, ++n);
+		for (i = 0, n = 0; i < s[pass]->nlog; i++) {
+			atm_log_op(s[pass]->log, i, &op);
+			if (!op.send)
+				fprintf(g, "%llu %d\n", (unsigned long long)op.ns, ++n);
+		}
 		fprintf(g, "e\n");
 	}
 	fprintf(g, "%d %d\n%d %d\ne\n", CONTENTION_FREE, n, CONTENTION_MEASURED, n);
@@ -643,6 +524,19 @@ static void contention_row(const char *what, int measured, int free_, int ops, u
 				       "ours_without", (json_int_t)ours_f));
 }
 
+static enum status write_log(struct system *s, const char *path)
+{
+	FILE *f = path ? fopen(path, "w") : NULL;
+	int err;
+
+	if (!path)
+		return ST_OK;
+	if (!f)
+		return fail(errno, "%s", path);
+	err = atm_log_write(s->log, s->table, 8000000000ULL, f);
+	return fclose(f) || err ? fail(errno, "%s", path) : ST_OK;
+}
+
 static enum status exp_contention(const struct verb *v, int argc, char **argv)
 {
 	struct system *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
@@ -651,11 +545,9 @@ static enum status exp_contention(const struct verb *v, int argc, char **argv)
 
 	if (!err && (!a || !b))
 		err = fail(ENOMEM, "contention");
-	if (!err)
-		err = run_fabric(a, &o, 0, NULL);
+	err = err ?: run_fabric(a, &o, 0, NULL) ?: run_free(b, &o) ?: write_log(a, o.log);
 	if (err)
 		goto out;
-	run_free(b);
 	out_begin(false);
 	contention_row("last receive", CONTENTION_MEASURED, CONTENTION_FREE, a->nlog, a->last,
 		       b->last);
@@ -679,8 +571,8 @@ static enum status exp_contention(const struct verb *v, int argc, char **argv)
 	if (o.svg)
 		err = plot_contention(o.svg, a, b);
 out:
-	free(a);
-	free(b);
+	system_free(a);
+	system_free(b);
 	return err;
 }
 
@@ -702,7 +594,7 @@ static enum status run_depth(struct depth_run *r, const struct opts *o)
 
 	if (!st)
 		r->last = s->last;
-	free(s);
+	system_free(s);
 	return st;
 }
 
@@ -777,7 +669,16 @@ static const struct word sizes[] = {
 	{ NULL, "SIZE", W_CALL, 0, WORD_MANY, 1, take_size }, COMMON, {}
 };
 
-static const struct word common[] = { COMMON, {} };
+#define GAP(name, i) { name, "CYCLES", W_U32, AT(gap[i]), .max = 1000000 }
+
+static const struct word contention_words[] = {
+	{ "engine", "fast|rtl", W_CHOICE, AT(engine) },
+	{ "machine", "device|published|module", W_CHOICE, AT(machine) },
+	{ "receivers", "wait|poll", W_CHOICE, AT(receivers) },
+	{ "processes", "free|charged", W_CHOICE, AT(processes) },
+	GAP("gap-lock", 0), GAP("gap-init", 1), GAP("gap-get", 2), GAP("gap-word", 3),
+	{ "log", "FILE", W_TEXT, AT(log) }, { "svg", "FILE", W_TEXT, AT(svg) }, {}
+};
 
 static const struct word depths[] = {
 	{ NULL, "DEPTH", W_CALL, 0, WORD_MANY, 1, take_depth }, COMMON, {}
@@ -787,7 +688,7 @@ const struct verb experiment_verbs[] = {
 	{ "delay", exp_delay, 0, sizes, "one-way delay against message size, beside table 11.1" },
 	{ "throughput", exp_throughput, 0, sizes,
 	  "throughput against message size, beside tables 11.2 and 11.3" },
-	{ "contention", exp_contention, 0, common,
+	{ "contention", exp_contention, 0, contention_words,
 	  "what contention costs a linear system, beside section 11.4" },
 	{ "queues", exp_queues, 0, depths,
 	  "the same linear system against the cells in a queue, 1 to 64" },

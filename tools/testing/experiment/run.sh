@@ -54,6 +54,27 @@ tap_result "$(grep -q '^last receive: element 4, type 20 ' "$tmp/con.txt"; echo 
 "$pwctl" experiment contention engine rtl | cmp -s - "$tmp/con.txt"
 tap_result $? "rtl and fast agree"
 
+# the program of pwsolve, its communication log, and the parts of the page's table
+"$pwctl" experiment contention log "$tmp/log.csv" >/dev/null
+tap_is "the log" "$(sed -n '1,2p;$p' "$tmp/log.csv" | tr '\n' ' ') $(wc -l <"$tmp/log.csv")" \
+	"cycle,operation,type,process,destination 231,send,0,0,all 5426,receive,20,4,  135"
+tap_is "... is sorted by cycle" "$(tail -n +2 "$tmp/log.csv" | cut -d, -f1 | sort -nc 2>&1)" ""
+last() { "$pwctl" -j experiment contention engine rtl "$@" | jq '.[0].ours_with'; }
+tap_is "published machine" "$(last machine published)" 6138
+tap_is "and polling receivers" "$(last machine published receivers poll)" 8038
+tap_is "and host gaps" "$(last machine published receivers poll gap-init 5 gap-get 12)" 8175
+tap_is "as on stations of the module" "$(last machine module)" 4814
+for n in 5426 6138 8038 8175 4814; do
+	tap_ok "the page has $n" grep -q "$n" "$top/Documentation/networking/packetway-models.rst"
+done
+for e in fast rtl; do
+	"$pwctl" experiment contention engine $e machine module processes charged log "$tmp/$e.csv" >/dev/null
+done
+tap_ok "the module's fabric: rtl and fast agree" cmp "$tmp/fast.csv" "$tmp/rtl.csv"
+tap_is "its processes take time" "$(sed -n '3p' "$tmp/fast.csv")" "271,send,0,0,all"
+"$pwctl" experiment contention log "$tmp/none/x" >/dev/null 2>&1
+tap_is "a log that cannot be written is a failure" $? 2
+
 # the queue-size study: the figures of the page, on both engines
 "$pwctl" -j experiment queues svg "$tmp/queues.svg" >"$tmp/queues.json"
 tap_result $? "queues"
