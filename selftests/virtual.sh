@@ -199,6 +199,36 @@ talk >"$tmp/talk.1" 2>&1
 sed -n '1,3p;$p' "$tmp/talk.1" | sed 's/^/# /'
 tap_is "the program prints what it should" "$(wc -l <"$tmp/talk.1")" 48
 
+# a thread that waits for a time without a wait
+cat >"$tmp/spin.py" <<'END'
+import time
+t, n = time.monotonic_ns(), 0
+while time.monotonic_ns() < t + 50000: n += 1
+print(n, time.monotonic_ns() - t)
+END
+spin() { in_a python3 "$tmp/spin.py"; }
+timeout 100 bash -c "$(declare -f in_a spin); tmp=$tmp limit='$limit'; spin" >"$tmp/spin.1" 2>&1
+sed 's/^/# /' "$tmp/spin.1"
+tap_is "a loop that reads the clock gets on" "$(cut -d' ' -f2 "$tmp/spin.1")" 51000
+tap_ok "... the same bytes in $runs runs" again spin spin
+
+# iperf3 sends datagrams at a rate; its control connection is TCP, the port of which is random
+if command -v iperf3 >/dev/null; then
+	# shellcheck disable=SC2086 # two words
+	iperf() {
+		timeout 300 pwctl lab exec a pwctl virtual $limit fresh quantum 100000 sh -c \
+			"pwctl lab exec b iperf3 -s -1 >'$tmp/server' &
+			sleep 1; iperf3 -u -c 10.9.0.2 -k 20 -b 400K -l 500 --cport 5300; wait; cat '$tmp/server'" |
+			sed '/^Accepted connection/s/port .*//'
+	}
+	iperf >"$tmp/iperf.1" 2>&1
+	sed 's/^/# /' "$tmp/iperf.1"
+	tap_is "iperf3 -u: all datagrams arrive" "$(grep -c '0/20 (0%)  receiver' "$tmp/iperf.1")" 2
+	tap_ok "iperf3 -u: the same bytes in $runs runs" again iperf iperf
+else
+	tap_skip "iperf3 -u: the same bytes" "iperf3 is not installed"
+fi
+
 tap_ok "ping: the same bytes in $runs runs" again ping pings
 tap_ok "a Python program: the same bytes in $runs runs" again talk talk
 

@@ -57,6 +57,10 @@ static __thread uint32_t order_own;
 static __thread int alarm_fd = -1;
 /* looks for input in vain since the last wait */
 static __thread unsigned int looks;
+/* reads of a clock at the same time, which a busy waiter would do for ever */
+#define READS_FREE 1000
+static __thread unsigned int reads;
+static __thread uint64_t read_at;
 static __thread uint64_t cpu_last;
 static pthread_key_t thread_key;
 static struct {
@@ -324,14 +328,28 @@ int64_t virtual_base(clockid_t id)
 	return -1;
 }
 
+/* what a program reads. Over the limit each read waits, until time has passed otherwise */
+static uint64_t read_now(void)
+{
+	uint64_t now;
+
+	computed();
+	now = virtual_now();
+	if (now != read_at)
+		reads = 0;
+	else if (++reads > READS_FREE)
+		rest();
+	read_at = virtual_now();
+	return read_at;
+}
+
 PUBLIC int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	int64_t base = virtual_base(id);
 
 	if (!virtual_on() || base < 0)
 		return REAL(clock_gettime)(id, ts);
-	computed();
-	*ts = to_ts(base + virtual_now());
+	*ts = to_ts(base + read_now());
 	return 0;
 }
 
@@ -348,7 +366,7 @@ PUBLIC int timespec_get(struct timespec *ts, int base)
 {
 	if (!virtual_on() || base != TIME_UTC)
 		return REAL(timespec_get)(ts, base);
-	*ts = to_ts(EPOCH * NSEC + virtual_now());
+	*ts = to_ts(EPOCH * NSEC + read_now());
 	return base;
 }
 
@@ -358,7 +376,7 @@ PUBLIC int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 
 	if (!virtual_on())
 		return REAL(gettimeofday)(tv, tz);
-	t = EPOCH * NSEC + virtual_now();
+	t = EPOCH * NSEC + read_now();
 	*tv = (struct timeval) { t / NSEC, t % NSEC / 1000 };
 	return 0;
 }
@@ -369,7 +387,7 @@ PUBLIC time_t time(time_t *t)
 
 	if (!virtual_on())
 		return REAL(time)(t);
-	s = EPOCH + virtual_now() / NSEC;
+	s = EPOCH + read_now() / NSEC;
 	if (t)
 		*t = s;
 	return s;
