@@ -581,7 +581,8 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 		next = max(next, pw_fabric_now(fab->f) + 1);
 		fab->inside = !pw_fabric_run_part(fab->f, next, 1);
 		if (!fab->inside && pw_fab_lockstep_stop(fab, alarm))
-			return true;
+			return !skb_queue_empty(&fab->arrived) || pw_time_due(t) ||
+			       !pw_fab_settled(fab) || pw_time_quiet(t, &switches);
 	} while (pw_fab_in_time(start) && pw_time_still(t, switches));
 	return true;
 }

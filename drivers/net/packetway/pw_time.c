@@ -467,6 +467,18 @@ void pw_time_kick(struct pw_time *t)
 	irq_work_queue(&t->kick);
 }
 
+/**
+ * pw_time_kick_idle - the same, unless a participant runs: the last one that blocks does it
+ * @t: the clock, after what the engine is to see has changed
+ */
+void pw_time_kick_idle(struct pw_time *t)
+{
+	/* pairs with the atomic_dec_and_test() of the participant that blocks */
+	smp_mb();
+	if (!atomic_read(&t->running))
+		pw_time_kick(t);
+}
+
 bool pw_time_ended(const struct pw_time *t)
 {
 	return READ_ONCE(t->page->flags) & PACKETWAY_TIME_F_ENDED;
@@ -748,7 +760,7 @@ bool pw_time_alarm_start(struct pw_time *t, struct pw_time_alarm *a, u64 ns)
 	}
 	spin_unlock(&t->lock);
 	if (can)
-		pw_time_kick(t);
+		pw_time_kick_idle(t);
 	return can;
 }
 

@@ -140,6 +140,7 @@ void pw_time_put(struct pw_time *t);
 void pw_time_end(struct pw_time *t);
 void pw_time_attach(struct pw_time *t, struct napi_struct *napi);
 void pw_time_kick(struct pw_time *t);
+void pw_time_kick_idle(struct pw_time *t);
 bool pw_time_ended(const struct pw_time *t);
 void pw_time_flag(struct pw_time *t, u32 set, u32 clear);
 int pw_time_file_add(struct pw_time *t);

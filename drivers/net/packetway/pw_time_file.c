@@ -165,7 +165,7 @@ static int pw_time_ioc_wait(struct pw_time_file *tf, void *arg)
 	if (err)
 		return err;
 
-	pw_time_kick(t);
+	pw_time_kick_idle(t);
 	err = wait_for_completion_interruptible(&waiter.done);
 	spin_lock_bh(&t->lock);
 	/* it expired before the signal was seen */
@@ -207,7 +207,7 @@ static int pw_time_ioc_alarm(struct pw_time_file *tf, void *arg)
 	}
 	spin_unlock_bh(&t->lock);
 	if (!err)
-		pw_time_kick(t);
+		pw_time_kick_idle(t);
 	return err;
 }
 
