@@ -139,7 +139,7 @@ static double futexes(void)
 
 static double wake(void)
 {
-	struct packetway_time_wait w = { .size = sizeof(w), .flags = PACKETWAY_TIME_WAIT_FOR, .until = 1000 };
+	struct packetway_time_wait w = { .size = sizeof(w) };
 	int clk = time_open(), i;
 	double start;
 
