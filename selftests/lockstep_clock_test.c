@@ -222,7 +222,7 @@ TEST_F(clock, poets_intervals_are_virtual)
 	uint32_t cycles;
 	int i;
 
-	/* a quarter of an hour each, which nobody waits for */
+	/* a quarter of an hour each, too long to wait for in real time */
 	ASSERT_EQ(0, run_switch(HOUR / 4, &start));
 	for (i = 0; i < 8; i++) {
 		ASSERT_EQ(0, next_report(&cycles));

@@ -77,7 +77,7 @@ static const struct {
 	{ "lab", "down", "pwctl lab down ring8" },
 	{ "experiment", "delay", "pwctl experiment delay 48 1024 engine fast svg delay.svg" },
 	{ "experiment", "throughput", "pwctl experiment throughput 1024" },
-	{ "experiment", "contention", "pwctl experiment contention engine fast log log.csv" },
+	{ "experiment", "contention", "pwctl experiment contention engine fast log solve.csv" },
 	{ "experiment", "queues", "pwctl experiment queues engine fast" },
 	{ "experiment", "sweep", "pwctl experiment sweep tools/experiments/clos.yaml out clos" },
 	{ "experiment", "messages", "pwctl experiment messages tools/testing/view/sans.pcapng san 1 write run.csv" },
