@@ -6,10 +6,10 @@
  *   pw_rx_one -> pw_esp_rx -> pw_esp_node_skb : executed in place, CRCs made anew
  *                          -> reflected to its source, packet sockets, or gone
  *
- * A store's memory comes and goes with the link (ndo_open, ndo_stop), never with
- * packets: what strangers send costs no more than was set aside for it. An
- * instruction takes constant time, and NAPI decides how many run in a row.
- * Bindings expire without a timer.
+ * A store of up to PW_ESP_SPARSE bindings takes memory as it fills, by the page, and keeps it
+ * until the link goes down (ndo_stop); a larger one takes all of it when the link comes up
+ * (ndo_open). What strangers send costs no more than the capacity. An instruction takes
+ * constant time, and NAPI decides how many run in a row. Bindings expire without a timer.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -25,6 +25,8 @@
 static_assert(PACKETWAY_ESP_CAPACITY_MAX <= PW_ESP_CAPACITY_MAX);
 static_assert(PACKETWAY_ESP_LIFETIME_DEFAULT == PW_ESP_LIFETIME_MS);
 
+/* largest sparse store: what it takes in softirqs are single pages */
+#define PW_ESP_SPARSE	1024
 /* bindings that are moved with the lock held when a store is replaced */
 #define PW_ESP_MOVE_MAX	4096
 
@@ -54,13 +56,15 @@ static u64 pw_esp_now(const struct pw_esp *esp)
 /**
  * pw_esp_node_init - a node that is down
  * @esp: the node
+ * @san: its SAN, which outlives it
  * @addr: its PacketWay address
  * @router: is it a half-router?
  */
-void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router)
+void pw_esp_node_init(struct pw_esp *esp, const struct pw_san *san, u32 addr, bool router)
 {
 	spin_lock_init(&esp->lock);
 	esp->mem = NULL;
+	esp->memcg = san->memcg;
 	esp->id = addr;
 	esp->router = router;
 	esp->san = NULL;
@@ -83,6 +87,47 @@ static void *pw_esp_store_alloc(struct pw_esp_store *store, const struct pw_esp_
 	return mem;
 }
 
+static void *pw_esp_sparse_alloc(struct pw_esp_store *store, const struct pw_esp_conf *conf,
+				 const siphash_key_t *key)
+{
+	size_t bytes = pw_esp_sparse_bytes(conf->capacity);
+	void *mem = kmalloc(bytes, PW_GFP);
+
+	if (mem && pw_esp_sparse_init(store, mem, bytes, conf->capacity,
+				      (u64)conf->lifetime * NSEC_PER_MSEC, key)) {
+		kfree(mem);
+		mem = NULL;
+	}
+	return mem;
+}
+
+/* @store, with its memory @mem, is not used any longer */
+static void pw_esp_store_free(struct pw_esp_store *store, void *mem)
+{
+	void *piece;
+
+	if (!mem)
+		return;
+	while ((piece = pw_esp_store_take(store)))
+		kfree(piece);
+	kvfree(mem);
+}
+
+/* memory for the next instruction; lock held. At most a table of buckets and two pieces */
+static noinline int pw_esp_grow(struct pw_esp *esp, size_t bytes)
+{
+	void *mem;
+
+	while (bytes) {
+		mem = pw_memcg_alloc(esp->memcg, bytes);
+		if (!mem)
+			return -ENOMEM;
+		pw_esp_store_give(&esp->store, mem);
+		bytes = pw_esp_store_lacks(&esp->store);
+	}
+	return 0;
+}
+
 /**
  * pw_esp_node_up - give a node an empty store
  * @esp: the node
@@ -100,7 +145,10 @@ int pw_esp_node_up(struct pw_esp *esp, const struct net *net)
 	get_random_bytes(&key, sizeof(key));
 	pw_esp_conf_get(esp, net, &conf);
 	/* the store is not read before mem is set */
-	mem = pw_esp_store_alloc(&esp->store, &conf, &key);
+	if (conf.capacity <= PW_ESP_SPARSE)
+		mem = pw_esp_sparse_alloc(&esp->store, &conf, &key);
+	else
+		mem = pw_esp_store_alloc(&esp->store, &conf, &key);
 	if (!mem)
 		return -ENOMEM;
 	spin_lock_bh(&esp->lock);
@@ -121,7 +169,7 @@ void pw_esp_node_down(struct pw_esp *esp)
 	mem = esp->mem;
 	esp->mem = NULL;
 	spin_unlock_bh(&esp->lock);
-	kvfree(mem);
+	pw_esp_store_free(&esp->store, mem);
 }
 
 /**
@@ -140,7 +188,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 		    struct netlink_ext_ack *extack)
 {
 	struct pw_esp_conf old = esp->conf, want;
-	struct pw_esp_store bigger;
+	struct pw_esp_store other;
 	void *mem = NULL;
 	int err = 0;
 
@@ -152,7 +200,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 		return 0;
 	if (want.capacity != esp->store.capacity) {
 		/* the key stays: marks of reductions under way depend on it */
-		mem = pw_esp_store_alloc(&bigger, &want, &esp->store.key);
+		mem = pw_esp_store_alloc(&other, &want, &esp->store.key);
 		if (!mem) {
 			esp->conf = old;
 			return -ENOMEM;
@@ -163,9 +211,9 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 	if (mem && esp->store.used > PW_ESP_MOVE_MAX)
 		err = -ENOSPC;
 	if (mem && !err) {
-		err = pw_esp_store_copy(&bigger, &esp->store, pw_esp_now(esp));
+		err = pw_esp_store_copy(&other, &esp->store, pw_esp_now(esp));
 		if (!err) {
-			esp->store = bigger;
+			swap(esp->store, other);
 			swap(esp->mem, mem);
 		}
 	}
@@ -173,7 +221,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 		pw_esp_store_set_lifetime(&esp->store, pw_esp_now(esp),
 					  (u64)want.lifetime * NSEC_PER_MSEC);
 	spin_unlock_bh(&esp->lock);
-	kvfree(mem);
+	pw_esp_store_free(&other, mem);
 	if (err) {
 		esp->conf = old;
 		NL_SET_ERR_MSG(extack, "The store holds too many bindings; wait until they expire");
@@ -231,7 +279,7 @@ bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left
 /* a half-router that is unpublished, or that was not even initialised */
 void pw_esp_node_free(struct pw_esp *esp)
 {
-	kvfree(esp->mem);
+	pw_esp_store_free(&esp->store, esp->mem);
 }
 
 /* recompute the CRCs of a data block that has changed */
@@ -278,12 +326,20 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 		.router = esp->router,
 	};
 
+	size_t lacks;
+
 	if (pw_skb_make_writable(skb))
 		return -ENOMEM;
 	*res = (struct pw_esp_result) { .verdict = PW_ESP_V_PASS };
 	spin_lock(&esp->lock);
-	if (likely(esp->mem))
+	if (likely(esp->mem)) {
+		lacks = pw_esp_store_lacks(&esp->store);
+		if (unlikely(lacks && pw_esp_grow(esp, lacks))) {
+			spin_unlock(&esp->lock);
+			return -ENOMEM;
+		}
 		pw_esp_node_input(&node, pw_esp_now(esp), skb->data + v->db_off, v->data_len, res);
+	}
 	if (esp->router && res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
 		esp->done[res->opcode][res->verdict - PW_ESP_V_FORWARD]++;
 	spin_unlock(&esp->lock);

@@ -9,6 +9,7 @@
 
 #include "esp.h"
 
+struct mem_cgroup;
 struct net;
 struct netlink_ext_ack;
 struct pw_eep_view;
@@ -37,7 +38,8 @@ struct pw_esp_conf {
  * struct pw_esp - an ESP node
  * @lock: the store; BH off
  * @store: its state
- * @mem: the store's memory; NULL while the node is down
+ * @mem: the store's memory, or the table of a sparse one; NULL while the node is down
+ * @memcg: of the maker of its SAN, which pays for what the store takes as it fills
  * @id: PacketWay address, the node id of RCHLD and RCOLLECT
  * @san: of a station: whose clock lifetimes follow; NULL: the host's
  * @router: a half-router; otherwise an end system
@@ -49,6 +51,7 @@ struct pw_esp {
 	spinlock_t lock;	/* see above */
 	struct pw_esp_store store;
 	void *mem;
+	struct mem_cgroup *memcg;
 	u32 id;
 	const struct pw_san *san;
 	bool router;
@@ -66,7 +69,7 @@ struct pw_esp_info {
 };
 
 void pw_esp_net_init(struct pw_esp_conf *conf);
-void pw_esp_node_init(struct pw_esp *esp, u32 addr, bool router);
+void pw_esp_node_init(struct pw_esp *esp, const struct pw_san *san, u32 addr, bool router);
 void pw_esp_node_free(struct pw_esp *esp);
 int pw_esp_node_up(struct pw_esp *esp, const struct net *net);
 void pw_esp_node_down(struct pw_esp *esp);

@@ -43,7 +43,7 @@ static int pw_dev_init(struct net_device *dev)
 	ratelimit_set_flags(&st->err_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->pmtu_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
-	pw_esp_node_init(&st->esp, st->addr, false);
+	pw_esp_node_init(&st->esp, st->san, st->addr, false);
 	st->esp.san = st->san;
 	pw_end_init(&st->end, &pw_dev_end_ops, dev);
 	netif_napi_add(dev, &st->end.napi, pw_poll);

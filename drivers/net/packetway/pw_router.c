@@ -59,7 +59,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
 	spin_lock_init(&h->lock);
 	mutex_init(&h->db_lock);
-	pw_esp_node_init(&h->esp, h->addr, true);
+	pw_esp_node_init(&h->esp, h->san, h->addr, true);
 	pw_end_init(&h->end, &pw_half_end_ops, NULL);
 	pw_end_open(&h->end);
 	pw_half_limit(&h->err_limit, 1000);

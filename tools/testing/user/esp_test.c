@@ -216,7 +216,7 @@ static void test_store(void)
 		for (i = 0; i <= st.mask; i++) {
 			u32 depth = 0;
 
-			for (u32 b = st.bucket[i]; b != U32_MAX; b = st.ring[b].next)
+			for (u32 b = st.bucket[i]; b != U32_MAX; b = pw_esp_at(&st, b)->next)
 				depth++;
 			longest = max(longest, depth);
 		}
@@ -642,9 +642,122 @@ static void test_node(void)
 	   "RCHLD on the wire: only pktId changes, to the node id");
 }
 
+/* a sparse store gets memory as the kernel gives it, and answers as a full one does */
+static struct pw_esp_store sparse;
+static u32 given, given_max;
+
+static void give(void)
+{
+	size_t n;
+
+	while ((n = pw_esp_store_lacks(&sparse))) {
+		pw_esp_store_give(&sparse, malloc(n));
+		given++;
+	}
+	given_max = max(given_max, given);
+}
+
+static u32 take_all(void)
+{
+	u32 n = 0;
+	void *p;
+
+	while ((p = pw_esp_store_take(&sparse))) {
+		free(p);
+		n++;
+	}
+	return n;
+}
+
+/* steps in which both stores do the same; returns how many answers differ */
+static unsigned long beside(u32 capacity, u64 life, u32 tags, unsigned long steps,
+			    unsigned long long *seed)
+{
+	void *table = malloc(pw_esp_sparse_bytes(capacity));
+	struct pw_esp_result other;
+	unsigned long wrong = 0, i;
+	struct pw_esp_insn again;
+	u64 now = 0, a, b;
+	u32 n;
+
+	fresh(capacity);
+	pw_esp_store_set_lifetime(&st, 0, life);
+	wrong += !!pw_esp_sparse_init(&sparse, table, pw_esp_sparse_bytes(capacity), capacity, life,
+				      &key);
+	given = 0;
+	for (i = 0; i < steps; i++) {
+		now += tap_rand(seed) % 100 ? tap_rand(seed) % 3 : tap_rand(seed) % (2 * life);
+		give();
+		/* two new tags and a mark: RCHLD, or one tag */
+		in = (struct pw_esp_insn){ .opcode = tap_rand(seed) & 1 ? PW_ESP_RCHLD :
+									  PW_ESP_COUNT };
+		in.f[PW_ESP_F_TAG] = tap_rand(seed) % tags;
+		in.f[PW_ESP_F_THRESH] = 3;
+		in.f[PW_ESP_F_SIB_TAG] = tap_rand(seed) % tags;
+		in.f[PW_ESP_F_FWD_TAG] = tap_rand(seed) % tags;
+		in.f[PW_ESP_F_FWD_THRESH] = 2;
+		in.f[PW_ESP_F_PKT_ID] = tap_rand(seed) % 4;
+		again = in;
+		pw_esp_exec(&st, NODE, now, &in, &res);
+		pw_esp_exec(&sparse, NODE, now, &again, &other);
+		wrong += memcmp(&in, &again, sizeof(in)) || res.verdict != other.verdict ||
+			 res.reason != other.reason;
+		n = pw_esp_store_live(&st, now);
+		wrong += n != pw_esp_store_live(&sparse, now) || sparse.used != st.used;
+		if (n) {
+			u64 left[2], val[2];
+			u32 nth = tap_rand(seed) % n;
+
+			wrong += !pw_esp_store_peek(&st, now, nth, &a, &val[0], &left[0]) ||
+				 !pw_esp_store_peek(&sparse, now, nth, &b, &val[1], &left[1]) ||
+				 a != b || val[0] != val[1] || left[0] != left[1];
+		}
+	}
+	wrong += take_all() != given || pw_esp_store_take(&sparse);
+	free(table);
+	return wrong;
+}
+
+static void test_sparse(void)
+{
+	static const u32 capacity[] = { 1, 3, 4, 127, 128, 129, 130, 131, 132, 255, 256, 1000, 1024 };
+	unsigned long long seed = 5;
+	unsigned long wrong = 0;
+	void *table = malloc(64);
+	unsigned int i;
+
+	ok(pw_esp_sparse_init(&sparse, table, pw_esp_sparse_bytes(1024) - 1, 1024, LIFE, &key) ==
+	   -EINVAL && pw_esp_sparse_init(&sparse, table, 64, 4, 0, &key) == -EINVAL &&
+	   !pw_esp_sparse_bytes(0), "too little memory and a lifetime of 0 are refused");
+	ok(!pw_esp_sparse_init(&sparse, table, 64, 4, LIFE, &key) && !pw_esp_store_live(&sparse, 1) &&
+	   !pw_esp_store_take(&sparse), "a sparse store has no memory at first, and can be asked");
+	pw_esp_store_set_lifetime(&sparse, 1, 2);
+	pw_esp_store_clear(&sparse);
+	ok(pw_esp_store_lacks(&sparse) == 4 * sizeof(u32), "it needs buckets first");
+	free(table);
+
+	for (i = 0; i < ARRAY_SIZE(capacity); i++) {
+		u32 most = 2 + capacity[i] / PW_ESP_CHUNK;
+
+		given_max = 0;
+		wrong += beside(capacity[i], capacity[i] + 2, 4 * capacity[i], tap_scaled(60000),
+				&seed);
+		/* full, then nearly empty, then full again */
+		wrong += beside(capacity[i], 40, 1000000, tap_scaled(20000), &seed);
+		ok(given_max <= most, "%u of %u pieces for %u bindings", given_max, most, capacity[i]);
+	}
+	is(wrong, 0, "sparse stores answer as full ones do");
+	given_max = 0;
+	is(beside(1024, 30, 1000000, tap_scaled(60000), &seed), 0, "so does one that is seldom full");
+	ok(given_max <= 4, "which takes %u pieces of memory while its ring goes round", given_max);
+	fresh(64);
+	ok(!pw_esp_store_lacks(&st) && !pw_esp_store_take(&st), "a full store has all that it needs");
+}
+
 int main(void)
 {
 	test_store();
+	test_sparse();
 	test_count();
 	test_compare();
 	test_collect();

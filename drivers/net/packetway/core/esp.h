@@ -23,6 +23,8 @@
 /* expired bindings given back at the start of every operation */
 #define PW_ESP_REAP_BATCH	8U
 #define PW_ESP_LIFETIME_MS	10000U
+/* bindings in a piece of memory of PW_ESP_CHUNK_BYTES */
+#define PW_ESP_CHUNK		128U
 
 struct pw_esp_binding {
 	u64 tag;
@@ -30,6 +32,13 @@ struct pw_esp_binding {
 	u64 born;
 	u32 hash;
 	u32 next;		/* younger binding of the same chain */
+};
+
+#define PW_ESP_CHUNK_BYTES	(PW_ESP_CHUNK * sizeof(struct pw_esp_binding))
+
+/* the first words of a piece of memory without bindings */
+struct pw_esp_spare {
+	struct pw_esp_spare *next;
 };
 
 /**
@@ -40,9 +49,13 @@ struct pw_esp_binding {
  * @capacity: bindings that fit
  * @mask: number of hash chains - 1
  * @head: index of the oldest binding in @ring
- * @used: bindings in @ring, expired ones that are not yet given back included
+ * @used: bindings in the ring, expired ones that are not yet given back included
  * @bucket: index of the oldest binding of every chain
- * @ring: bindings in the order of their creation, which is that of expiry
+ * @chunk: the ring in pieces of PW_ESP_CHUNK places: bindings in the order of their
+ *	creation, which is that of expiry
+ * @room: places at the young end of the ring that have memory, or fewer
+ * @spare: sparse: pieces without bindings
+ * @sparse: the owner gives memory as the store fills: pw_esp_store_lacks()
  */
 struct pw_esp_store {
 	siphash_key_t key;
@@ -52,8 +65,11 @@ struct pw_esp_store {
 	u32 mask;
 	u32 head;
 	u32 used;
+	u32 room;
 	u32 *bucket;
-	struct pw_esp_binding *ring;
+	struct pw_esp_binding **chunk;
+	struct pw_esp_spare *spare;
+	bool sparse;
 };
 
 /* place of the @nth oldest binding */
@@ -64,9 +80,21 @@ static inline u32 pw_esp_ring_index(const struct pw_esp_store *st, u32 nth)
 	return i >= st->capacity ? i - st->capacity : i;
 }
 
+/* the binding at place @i of the ring */
+static inline struct pw_esp_binding *pw_esp_at(const struct pw_esp_store *st, u32 i)
+{
+	return &st->chunk[i / PW_ESP_CHUNK][i % PW_ESP_CHUNK];
+}
+
 size_t pw_esp_store_bytes(u32 capacity);
 int pw_esp_store_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capacity,
 		      u64 lifetime, const siphash_key_t *key);
+size_t pw_esp_sparse_bytes(u32 capacity);
+int pw_esp_sparse_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capacity,
+		       u64 lifetime, const siphash_key_t *key);
+size_t __pw_esp_store_lacks(struct pw_esp_store *st);
+void pw_esp_store_give(struct pw_esp_store *st, void *mem);
+void *pw_esp_store_take(struct pw_esp_store *st);
 void pw_esp_store_clear(struct pw_esp_store *st);
 bool pw_esp_store_get(struct pw_esp_store *st, u64 now, u64 tag, u64 *val);
 int pw_esp_store_put(struct pw_esp_store *st, u64 now, u64 tag, u64 val);
@@ -101,6 +129,20 @@ struct pw_esp_txn {
 	unsigned int n;
 	struct pw_esp_slot slot[PW_ESP_TXN_MAX];
 };
+
+/**
+ * pw_esp_store_lacks - memory that the next transaction may need
+ * @st: the store
+ *
+ * The owner of a sparse store gives it memory (pw_esp_store_give) until this returns 0, before
+ * each transaction or instruction.
+ *
+ * Return: bytes of the next piece, 0: the store has what it needs.
+ */
+static inline size_t pw_esp_store_lacks(struct pw_esp_store *st)
+{
+	return likely(st->room >= PW_ESP_TXN_MAX) ? 0 : __pw_esp_store_lacks(st);
+}
 
 void pw_esp_txn_begin(struct pw_esp_txn *t, struct pw_esp_store *st, u64 now);
 bool pw_esp_txn_get(struct pw_esp_txn *t, u64 tag, u64 *val);

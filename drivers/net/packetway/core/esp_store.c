@@ -14,6 +14,10 @@
  * Tags come from the network. The hash function has a secret key, and chains
  * have a maximum length that honest or blind tags never reach (with one binding
  * per chain on average, a chain of 24 has a probability below 10^-24).
+ *
+ * A sparse store has no memory for bindings at first. Before a transaction its owner gives
+ * pieces for the places at the young end of the ring. A piece that the old end leaves is used
+ * again at the young end, so the store has about as many as its bindings need.
  */
 #include "esp.h"
 
@@ -29,6 +33,11 @@ static u32 buckets(u32 capacity)
 	return 1U << fls(capacity - 1);
 }
 
+static u32 chunks(u32 capacity)
+{
+	return DIV_ROUND_UP(capacity, PW_ESP_CHUNK);
+}
+
 /**
  * pw_esp_store_bytes - memory that a store needs
  * @capacity: bindings that must fit
@@ -39,8 +48,50 @@ size_t pw_esp_store_bytes(u32 capacity)
 {
 	if (!capacity || capacity > PW_ESP_CAPACITY_MAX)
 		return 0;
-	return (size_t)capacity * sizeof(struct pw_esp_binding) +
+	return (size_t)capacity * sizeof(struct pw_esp_binding) + pw_esp_sparse_bytes(capacity) +
 	       (size_t)buckets(capacity) * sizeof(u32);
+}
+
+/**
+ * pw_esp_sparse_bytes - memory that a sparse store needs when it is made
+ * @capacity: bindings that must fit
+ *
+ * Return: bytes, or 0 where @capacity is 0 or above PW_ESP_CAPACITY_MAX.
+ */
+size_t pw_esp_sparse_bytes(u32 capacity)
+{
+	if (!capacity || capacity > PW_ESP_CAPACITY_MAX)
+		return 0;
+	return chunks(capacity) * sizeof(struct pw_esp_binding *);
+}
+
+/**
+ * pw_esp_sparse_init - make an empty store whose owner gives memory as it fills
+ * @st: the store
+ * @mem: memory for its table, aligned for pointers, the caller's to free
+ * @bytes: size of @mem, at least pw_esp_sparse_bytes(@capacity)
+ * @capacity: bindings that must fit
+ * @lifetime: of a binding; not 0
+ * @key: random and secret
+ *
+ * Return: 0, or -EINVAL with nothing done.
+ */
+int pw_esp_sparse_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capacity,
+		       u64 lifetime, const siphash_key_t *key)
+{
+	size_t need = pw_esp_sparse_bytes(capacity);
+
+	if (!need || bytes < need || !lifetime)
+		return -EINVAL;
+	*st = (struct pw_esp_store) {
+		.key = *key,
+		.lifetime = lifetime,
+		.capacity = capacity,
+		.mask = buckets(capacity) - 1,
+		.chunk = memset(mem, 0, need),
+		.sparse = true,
+	};
+	return 0;
 }
 
 /**
@@ -58,18 +109,94 @@ int pw_esp_store_init(struct pw_esp_store *st, void *mem, size_t bytes, u32 capa
 		      u64 lifetime, const siphash_key_t *key)
 {
 	size_t need = pw_esp_store_bytes(capacity);
+	struct pw_esp_binding *ring = mem;
+	u32 i;
 
-	if (!need || bytes < need || !lifetime || (unsigned long)mem & 7)
+	if (!need || bytes < need || (unsigned long)mem & 7 ||
+	    pw_esp_sparse_init(st, ring + capacity, bytes, capacity, lifetime, key))
 		return -EINVAL;
-	st->key = *key;
-	st->lifetime = lifetime;
-	st->now = 0;
-	st->capacity = capacity;
-	st->mask = buckets(capacity) - 1;
-	st->ring = mem;
-	st->bucket = (u32 *)(st->ring + capacity);
+	for (i = 0; i < chunks(capacity); i++)
+		st->chunk[i] = ring + (size_t)i * PW_ESP_CHUNK;
+	st->bucket = (u32 *)(st->chunk + chunks(capacity));
+	st->sparse = false;
 	pw_esp_store_clear(st);
 	return 0;
+}
+
+/* piece with the place of the binding that is the @nth to be created */
+static u32 young_chunk(const struct pw_esp_store *st, u32 nth)
+{
+	return (st->head + st->used + nth) % st->capacity / PW_ESP_CHUNK;
+}
+
+/* see pw_esp_store_lacks(); finds memory for as many places as a transaction may need */
+size_t __pw_esp_store_lacks(struct pw_esp_store *st)
+{
+	u32 i, at;
+
+	if (!st->bucket)
+		return ((size_t)st->mask + 1) * sizeof(u32);
+	for (i = 0; i < PW_ESP_TXN_MAX; i++) {
+		at = young_chunk(st, i);
+		if (st->chunk[at])
+			continue;
+		if (!st->spare)
+			return PW_ESP_CHUNK_BYTES;
+		st->chunk[at] = (void *)st->spare;
+		st->spare = st->spare->next;
+	}
+	at = pw_esp_ring_index(st, st->used);
+	st->room = max(PW_ESP_TXN_MAX, min(PW_ESP_CHUNK - at % PW_ESP_CHUNK, st->capacity - at));
+	return 0;
+}
+
+/**
+ * pw_esp_store_give - give a sparse store memory
+ * @st: the store
+ * @mem: as many bytes as pw_esp_store_lacks() returned, on a multiple of 8 bytes; the
+ *	store's until pw_esp_store_take()
+ */
+void pw_esp_store_give(struct pw_esp_store *st, void *mem)
+{
+	struct pw_esp_spare *spare = mem;
+
+	if (!st->bucket) {
+		st->bucket = mem;
+		pw_esp_store_clear(st);
+		return;
+	}
+	spare->next = st->spare;
+	st->spare = spare;
+}
+
+/**
+ * pw_esp_store_take - take memory back from a sparse store that is used no longer
+ * @st: the store; not to be used again, except for this
+ *
+ * Return: a piece that the store was given, or NULL if it has none.
+ */
+void *pw_esp_store_take(struct pw_esp_store *st)
+{
+	void *mem;
+	u32 i;
+
+	if (!st->sparse)
+		return NULL;
+	for (i = 0; i < chunks(st->capacity); i++) {
+		if (st->chunk[i]) {
+			mem = st->chunk[i];
+			st->chunk[i] = NULL;
+			return mem;
+		}
+	}
+	mem = st->spare;
+	if (mem) {
+		st->spare = st->spare->next;
+		return mem;
+	}
+	mem = st->bucket;
+	st->bucket = NULL;
+	return mem;
 }
 
 /**
@@ -80,7 +207,24 @@ void pw_esp_store_clear(struct pw_esp_store *st)
 {
 	st->head = 0;
 	st->used = 0;
-	memset(st->bucket, 0xff, ((size_t)st->mask + 1) * sizeof(u32));
+	st->room = 0;
+	if (st->bucket)
+		memset(st->bucket, 0xff, ((size_t)st->mask + 1) * sizeof(u32));
+}
+
+/* the old end of the ring has left a piece of a sparse store: it may be used at the young end */
+static void leave(struct pw_esp_store *st, u32 at)
+{
+	struct pw_esp_spare *spare = (void *)st->chunk[at];
+	u32 i;
+
+	/* a transaction under way may write here */
+	for (i = 0; i < PW_ESP_TXN_MAX; i++)
+		if (at == young_chunk(st, i))
+			return;
+	spare->next = st->spare;
+	st->spare = spare;
+	st->chunk[at] = NULL;
 }
 
 /**
@@ -101,7 +245,8 @@ u32 pw_esp_store_reap(struct pw_esp_store *st, u64 now, u32 budget)
 	if (now > st->now)
 		st->now = now;
 	while (n < budget && st->used) {
-		const struct pw_esp_binding *b = &st->ring[st->head];
+		const struct pw_esp_binding *b = pw_esp_at(st, st->head);
+		u32 at = st->head / PW_ESP_CHUNK;
 		u32 *first = &st->bucket[b->hash & st->mask];
 
 		if (!expired(st, b))
@@ -111,6 +256,8 @@ u32 pw_esp_store_reap(struct pw_esp_store *st, u64 now, u32 budget)
 			*first = b->next;
 		st->head = pw_esp_ring_index(st, 1);
 		st->used--;
+		if (st->sparse && st->head / PW_ESP_CHUNK != at)
+			leave(st, at);
 		n++;
 	}
 	return n;
@@ -124,7 +271,7 @@ static u32 count_expired(const struct pw_esp_store *st)
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (expired(st, &st->ring[pw_esp_ring_index(st, mid)]))
+		if (expired(st, pw_esp_at(st, pw_esp_ring_index(st, mid))))
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -165,7 +312,7 @@ bool pw_esp_store_peek(struct pw_esp_store *st, u64 now, u32 nth, u64 *tag, u64 
 	gone = count_expired(st);
 	if (nth >= st->used - gone)
 		return false;
-	b = &st->ring[pw_esp_ring_index(st, gone + nth)];
+	b = pw_esp_at(st, pw_esp_ring_index(st, gone + nth));
 	*tag = b->tag;
 	*val = b->val;
 	*left = st->lifetime - (st->now - b->born);
@@ -194,14 +341,14 @@ static void find(struct pw_esp_store *st, struct pw_esp_slot *s)
 	u32 *first = &st->bucket[s->hash & st->mask];
 	u32 i;
 
-	while (*first != NIL && expired(st, &st->ring[*first]))
-		*first = st->ring[*first].next;
+	while (*first != NIL && expired(st, pw_esp_at(st, *first)))
+		*first = pw_esp_at(st, *first)->next;
 
 	s->index = NIL;
 	s->depth = 0;
-	for (i = *first; i != NIL; i = st->ring[i].next) {
+	for (i = *first; i != NIL; i = pw_esp_at(st, i)->next) {
 		s->depth++;
-		if (st->ring[i].tag == s->tag) {
+		if (pw_esp_at(st, i)->tag == s->tag) {
 			s->index = i;
 			return;
 		}
@@ -214,10 +361,12 @@ static void append(struct pw_esp_store *st, u64 tag, u32 hash, u64 val, u64 born
 	u32 at = pw_esp_ring_index(st, st->used++);
 	u32 *link = &st->bucket[hash & st->mask];
 
+	if (st->room)
+		st->room--;
 	while (*link != NIL)
-		link = &st->ring[*link].next;
+		link = &pw_esp_at(st, *link)->next;
 	*link = at;
-	st->ring[at] = (struct pw_esp_binding){
+	*pw_esp_at(st, at) = (struct pw_esp_binding){
 		.tag = tag, .val = val, .born = born, .hash = hash, .next = NIL,
 	};
 }
@@ -244,7 +393,7 @@ int pw_esp_store_copy(struct pw_esp_store *dst, struct pw_esp_store *src, u64 no
 	if (src->used > dst->capacity)
 		return -ENOSPC;
 	for (i = 0; i < src->used; i++) {
-		const struct pw_esp_binding *b = &src->ring[pw_esp_ring_index(src, i)];
+		const struct pw_esp_binding *b = pw_esp_at(src, pw_esp_ring_index(src, i));
 		struct pw_esp_slot s = {
 			.tag = b->tag,
 			.hash = (u32)siphash_1u64(b->tag, &dst->key),
@@ -308,7 +457,7 @@ static struct pw_esp_slot *slot(struct pw_esp_txn *t, u64 tag)
 	find(t->st, s);
 	s->bound = s->index != NIL;
 	s->dirty = false;
-	s->val = s->bound ? t->st->ring[s->index].val : 0;
+	s->val = s->bound ? pw_esp_at(t->st, s->index)->val : 0;
 	return s;
 }
 
@@ -382,7 +531,7 @@ int pw_esp_txn_commit(struct pw_esp_txn *t)
 		if (!s->dirty)
 			continue;
 		if (s->index != NIL)
-			st->ring[s->index].val = s->val;
+			pw_esp_at(st, s->index)->val = s->val;
 		else
 			append(st, s->tag, s->hash, s->val, st->now);
 	}

@@ -78,7 +78,7 @@ u64 pw_esp_store_next_expiry(const struct pw_esp_store *st)
 
 	if (!st->used)
 		return U64_MAX;
-	born = st->ring[st->head].born;
+	born = pw_esp_at(st, st->head)->born;
 	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
 }
 
@@ -97,7 +97,7 @@ u64 pw_esp_store_last_expiry(const struct pw_esp_store *st)
 
 	if (!st->used)
 		return 0;
-	born = st->ring[pw_esp_ring_index(st, st->used - 1)].born;
+	born = pw_esp_at(st, pw_esp_ring_index(st, st->used - 1))->born;
 	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
 }
 
