@@ -295,19 +295,59 @@ static void pw_aton_unlock(struct pw_aton *aton)
 	}
 }
 
-/* the registers that programs write are in the mapped page */
-static void pw_aton_registers(struct pw_aton *aton, struct pw_aton_interface *aif)
+/* the registers that programs write are in the mapped page; aton->lock held if @aif is live */
+static void pw_aton_registers(struct pw_aton_interface *aif, const struct page *page)
 {
-	const struct packetway_aton_operands *op = page_address(aif->operands);
+	const struct packetway_aton_operands *op = page_address(page);
 
-	INIT_LIST_HEAD(&aif->leases);
-	aif->port = (struct pw_ring_sender) {
-		.operands = op->operand,
-		.group = &op->group,
-		.taken = &aton->taken,
-	};
+	aif->port.operands = op->operand;
+	aif->port.group = &op->group;
 }
 
+/**
+ * pw_aton_pages_alloc - memory for the registers of a station
+ * @page: gets the pages
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int pw_aton_pages_alloc(struct page *page[2])
+{
+	page[0] = alloc_page(PW_GFP | __GFP_ZERO);
+	page[1] = alloc_page(PW_GFP | __GFP_ZERO);
+	if (page[0] && page[1])
+		return 0;
+	pw_aton_pages_free(page);
+	return -ENOMEM;
+}
+
+/* both may be NULL; mappings hold references of their own */
+void pw_aton_pages_free(struct page *page[2])
+{
+	if (page[0])
+		__free_page(page[0]);
+	if (page[1])
+		__free_page(page[1]);
+}
+
+/**
+ * pw_aton_pages_give - a file is to be bound to a station, whose registers need memory now
+ * @st: the station; RCU held
+ * @page: pages of zeros; NULL afterwards, unless the station goes or has pages already
+ */
+void pw_aton_pages_give(struct pw_station *st, struct page *page[2])
+{
+	struct pw_aton_interface *aif = &st->aton;
+
+	spin_lock_bh(&st->san->aton->lock);
+	if (aif->live && !aif->operands) {
+		swap(aif->operands, page[0]);
+		swap(aif->results, page[1]);
+		pw_aton_registers(aif, aif->operands);
+	}
+	spin_unlock_bh(&st->san->aton->lock);
+}
+
+/* all registers are 0 until a file is bound to the station */
 int pw_aton_station_add(struct pw_station *st)
 {
 	struct pw_aton *aton = st->san->aton;
@@ -315,13 +355,9 @@ int pw_aton_station_add(struct pw_station *st)
 	u32 pos;
 	int err;
 
-	aif->operands = alloc_page(PW_GFP | __GFP_ZERO);
-	aif->results = alloc_page(PW_GFP | __GFP_ZERO);
-	if (!aif->operands || !aif->results) {
-		err = -ENOMEM;
-		goto err_free;
-	}
-	pw_aton_registers(aton, aif);
+	INIT_LIST_HEAD(&aif->leases);
+	aif->port = (struct pw_ring_sender) { .taken = &aton->taken };
+	pw_aton_registers(aif, ZERO_PAGE(0));
 
 	spin_lock_bh(&aton->lock);
 	pw_ring_break(aton->ring);
@@ -337,13 +373,6 @@ int pw_aton_station_add(struct pw_station *st)
 	pw_aton_unlock(aton);
 	/* the ring packet that was under way is to be sent again */
 	pw_aton_kick(aton);
-	if (!err)
-		return 0;
-err_free:
-	if (aif->operands)
-		__free_page(aif->operands);
-	if (aif->results)
-		__free_page(aif->results);
 	return err;
 }
 
@@ -384,6 +413,7 @@ static void pw_aton_let_go(struct pw_aton *aton, struct pw_aton_interface *aif)
 void pw_aton_station_remove(struct pw_station *st)
 {
 	struct pw_aton *aton = st->san->aton;
+	struct page *page[2];
 	u32 pos;
 
 	spin_lock_bh(&aton->lock);
@@ -397,9 +427,10 @@ void pw_aton_station_remove(struct pw_station *st)
 	__clear_bit(st->port, aton->attached);
 	pw_aton_unlock(aton);
 	pw_aton_kick(aton);
-	/* mappings hold references to the pages */
-	__free_page(st->aton.operands);
-	__free_page(st->aton.results);
+	/* not live: it gets no pages any longer */
+	page[0] = st->aton.operands;
+	page[1] = st->aton.results;
+	pw_aton_pages_free(page);
 }
 
 void pw_aton_station_up(struct pw_station *st, bool up)

@@ -83,8 +83,8 @@ struct pw_aton_req {
 /**
  * struct pw_aton_interface - the ATON interface of a station
  * @port: for the ring core
- * @operands: page that programs may map and write
- * @results: page that programs may map and read
+ * @operands: page that programs may map and write; NULL: no file was bound here yet
+ * @results: page that programs may map and read; likewise
  * @standing: standing command, if any; aton->lock
  * @leases: files that have leased registers or group bits here; aton->lock
  * @owner: lease that a register belongs to, or NULL; aton->lock
@@ -212,6 +212,9 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 void pw_aton_destroy(struct pw_aton *aton);
 int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack *extack);
 u32 pw_aton_engine(const struct pw_aton *aton);
+int pw_aton_pages_alloc(struct page *page[2]);
+void pw_aton_pages_free(struct page *page[2]);
+void pw_aton_pages_give(struct pw_station *st, struct page *page[2]);
 int pw_aton_station_add(struct pw_station *st);
 void pw_aton_station_remove(struct pw_station *st);
 void pw_aton_station_up(struct pw_station *st, bool up);

@@ -52,6 +52,7 @@ static int pw_ioc_bind(struct pw_file *pf, void *arg)
 {
 	struct packetway_bind *bind = arg;
 	struct net *net = current->nsproxy->net_ns;
+	struct page *page[2];
 	struct net_device *dev;
 	int err;
 
@@ -59,15 +60,26 @@ static int pw_ioc_bind(struct pw_file *pf, void *arg)
 		return -EINVAL;
 	if (!ns_capable(net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	err = pw_file_lock(pf);
+	err = pw_aton_pages_alloc(page);
 	if (err)
 		return err;
+	err = pw_file_lock(pf);
+	if (err)
+		goto out;
 
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(net, bind->ifindex);
-	err = dev && pw_netdev_is(dev) ? pw_file_bind(pf, netdev_priv(dev)) : -ENODEV;
+	if (dev && pw_netdev_is(dev)) {
+		pw_aton_pages_give(netdev_priv(dev), page);
+		err = pw_file_bind(pf, netdev_priv(dev));
+	} else {
+		err = -ENODEV;
+	}
 	rcu_read_unlock();
 	mutex_unlock(&pf->lock);
+out:
+	/* the station has pages, or there is none */
+	pw_aton_pages_free(page);
 	return err;
 }
 
