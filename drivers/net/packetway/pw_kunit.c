@@ -153,7 +153,7 @@ static void pw_kunit_rxq(struct kunit *test)
 	struct sk_buff *skb;
 
 	KUNIT_ASSERT_NOT_NULL(test, q);
-	pw_rxq_init(q);
+	KUNIT_ASSERT_EQ(test, pw_rxq_init(q), 0);
 	KUNIT_EXPECT_NULL(test, pw_rxq_pop(q));
 	for (i = 0; i < 4 * PW_PRIO_NUM; i++) {
 		skb = alloc_skb(0, GFP_KERNEL);
@@ -174,6 +174,7 @@ static void pw_kunit_rxq(struct kunit *test)
 	}
 	KUNIT_EXPECT_NULL(test, pw_rxq_pop(q));
 	KUNIT_EXPECT_EQ(test, q->nonempty, 0);
+	pw_rxq_free(q);
 }
 
 /* Every counter has a name of its own that fits where ethtool puts it. */

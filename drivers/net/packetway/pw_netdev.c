@@ -25,12 +25,14 @@ static int pw_dev_init(struct net_device *dev)
 	struct pw_station *st = netdev_priv(dev);
 	int err;
 
+	err = pw_end_init(&st->end, &pw_dev_end_ops, dev);
+	if (err)
+		return err;
 	st->stats = __netdev_alloc_pcpu_stats(struct pw_pcpu_stats, PW_GFP);
-	if (!st->stats)
-		return -ENOMEM;
-	err = pw_aton_station_add(st);
+	err = st->stats ? pw_aton_station_add(st) : -ENOMEM;
 	if (err) {
 		free_percpu(st->stats);
+		pw_rxq_free(&st->end.rxq);
 		return err;
 	}
 
@@ -45,7 +47,6 @@ static int pw_dev_init(struct net_device *dev)
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
 	pw_esp_node_init(&st->esp, st->san, st->addr, false);
 	st->esp.san = st->san;
-	pw_end_init(&st->end, &pw_dev_end_ops, dev);
 	netif_napi_add(dev, &st->end.napi, pw_poll);
 	netdev_lockdep_set_classes(dev);
 
@@ -81,6 +82,7 @@ static void pw_dev_free(struct net_device *dev)
 	kfree(rcu_dereference_protected(st->groups, true));
 	pw_pmtu_free(st);
 	free_percpu(st->stats);
+	pw_rxq_free(&st->end.rxq);
 }
 
 static int pw_open(struct net_device *dev)

@@ -10,34 +10,62 @@
  */
 #include "pw_priv.h"
 
-void pw_rxq_init(struct pw_rxq *q)
+/* closed and empty; 0 or -ENOMEM */
+int pw_rxq_init(struct pw_rxq *q)
 {
-	int i;
-
 	spin_lock_init(&q->lock);
-	for (i = 0; i < PW_PRIO_NUM; i++)
-		__skb_queue_head_init(&q->list[i]);
+	q->last = kcalloc(PW_PRIO_NUM, sizeof(*q->last), PW_GFP);
+	return q->last ? 0 : -ENOMEM;
+}
+
+void pw_rxq_free(struct pw_rxq *q)
+{
+	kfree(q->last);
 }
 
 void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb)
 {
 	u8 prio = pw_cb(skb)->prio;
+	struct sk_buff *last = q->last[prio];
 
-	__skb_queue_tail(&q->list[prio], skb);
-	q->nonempty |= BIT_ULL(prio);
+	if (last) {
+		skb->next = last->next;
+		last->next = skb;
+	} else {
+		skb->next = skb;
+		q->nonempty |= BIT_ULL(prio);
+	}
+	q->last[prio] = skb;
+}
+
+/* up to @max frames of the highest priority: @n of them, from the first to the last returned */
+static __always_inline struct sk_buff *pw_rxq_cut(struct pw_rxq *q, int max,
+						  struct sk_buff **first, int *n)
+{
+	int prio = fls64(q->nonempty) - 1;
+	struct sk_buff *last = q->last[prio], *skb = last->next;
+
+	*first = skb;
+	for (*n = 1; skb != last && *n < max; (*n)++)
+		skb = skb->next;
+	if (skb == last) {
+		q->last[prio] = NULL;
+		q->nonempty &= ~BIT_ULL(prio);
+	} else {
+		last->next = skb->next;
+	}
+	return skb;
 }
 
 struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
 {
 	struct sk_buff *skb;
-	int prio;
+	int n;
 
 	if (!q->nonempty)
 		return NULL;
-	prio = fls64(q->nonempty) - 1;
-	skb = __skb_dequeue(&q->list[prio]);
-	if (skb_queue_empty(&q->list[prio]))
-		q->nonempty &= ~BIT_ULL(prio);
+	pw_rxq_cut(q, 1, &skb, &n);
+	skb_mark_not_on_list(skb);
 	return skb;
 }
 
@@ -46,12 +74,14 @@ struct sk_buff *pw_rxq_pop(struct pw_rxq *q)
  * @e: the occupant
  * @ops: what it does with frames
  * @dev: device of a station, NULL for a half-router
+ *
+ * Return: 0 or -ENOMEM; pw_rxq_free() frees what it has taken.
  */
-void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev)
+int pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev)
 {
 	e->ops = ops;
 	e->dev = dev;
-	pw_rxq_init(&e->rxq);
+	return pw_rxq_init(&e->rxq);
 }
 
 void pw_end_open(struct pw_end *e)
@@ -136,32 +166,19 @@ bool pw_end_busy(const struct pw_end *e)
  */
 struct sk_buff *pw_end_take(struct pw_end *e, int budget, int *n)
 {
-	struct sk_buff *first = NULL, *last = NULL, *skb;
+	struct sk_buff *first = NULL, *last = NULL, *skb, *end;
 	struct pw_rxq *q = &e->rxq;
-	struct sk_buff_head *list;
-	int taken = 0, prio;
+	int taken = 0, cut;
 
 	spin_lock(&q->lock);
 	while (q->nonempty && taken < budget) {
-		prio = fls64(q->nonempty) - 1;
-		list = &q->list[prio];
-		if (likely(taken + skb_queue_len(list) <= budget)) {
-			skb = list->next;
-			if (last)
-				last->next = skb;
-			last = list->prev;
-			taken += skb_queue_len(list);
-			__skb_queue_head_init(list);
-			q->nonempty &= ~BIT_ULL(prio);
-		} else {
-			skb = __skb_dequeue(list);
-			if (last)
-				last->next = skb;
-			last = skb;
-			taken++;
-		}
-		if (!first)
+		end = pw_rxq_cut(q, budget - taken, &skb, &cut);
+		taken += cut;
+		if (last)
+			last->next = skb;
+		else
 			first = skb;
+		last = end;
 	}
 	spin_unlock(&q->lock);
 	if (last)

@@ -215,13 +215,15 @@ struct pw_san {
 
 /*
  * Receive side of a port's occupant: one list per priority, bitmap of the non-empty
- * ones, so that the highest priority leaves first in O(1).
+ * ones, so that the highest priority leaves first in O(1). A list is a circle by skb->next, known
+ * by its youngest frame, whose next one is the oldest. The lists are apart, so that a netdevice
+ * with its station fits a page.
  */
 struct pw_rxq {
 	spinlock_t lock;	/* everything below */
 	bool open;
 	u64 nonempty;
-	struct sk_buff_head list[PW_PRIO_NUM];
+	struct sk_buff **last;	/* PW_PRIO_NUM; NULL: no frame */
 };
 
 struct pw_end;
@@ -488,10 +490,11 @@ void pw_netdev_setup(struct net_device *dev);
 bool pw_netdev_is(const struct net_device *dev);
 
 /* pw_port.c APIs: frames at ports, and the occupants' queues */
-void pw_rxq_init(struct pw_rxq *q);
+int pw_rxq_init(struct pw_rxq *q);
+void pw_rxq_free(struct pw_rxq *q);
 void pw_rxq_push(struct pw_rxq *q, struct sk_buff *skb);
 struct sk_buff *pw_rxq_pop(struct pw_rxq *q);
-void pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev);
+int pw_end_init(struct pw_end *e, const struct pw_end_ops *ops, struct net_device *dev);
 void pw_end_open(struct pw_end *e);
 void pw_end_close(struct pw_end *e, struct pw_san *san);
 bool pw_end_queue(struct pw_end *e, struct sk_buff *skb);

@@ -37,6 +37,7 @@ static void pw_half_free(struct pw_half *h)
 	pw_dummy_netdev_free(h->dummy);
 	vfree(h->mem);
 	free_percpu(h->stats);
+	pw_rxq_free(&h->end.rxq);
 }
 
 /* everything that needs memory; not published yet */
@@ -60,7 +61,8 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	spin_lock_init(&h->lock);
 	mutex_init(&h->db_lock);
 	pw_esp_node_init(&h->esp, h->san, h->addr, true);
-	pw_end_init(&h->end, &pw_half_end_ops, NULL);
+	if (pw_end_init(&h->end, &pw_half_end_ops, NULL))
+		return -ENOMEM;
 	pw_end_open(&h->end);
 	pw_half_limit(&h->err_limit, 1000);
 	pw_half_limit(&h->rrp_limit, 2000);
