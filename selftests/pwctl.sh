@@ -62,6 +62,26 @@ tap_is "station show" "$(pwctl -j station show x0 | jq -r '.[0] | del(.ifindex) 
 tap_ok "station del" pwctl station del x0
 tap_ok "san del" pwctl san del 3
 
+# with its stations, but none in another namespace
+setup_ns E
+stations() { pwctl -j san show "$1" | jq '.[0].stations'; }
+two_left() { [ "$(stations 3)" = 2 ]; }
+pwctl san add 3 ports 64
+for i in 0 1 2; do pwctl station add x$i san 3 port $i up; done
+# shellcheck disable=SC2153
+ip link set x2 netns "$E"
+tap_is "san del with a station elsewhere" "$(says pwctl san del 3 with-stations)" \
+	"Error: The SAN has routers, ring-only interfaces or stations elsewhere; delete these first."
+tap_is "left all of them" "$(stations 3)" 3
+cleanup_ns "$E"
+busywait 10000 two_left
+tap_ok "san del with its stations" pwctl san del 3 with-stations
+tap_is "none of which is left" "$(ip -o link show | grep -c ' x[012][@:]')" 0
+tap_is "nor the SAN" "$(says pwctl san del 3)" "$(says pwctl san del 77 | sed s/77/3/)"
+pwctl station add x0 san 3
+tap_ok "also one that no request made" pwctl san del 3 with-stations
+tap_is "is gone with its station" "$(ip -o link show | grep -c ' x0[@:]')" 0
+
 ip link set pw0 up
 tap_ok "a second station, up" pwctl station add pw1 up
 tap_is "several stations: say which" "$(status pwctl aton add)" 1

@@ -409,7 +409,11 @@ const struct word poets_which[] = {
 	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK }
 
 static const struct word san_which[] = { SAN_ID(0), {} };
-static const struct word san_one[] = { SAN_ID(WORD_NEEDED), {} };
+static const struct word san_gone[] = {
+	SAN_ID(WORD_NEEDED),
+	{ "with-stations", NULL, W_FLAG, PACKETWAY_A_SAN_WITH_STATIONS },
+	{}
+};
 static const struct word san_new[] = { SAN_ID(WORD_NEEDED), SAN_SHAPE, SAN_ENGINES, SAN_PARAMS, {} };
 static const struct word san_settings[] = { SAN_ID(WORD_NEEDED), SAN_ENGINES, SAN_PARAMS, {} };
 
@@ -419,6 +423,7 @@ const struct verb san_verbs[] = {
 	  "create a SAN; ports are a square of 2..16, addresses are bias + port + 1" },
 	{ "set", san_change, PACKETWAY_CMD_SAN_SET, san_settings,
 	  "how its fabric and its ring run: bits per second, in real time, stopped" },
-	{ "del", san_change, PACKETWAY_CMD_SAN_DEL, san_one, "delete a SAN without stations" },
+	{ "del", san_change, PACKETWAY_CMD_SAN_DEL, san_gone,
+	  "delete a SAN without stations, or with them, all at once" },
 	{}
 };

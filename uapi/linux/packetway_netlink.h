@@ -119,6 +119,8 @@ enum packetway_clock {
  *
  * PACKETWAY_A_SAN_CLOCK	u32	enum packetway_clock. A SAN in lockstep has no
  *					routers, and keeps engine, sizes and rate
+ * PACKETWAY_A_SAN_WITH_STATIONS flag	SAN_DEL only: delete its stations with it, all at
+ *					once; they must be in its namespace
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -147,6 +149,7 @@ enum {
 	PACKETWAY_A_SAN_GAP_GET,
 	PACKETWAY_A_SAN_GAP_WORD,
 	PACKETWAY_A_SAN_CLOCK,
+	PACKETWAY_A_SAN_WITH_STATIONS,
 
 	__PACKETWAY_A_SAN_MAX
 };

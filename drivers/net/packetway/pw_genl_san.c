@@ -19,6 +19,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_FROZEN] = NLA_POLICY_MAX(NLA_U32, 1),
 	[PACKETWAY_A_SAN_DEPTH ... PACKETWAY_A_SAN_GAP_WORD] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_CLOCK] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_CLOCK_MAX - 1),
+	[PACKETWAY_A_SAN_WITH_STATIONS] = { .type = NLA_FLAG },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -444,6 +445,47 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
+/* stations of a SAN that are in its own namespace, on @kill if that is not NULL; RTNL */
+static unsigned int pw_san_stations_home(struct pw_san *san, struct list_head *kill)
+{
+	struct pw_station *st;
+	unsigned int n = 0;
+	u32 i;
+
+	for (i = 0; i < san->nports; i++) {
+		st = pw_port_station(&san->port[i]);
+		if (!st || !net_eq(dev_net(st->dev), san->net))
+			continue;
+		if (kill)
+			unregister_netdevice_queue(st->dev, kill);
+		n++;
+	}
+	return n;
+}
+
+/* delete a SAN whose only users are its stations and the request that made it; RTNL */
+static int pw_san_del_all(struct pw_san *san, struct genl_info *info)
+{
+	struct sk_buff *msg;
+	LIST_HEAD(kill);
+
+	if (san->users > san->pinned + pw_san_stations_home(san, NULL)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "The SAN has routers, ring-only interfaces or stations elsewhere; delete these first");
+		return -EBUSY;
+	}
+	msg = pw_san_message(san, 0, 0, PACKETWAY_CMD_SAN_DEL);
+	/* stations that are unregistered together wait for grace periods together */
+	pw_san_stations_home(san, &kill);
+	if (san->pinned) {
+		san->pinned = false;
+		pw_san_put(san);
+	}
+	unregister_netdevice_many(&kill);
+	pw_genl_notify(genl_info_net(info), msg);
+	return 0;
+}
+
 int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
@@ -462,6 +504,8 @@ int pw_genl_san_del(struct sk_buff *skb, struct genl_info *info)
 	san = pw_san_of(info, tb);
 	if (IS_ERR(san)) {
 		err = PTR_ERR(san);
+	} else if (tb[PACKETWAY_A_SAN_WITH_STATIONS]) {
+		err = pw_san_del_all(san, info);
 	} else if (!san->pinned || san->users > 1) {
 		NL_SET_ERR_MSG(info->extack,
 			       "The SAN is in use; delete its stations and routers first");
