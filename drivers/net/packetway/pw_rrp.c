@@ -94,14 +94,12 @@ static void pw_rrp_put_features(struct pw_rrp_buf *b, const struct pw_station *s
 void pw_rrp_register(struct pw_station *st)
 {
 	const struct dev_ifalias *alias;
+	u8 rec[PW_INFO_MAX];
 	struct pw_rrp_buf b;
 	struct pw_info *new;
 	int len;
 
-	new = kmalloc(struct_size(new, rec, PW_INFO_MAX), PW_GFP);
-	if (!new)
-		return;
-	pw_rrp_buf_init(&b, new->rec, PW_INFO_MAX);
+	pw_rrp_buf_init(&b, rec, sizeof(rec));
 	rcu_read_lock();
 	alias = rcu_dereference(st->dev->ifalias);
 	if (alias)
@@ -111,10 +109,12 @@ void pw_rrp_register(struct pw_station *st)
 	rcu_read_unlock();
 	pw_rrp_put_features(&b, st);
 	len = pw_rrp_buf_done(&b);
-	if (len < 0) {
-		kfree(new);
+	if (len < 0)
 		return;
-	}
+	new = kmalloc(struct_size(new, rec, len), PW_GFP);
+	if (!new)
+		return;
+	memcpy(new->rec, rec, len);
 	new->len = len;
 	new->told = false;
 	pw_info_replace(st->san, st->port, new, false);
