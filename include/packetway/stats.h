@@ -6,8 +6,8 @@
 #ifndef PACKETWAY_STATS_H
 #define PACKETWAY_STATS_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
-#include <linux/u64_stats_sync.h>
 
 /*
  * checkpatch-ignore: COMPLEX_MACRO,MACRO_ARG_REUSE (lists to be expanded)
@@ -127,9 +127,15 @@ enum pw_stat {
 #undef PW_X_DROP
 #undef PW_X_STAT
 
-struct pw_pcpu_stats {
-	u64_stats_t v[PW_STAT_NUM];
-	struct u64_stats_sync syncp;
+/* instructions by opcode and what became of them: struct pw_esp has these */
+#define PW_STAT_ESP_NUM		(PW_STAT_ESP_PASS - PW_STAT_ESP_UNKNOWN_FORWARD)
+
+/*
+ * Counters of a station, without those of struct pw_esp. They are not per CPU: frames are counted
+ * by the device, and what is counted here happens in the station's poll or seldom.
+ */
+struct pw_stats {
+	atomic64_t v[PW_STAT_NUM - PW_STAT_ESP_NUM];
 };
 
 #endif

@@ -239,6 +239,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_info *info)
 {
 	struct pw_esp_conf conf;
+	int op, v;
 
 	pw_esp_conf_get(esp, net, &conf);
 	info->capacity = conf.capacity;
@@ -246,7 +247,6 @@ void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_i
 	info->used = 0;
 	spin_lock_bh(&esp->lock);
 	info->up = esp->mem;
-	memcpy(info->done, esp->done, sizeof(info->done));
 	if (esp->mem) {
 		/* changed defaults hold from the next time the link comes up */
 		info->capacity = esp->store.capacity;
@@ -254,6 +254,9 @@ void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_i
 		info->used = pw_esp_store_live(&esp->store, pw_esp_now(esp));
 	}
 	spin_unlock_bh(&esp->lock);
+	for (op = 0; op < PW_ESP_OPCODES; op++)
+		for (v = 0; v < PW_ESP_VERDICTS; v++)
+			info->done[op][v] = atomic64_read(&esp->done[op][v]);
 }
 
 /**
@@ -340,41 +343,19 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 		}
 		pw_esp_node_input(&node, pw_esp_now(esp), skb->data + v->db_off, v->data_len, res);
 	}
-	if (esp->router && res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
-		esp->done[res->opcode][res->verdict - PW_ESP_V_FORWARD]++;
 	spin_unlock(&esp->lock);
+	if (res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
+		atomic64_inc(&esp->done[res->opcode][res->verdict - PW_ESP_V_FORWARD]);
 	if (res->verdict == PW_ESP_V_FORWARD || res->verdict == PW_ESP_V_ABORT)
 		pw_esp_crc(skb, v);
 	return 0;
 }
 
+/* what pw_esp_node_skb() has not counted */
 static void pw_esp_count(struct pw_station *st, const struct pw_esp_result *res)
 {
-	static const u16 base[PW_ESP_OPCODES] = {
-		PW_STAT_ESP_UNKNOWN_FORWARD, PW_STAT_ESP_COUNT_FORWARD,
-		PW_STAT_ESP_COMPARE_FORWARD, PW_STAT_ESP_COLLECT_FORWARD,
-		PW_STAT_ESP_RCHLD_FORWARD, PW_STAT_ESP_RCOLLECT_FORWARD,
-	};
-	unsigned int stat = base[res->opcode];
-
-	BUILD_BUG_ON(PW_STAT_ESP_COUNT_DISCARD - PW_STAT_ESP_COUNT_FORWARD != 1);
-	BUILD_BUG_ON(PW_STAT_ESP_COUNT_ABORT - PW_STAT_ESP_COUNT_FORWARD != 2);
-	switch (res->verdict) {
-	case PW_ESP_V_FORWARD:
-		break;
-	case PW_ESP_V_DISCARD:
-		stat += 1;
-		break;
-	case PW_ESP_V_ABORT:
-		stat += 2;
-		break;
-	case PW_ESP_V_PASS:
-		stat = PW_STAT_ESP_PASS;
-		break;
-	default:
-		return;	/* counted as a drop */
-	}
-	pw_count(st, stat);
+	if (res->verdict == PW_ESP_V_PASS)
+		pw_count(st, PW_STAT_ESP_PASS);
 	if (res->reason == PW_ESP_R_FULL)
 		pw_count(st, PW_STAT_ESP_FULL);
 }

@@ -3,6 +3,7 @@
 #ifndef PW_ESP_H
 #define PW_ESP_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -44,8 +45,7 @@ struct pw_esp_conf {
  * @san: of a station: whose clock lifetimes follow; NULL: the host's
  * @router: a half-router; otherwise an end system
  * @conf: what was asked for; RTNL
- * @done: of a half-router: instructions by what became of them; enum pw_esp_verdict
- *	from FORWARD. A station has these in its own counters.
+ * @done: instructions by what became of them; enum pw_esp_verdict from FORWARD
  */
 struct pw_esp {
 	spinlock_t lock;	/* see above */
@@ -56,7 +56,7 @@ struct pw_esp {
 	const struct pw_san *san;
 	bool router;
 	struct pw_esp_conf conf;
-	u64 done[PW_ESP_OPCODES][PW_ESP_VERDICTS];
+	atomic64_t done[PW_ESP_OPCODES][PW_ESP_VERDICTS];
 };
 
 /* what can be seen of a node */

@@ -28,10 +28,10 @@ static int pw_dev_init(struct net_device *dev)
 	err = pw_end_init(&st->end, &pw_dev_end_ops, dev);
 	if (err)
 		return err;
-	st->stats = __netdev_alloc_pcpu_stats(struct pw_pcpu_stats, PW_GFP);
+	st->stats = kzalloc(sizeof(*st->stats), PW_GFP);
 	err = st->stats ? pw_aton_station_add(st) : -ENOMEM;
 	if (err) {
-		free_percpu(st->stats);
+		kfree(st->stats);
 		pw_rxq_free(&st->end.rxq);
 		return err;
 	}
@@ -81,7 +81,7 @@ static void pw_dev_free(struct net_device *dev)
 
 	kfree(rcu_dereference_protected(st->groups, true));
 	pw_pmtu_free(st);
-	free_percpu(st->stats);
+	kfree(st->stats);
 	pw_rxq_free(&st->end.rxq);
 }
 

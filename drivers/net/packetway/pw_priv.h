@@ -267,7 +267,7 @@ struct pw_station {
 	u32 order;		/* enum packetway_order; READ_ONCE in the data path */
 	bool attached;		/* RTNL: ndo_init has run, the SAN share is the station's */
 	bool stamp_asked;	/* RTNL: SIOCSHWTSTAMP asked for times */
-	struct pw_pcpu_stats __percpu *stats;
+	struct pw_stats *stats;
 	struct pw_groups __rcu *groups;	/* written under the address lock */
 	struct pw_pmtu __rcu *pmtu;	/* written by the station's own poll */
 	struct ratelimit_state err_limit;

@@ -52,18 +52,20 @@ static const enum skb_drop_reason pw_drop_skb_reason[PW_DROP_NUM] = {
 	[PW_DROP_BAD_PAYLOAD] = SKB_DROP_REASON_UNHANDLED_PROTO,
 };
 
+/* where a counter is that struct pw_esp does not have */
+static unsigned int pw_stat_slot(enum pw_stat id)
+{
+	return id < PW_STAT_ESP_UNKNOWN_FORWARD ? id : id - PW_STAT_ESP_NUM;
+}
+
 /**
  * pw_count - add one to a station's counter
  * @st: the station
- * @id: which; BH off
+ * @id: which; not one of those of struct pw_esp
  */
 void pw_count(struct pw_station *st, enum pw_stat id)
 {
-	struct pw_pcpu_stats *s = this_cpu_ptr(st->stats);
-
-	u64_stats_update_begin(&s->syncp);
-	u64_stats_inc(&s->v[id]);
-	u64_stats_update_end(&s->syncp);
+	atomic64_inc(&st->stats->v[pw_stat_slot(id)]);
 }
 
 /**
@@ -83,28 +85,22 @@ void pw_drop(struct pw_station *st, struct sk_buff *skb, enum pw_drop why)
 }
 
 /**
- * pw_stats_fold - sum a station's counters over all CPUs
+ * pw_stats_fold - a station's counters
  * @st: the station
  * @sum: PW_STAT_NUM values
  */
 void pw_stats_fold(const struct pw_station *st, u64 *sum)
 {
+	const atomic64_t *esp = &st->esp.done[0][0];
 	struct rtnl_link_stats64 dev = {};
-	unsigned int start;
-	int cpu, i;
+	int i;
 
-	memset(sum, 0, PW_STAT_NUM * sizeof(*sum));
-	for_each_possible_cpu(cpu) {
-		const struct pw_pcpu_stats *s = per_cpu_ptr(st->stats, cpu);
-		u64 v[PW_STAT_NUM];
-
-		do {
-			start = u64_stats_fetch_begin(&s->syncp);
-			for (i = 0; i < PW_STAT_NUM; i++)
-				v[i] = u64_stats_read(&s->v[i]);
-		} while (u64_stats_fetch_retry(&s->syncp, start));
-		for (i = 0; i < PW_STAT_NUM; i++)
-			sum[i] += v[i];
+	BUILD_BUG_ON(sizeof(st->esp.done) != PW_STAT_ESP_NUM * sizeof(*esp));
+	for (i = 0; i < PW_STAT_NUM; i++) {
+		if (i >= PW_STAT_ESP_UNKNOWN_FORWARD && i < PW_STAT_ESP_PASS)
+			sum[i] = atomic64_read(esp++);
+		else
+			sum[i] = atomic64_read(&st->stats->v[pw_stat_slot(i)]);
 	}
 	/* the counters of the device have these already: each frame is counted once */
 	dev_fetch_sw_netstats(&dev, st->dev->tstats);
