@@ -263,6 +263,7 @@ static void move_interface(struct pw_ring *ring, u32 to, u32 from)
 	pw_ring_put_bit(ring->want, to, pw_ring_bit(ring->want, from));
 	pw_ring_put_bit(ring->mapped, to, pw_ring_bit(ring->mapped, from));
 	pw_ring_put_bit(ring->ready, to, pw_ring_bit(ring->ready, from));
+	pw_ring_put_bit(ring->mute, to, pw_ring_bit(ring->mute, from));
 }
 
 /**
@@ -301,6 +302,7 @@ int pw_ring_attach(struct pw_ring *ring, u32 pos, u32 count, u32 addr, u32 group
 		pw_ring_put_bit(ring->want, i, true);
 		pw_ring_put_bit(ring->mapped, i, false);
 		pw_ring_put_bit(ring->ready, i, false);
+		pw_ring_put_bit(ring->mute, i, false);
 	}
 	ring->own += count;
 	rebuild(ring);
@@ -359,6 +361,7 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count)
 		pw_ring_put_bit(ring->want, i, false);
 		pw_ring_put_bit(ring->mapped, i, false);
 		pw_ring_put_bit(ring->ready, i, false);
+		pw_ring_put_bit(ring->mute, i, false);
 		ring->sender[i] = NULL;
 	}
 	ring->own -= count;
@@ -484,6 +487,7 @@ int pw_ring_move(struct pw_ring *to, struct pw_ring *from)
 		to->want[i] = from->want[i];
 		to->mapped[i] = from->mapped[i];
 		to->ready[i] = from->ready[i];
+		to->mute[i] = from->mute[i];
 	}
 	memcpy(to->block, from->block, from->nblocks * sizeof(*to->block));
 	to->own = from->own;
@@ -567,6 +571,24 @@ int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up)
 	}
 	if (!on_ring(ring))
 		apply_changes(ring);
+	return 0;
+}
+
+/**
+ * pw_ring_set_mute - let an interface take part in no command, or in all
+ * @ring: the ring
+ * @interface: the interface; one that was attached takes part
+ * @mute: it may send, and is in no region, not even in that of its own commands
+ *
+ * Return: 0, -EINVAL, or -EBUSY while a packet is on the ring.
+ */
+int pw_ring_set_mute(struct pw_ring *ring, u32 interface, bool mute)
+{
+	if (interface >= ring->own)
+		return -EINVAL;
+	if (on_ring(ring))
+		return -EBUSY;
+	pw_ring_put_bit(ring->mute, interface, mute);
 	return 0;
 }
 
@@ -794,7 +816,7 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 
 	pkt->control = pw_aton_control(cmd);
 	pkt->addr = ring->addr[pkt->t];
-	pkt->in_region = cmd->op != PW_ATON_PASSIVE &&
+	pkt->in_region = cmd->op != PW_ATON_PASSIVE && !pw_ring_bit(ring->mute, pkt->t) &&
 			 pw_aton_in_region(cmd->dst, pkt->addr, pw_ring_group(ring, pkt->t));
 	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
 	pkt->counter = pkt->in_region;

@@ -282,6 +282,7 @@ void pw_ring_break(struct pw_ring *ring);
 int pw_ring_move(struct pw_ring *to, struct pw_ring *from);
 int pw_ring_bind(struct pw_ring *ring, u32 interface, struct pw_ring_sender *sender);
 int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up);
+int pw_ring_set_mute(struct pw_ring *ring, u32 interface, bool mute);
 u32 pw_ring_interfaces(const struct pw_ring *ring);
 
 int pw_ring_submit(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd);

@@ -348,7 +348,7 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 {
 	u32 dst = ring->fast.dst;
-	u64 m = ring->up[w] & mask;
+	u64 m = ring->up[w] & mask & ~ring->mute[w];
 	u64 bits;
 
 	if (dst == PW_ATON_RING)
@@ -422,16 +422,19 @@ static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 	}
 }
 
-/* first interface from @from on, before @to, that is down or has a sender with operands; or @to */
+/*
+ * The first interface from @from on, before @to, that is down or mute or has a sender with
+ * operands; or @to.
+ */
 static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
 {
 	u32 w = from / 64;
-	u64 other = (~ring->up[w] | ring->mapped[w]) >> from % 64;
+	u64 other = (~ring->up[w] | ring->mapped[w] | ring->mute[w]) >> from % 64;
 
 	if (other)
 		return min_t(u32, to, from + __ffs64(other));
 	while (++w * 64 < to) {
-		other = ~ring->up[w] | ring->mapped[w];
+		other = ~ring->up[w] | ring->mapped[w] | ring->mute[w];
 		if (other)
 			return min_t(u32, to, w * 64 + __ffs64(other));
 	}

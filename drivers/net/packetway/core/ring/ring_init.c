@@ -36,7 +36,7 @@ size_t pw_ring_size(const struct pw_ring_params *params)
 		return 0;
 	return align8(sizeof(struct pw_ring)) + n * params->nregs * sizeof(u64) +
 	       2 * align8(n * sizeof(u32)) + align8(n * sizeof(void *)) +
-	       4 * pw_ring_words(n) * sizeof(u64) + engine_size(params);
+	       5 * pw_ring_words(n) * sizeof(u64) + engine_size(params);
 }
 
 static void *carve(u8 **mem, size_t bytes)
@@ -71,6 +71,7 @@ struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
 	ring->want = carve(&at, pw_ring_words(n) * sizeof(u64));
 	ring->mapped = carve(&at, pw_ring_words(n) * sizeof(u64));
 	ring->ready = carve(&at, pw_ring_words(n) * sizeof(u64));
+	ring->mute = carve(&at, pw_ring_words(n) * sizeof(u64));
 	if (ring->engine->init)
 		ring->engine->init(ring, at);
 	return ring;
