@@ -246,7 +246,8 @@ static const char *const half_counters[] = {
 	"drop-nomem", "drop-group", "drop-down", "ei-marked", "hop-trace", "err-sent",
 	"err-limited", "rrp-rx", "rrp-tx", "rrp-malformed", "rrp-refused", "rrp-limited",
 	"tables-taken", "tables-ignored", "hrdown", "echo", "tables-asked", "tables-stale",
-	"drop-type", "echo-limited", "traced",
+	"drop-type", "echo-limited", "traced", "reduce-asked", "reduce-repeated",
+	"reduce-answered", "reduce-dropped",
 };
 
 /* likewise PACKETWAY_A_TRUNK_STAT_*, from TX on */

@@ -237,6 +237,7 @@ enum {
 	PACKETWAY_IOCNR_TIME_GET = 0x45,
 	PACKETWAY_IOCNR_TIME_SET = 0x46,
 	PACKETWAY_IOCNR_TIME_LIST = 0x47,
+	PACKETWAY_IOCNR_ATON_REDUCE = 0x50,
 };
 
 /* features, out_features of struct packetway_info */
@@ -247,6 +248,7 @@ enum {
 #define PACKETWAY_FEATURE_LEASE	(1ULL << 4)	/* PACKETWAY_IOC_ATON_LEASE */
 #define PACKETWAY_FEATURE_HALF	(1ULL << 5)	/* PACKETWAY_IOC_HALF_OPEN */
 #define PACKETWAY_FEATURE_TIME	(1ULL << 6)	/* clock lockstep, PACKETWAY_IOC_TIME_OPEN */
+#define PACKETWAY_FEATURE_REDUCE (1ULL << 7)	/* PACKETWAY_IOC_ATON_REDUCE */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -406,6 +408,69 @@ struct packetway_aton_command {
 };
 
 #define PACKETWAY_IOC_ATON_COMMAND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_COMMAND)
+
+#define PACKETWAY_ATON_REDUCE_PARTIAL	(1U << 0)	/* a partial result is no error */
+#define PACKETWAY_ATON_REDUCE_MS	5000	/* if no time is given */
+#define PACKETWAY_ATON_REDUCE_MS_MAX	60000
+
+/* why SANs are missing, out_reason */
+enum packetway_aton_reason {
+	PACKETWAY_ATON_R_NONE,
+	PACKETWAY_ATON_R_ROUTE,	/* no route, or no router */
+	PACKETWAY_ATON_R_TIME,	/* no answer in time */
+	PACKETWAY_ATON_R_RING,	/* the command failed on a ring */
+};
+
+/**
+ * struct packetway_aton_reduce - ioctl(PACKETWAY_IOC_ATON_REDUCE)
+ * @size: sizeof(struct packetway_aton_reduce)
+ * @flags: PACKETWAY_ATON_REDUCE_PARTIAL or 0
+ * @op: one of the eight basic commands, PW_ATON_OP_ADD to PW_ATON_OP_COUNT_LE
+ * @reg: operand register that every interface uses
+ * @mods: as in struct packetway_aton_command
+ * @timeout_ms: time that it may take, at most PACKETWAY_ATON_REDUCE_MS_MAX;
+ *	0: PACKETWAY_ATON_REDUCE_MS
+ * @sans: least number of SANs to expect, the own one included; those that no route is known
+ *	to are missing. 0: all that routes are known to
+ * @__reserved: must be 0
+ * @comparand: as in struct packetway_aton_command
+ * @out_error: enum packetway_aton_error of the own ring
+ * @out_flags: PACKETWAY_ATON_F_*
+ * @out_sans: SANs that took part
+ * @out_missing: SANs that did not
+ * @out_reason: enum packetway_aton_reason, if any are missing
+ * @out_san: MAX, MIN: address of the SAN of the selected interface
+ * @out_counter: interfaces that took part, on all rings
+ * @out_v1: Variable-1
+ * @out_v2: Variable-2; the address of MAX and MIN is the highest of those that rings select
+ *
+ * The command runs on the rings of all SANs that routers and trunks join to that of the bound
+ * station. If SANs are missing, it returns ENETUNREACH, ETIMEDOUT, EREMOTEIO, or what
+ * PACKETWAY_IOC_ATON_COMMAND returns for the own ring, and the outputs are written. With
+ * PACKETWAY_ATON_REDUCE_PARTIAL it returns 0, and the result is that of @out_sans SANs.
+ */
+struct packetway_aton_reduce {
+	__u32 size;
+	__u32 flags;
+	__u32 op;
+	__u32 reg;
+	__u32 mods;
+	__u32 timeout_ms;
+	__u32 sans;
+	__u32 __reserved;
+	__aligned_u64 comparand;
+	__u32 out_error;
+	__u32 out_flags;
+	__u32 out_sans;
+	__u32 out_missing;
+	__u32 out_reason;
+	__u32 out_san;
+	__aligned_u64 out_counter;
+	__aligned_u64 out_v1;
+	__aligned_u64 out_v2;
+};
+
+#define PACKETWAY_IOC_ATON_REDUCE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_REDUCE)
 
 /**
  * struct packetway_aton_submit - ioctl(PACKETWAY_IOC_ATON_SUBMIT)

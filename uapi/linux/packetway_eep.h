@@ -109,6 +109,7 @@ enum pw_pt {
 	PW_PT_ESP	= 1025,
 	PW_PT_POETS	= 1026,
 	PW_PT_ECHO	= 1027,
+	PW_PT_REDUCE	= 1028,	/* between half-routers: reductions over rings */
 	PW_PT_USER_MAX	= 2047,
 	PW_PT_ERR	= 65535,
 };
@@ -140,6 +141,11 @@ enum pw_te_err {		/* PT = PW_PT_ERR */
 enum pw_te_echo {		/* PT = PW_PT_ECHO */
 	PW_TE_ECHO_REQUEST	= 1,
 	PW_TE_ECHO_REPLY	= 2,
+};
+
+enum pw_te_reduce {		/* PT = PW_PT_REDUCE */
+	PW_TE_REDUCE_ASK	= 1,
+	PW_TE_REDUCE_ANSWER	= 2,
 };
 
 /* Endianness (E) ----------------------------------------------------------- */

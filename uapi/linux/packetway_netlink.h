@@ -394,6 +394,10 @@ enum {
 	PACKETWAY_A_HALF_STAT_DROP_TYPE,	/* for it, of a type that it does not process */
 	PACKETWAY_A_HALF_STAT_ECHO_LIMITED,	/* echo requests over its rate */
 	PACKETWAY_A_HALF_STAT_TRACED,		/* frames with a trace symbol for it */
+	PACKETWAY_A_HALF_STAT_REDUCE_ASKED,	/* reductions that the peer half was asked for */
+	PACKETWAY_A_HALF_STAT_REDUCE_REPEATED,	/* such requests that were sent again */
+	PACKETWAY_A_HALF_STAT_REDUCE_ANSWERED,	/* answers to the peer half */
+	PACKETWAY_A_HALF_STAT_REDUCE_DROPPED,	/* messages: forged, malformed, old or too many */
 
 	__PACKETWAY_A_HALF_STAT_MAX
 };

@@ -122,7 +122,7 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 
 		req = container_of(cmd, struct pw_aton_req, cmd);
 		aif = (struct pw_aton_interface *)(uintptr_t)cmd->cookie;
-		page = page_address(aif->results);
+		page = aif->results ? page_address(aif->results) : NULL;
 		trace_pw_aton_command(aton->san, cmd, time);
 		if (cmd->ring_bits)
 			trace_pw_token(aton->san, cmd->interface, time - cmd->ring_bits, time,
@@ -136,7 +136,9 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 				req->ran(req, changed);
 			continue;
 		}
-		pw_aton_publish(&page->command, cmd, time);
+		/* a half-router has no page */
+		if (page)
+			pw_aton_publish(&page->command, cmd, time);
 		aton->demand--;
 		list_add_tail(&req->ended, ended);
 	}
@@ -433,6 +435,55 @@ void pw_aton_station_remove(struct pw_station *st)
 	pw_aton_pages_free(page);
 }
 
+/**
+ * pw_aton_half_add - a half-router gets an interface, which sends and is in no region
+ * @san: its SAN; RTNL
+ * @aif: its interface
+ * @port: its port
+ * @addr: its address
+ */
+void pw_aton_half_add(struct pw_san *san, struct pw_aton_interface *aif, u32 port, u32 addr)
+{
+	struct pw_aton *aton = san->aton;
+	u32 pos;
+	int err;
+
+	INIT_LIST_HEAD(&aif->leases);
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
+	pos = pw_aton_index(aton, port);
+	err = pw_ring_attach(aton->ring, pos, 1, addr, 0);
+	if (!err) {
+		__set_bit(port, aton->attached);
+		aif->live = true;
+		pw_ring_set_mute(aton->ring, pos, true);
+		pw_ring_bind(aton->ring, pos, &aif->port);
+	}
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+}
+
+/**
+ * pw_aton_half_remove - a half-router leaves the ring; what is queued there ends
+ * @san: its SAN; RTNL
+ * @aif: its interface
+ * @port: its port
+ */
+void pw_aton_half_remove(struct pw_san *san, struct pw_aton_interface *aif, u32 port)
+{
+	struct pw_aton *aton = san->aton;
+
+	spin_lock_bh(&aton->lock);
+	if (aif->live) {
+		pw_ring_break(aton->ring);
+		aif->live = false;
+		pw_ring_detach(aton->ring, pw_aton_index(aton, port), 1);
+		__clear_bit(port, aton->attached);
+	}
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+}
+
 void pw_aton_station_up(struct pw_station *st, bool up)
 {
 	struct pw_aton *aton = st->san->aton;
@@ -456,8 +507,10 @@ void pw_aton_req_drop(struct pw_aton_req *req)
 }
 
 /**
- * pw_aton_submit - queue a command at a station's interface
- * @st: the station
+ * pw_aton_submit_at - queue a command at an interface
+ * @aton: the ring
+ * @aif: the interface
+ * @port: its port
  * @req: the command, the ring's until @req->done is signalled or
  *	pw_aton_cancel() gives it back
  *
@@ -465,15 +518,15 @@ void pw_aton_req_drop(struct pw_aton_req *req)
  *
  * Return: 0 or a negative errno. RCU held, BH off.
  */
-int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
+int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 port,
+		      struct pw_aton_req *req)
 {
-	struct pw_aton *aton = st->san->aton;
 	int err = -ENODEV;
 
-	req->cmd.cookie = (uintptr_t)&st->aton;
+	req->cmd.cookie = (uintptr_t)aif;
 	spin_lock(&aton->lock);
-	if (st->aton.live)
-		err = pw_ring_submit(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
+	if (aif->live)
+		err = pw_ring_submit(aton->ring, pw_aton_index(aton, port), &req->cmd);
 	if (!err) {
 		aton->demand++;
 		refcount_inc(&aton->refs);
@@ -482,6 +535,18 @@ int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
 	}
 	spin_unlock(&aton->lock);
 	return err;
+}
+
+/**
+ * pw_aton_submit - queue a command at a station's interface
+ * @st: the station
+ * @req: the command
+ *
+ * Return: as pw_aton_submit_at().
+ */
+int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
+{
+	return pw_aton_submit_at(st->san->aton, &st->aton, st->port, req);
 }
 
 /**

@@ -81,9 +81,10 @@ struct pw_aton_req {
 };
 
 /**
- * struct pw_aton_interface - the ATON interface of a station
+ * struct pw_aton_interface - the ATON interface of a station or half-router
  * @port: for the ring core
- * @operands: page that programs may map and write; NULL: no file was bound here yet
+ * @operands: page that programs may map and write; NULL: no file was bound here yet, or a
+ *	half-router
  * @results: page that programs may map and read; likewise
  * @standing: standing command, if any; aton->lock
  * @leases: files that have leased registers or group bits here; aton->lock
@@ -218,6 +219,10 @@ void pw_aton_pages_give(struct pw_station *st, struct page *page[2]);
 int pw_aton_station_add(struct pw_station *st);
 void pw_aton_station_remove(struct pw_station *st);
 void pw_aton_station_up(struct pw_station *st, bool up);
+void pw_aton_half_add(struct pw_san *san, struct pw_aton_interface *aif, u32 port, u32 addr);
+void pw_aton_half_remove(struct pw_san *san, struct pw_aton_interface *aif, u32 port);
+int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 port,
+		      struct pw_aton_req *req);
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
 bool pw_aton_cancel(struct pw_aton_req *req, bool force);
 int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period);

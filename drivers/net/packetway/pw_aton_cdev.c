@@ -17,6 +17,7 @@
 
 #include "pw_cdev.h"
 #include "pw_priv.h"
+#include "pw_reduce.h"
 
 static_assert(PACKETWAY_ATON_REGS == PW_ATON_REGS);
 static_assert(PACKETWAY_ATON_HEIGHTS == PW_ATON_HEIGHTS);
@@ -250,6 +251,125 @@ int pw_ioc_aton_command(struct pw_file *pf, void *arg)
 out:
 	pw_aton_req_empty(&req);
 	return err;
+}
+
+/* the comparand of a count is the station's operand, if none is given; RCU held */
+static int pw_aton_reduce_operand(struct pw_station *st, struct pw_reduce_cmd *cmd)
+{
+	struct packetway_aton_get get = {};
+	int err;
+
+	if (cmd->op < PW_ATON_COUNT_EQ || cmd->mods & PW_ATON_COMPARAND)
+		return 0;
+	err = pw_aton_get_registers(st, &get);
+	cmd->comparand = get.out_operand[cmd->reg];
+	cmd->mods |= PW_ATON_COMPARAND;
+	return err;
+}
+
+/* start a reduction at the bound station; @run: the caller's share of it */
+static int pw_aton_reduce_start(struct pw_file *pf, const struct packetway_aton_reduce *c,
+				struct pw_reduce_run **run)
+{
+	struct pw_station *st;
+	u32 n;
+	int err;
+
+	do {
+		rcu_read_lock();
+		st = pw_file_admin(pf);
+		n = IS_ERR(st) ? 0 : pw_reduce_count(st->san);
+		rcu_read_unlock();
+		if (!n)
+			return PTR_ERR(st);
+		*run = pw_reduce_new(n);
+		if (!*run)
+			return -ENOMEM;
+		(*run)->job.cmd = (struct pw_reduce_cmd) {
+			.op = c->op, .reg = c->reg, .mods = c->mods, .comparand = c->comparand,
+		};
+		rcu_read_lock();
+		st = pw_file_admin(pf);
+		err = PTR_ERR_OR_ZERO(st);
+		if (!err)
+			err = pw_aton_reduce_operand(st, &(*run)->job.cmd);
+		if (!err)
+			err = pw_reduce_start(st, *run, c->timeout_ms ?: PACKETWAY_ATON_REDUCE_MS);
+		rcu_read_unlock();
+		if (err)
+			pw_reduce_put(*run);
+		cond_resched();
+	} while (err == -EAGAIN && !signal_pending(current));
+	return err;
+}
+
+static int pw_aton_reduce_errno(const struct packetway_aton_reduce *c)
+{
+	switch (c->out_reason) {
+	case PACKETWAY_ATON_R_NONE:
+		return 0;
+	case PACKETWAY_ATON_R_ROUTE:
+		return -ENETUNREACH;
+	case PACKETWAY_ATON_R_TIME:
+		return -ETIMEDOUT;
+	default:
+		return c->out_error ? pw_aton_errno(c->out_error) : -EREMOTEIO;
+	}
+}
+
+/* wait for the end of a reduction; 0: @r has its result */
+static int pw_aton_reduce_wait(struct pw_reduce_run *run, u32 ms, struct pw_reduce_result *r)
+{
+	long left;
+
+	/* a second more than it has: others may keep it from beginning */
+	left = wait_for_completion_interruptible_timeout(&run->ended, msecs_to_jiffies(ms) + HZ);
+	if (left <= 0) {
+		WRITE_ONCE(run->dropped, true);
+		return left ? -EINTR : -ETIMEDOUT;
+	}
+	*r = run->job.sum;
+	return run->err;
+}
+
+int pw_ioc_aton_reduce(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_reduce *c = arg;
+	struct pw_reduce_result r = {};
+	struct pw_reduce_run *run;
+	int err;
+
+	memset_startat(c, 0, out_error);
+	if (c->flags & ~PACKETWAY_ATON_REDUCE_PARTIAL || c->__reserved ||
+	    c->op < PW_ATON_ADD || c->op > PW_ATON_COUNT_LE || c->reg >= PW_ATON_REGS ||
+	    c->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND) ||
+	    c->timeout_ms > PACKETWAY_ATON_REDUCE_MS_MAX || c->sans > PW_REDUCE_SANS + 1)
+		return -EINVAL;
+	err = pw_aton_reduce_start(pf, c, &run);
+	if (err)
+		return err;
+	err = pw_aton_reduce_wait(run, c->timeout_ms ?: PACKETWAY_ATON_REDUCE_MS, &r);
+	if (!err)
+		c->out_error = run->job.ring_err;
+	if (err == -ETIMEDOUT) {
+		r = (struct pw_reduce_result) { .missing = run->n, .err = PW_REDUCE_E_TIME };
+		err = 0;
+	}
+	pw_reduce_put(run);
+	if (err)
+		return err;
+	if (c->sans > r.sans + r.missing)
+		pw_reduce_miss(&r, c->sans - r.sans - r.missing, PW_REDUCE_E_ROUTE);
+	c->out_flags = r.flags;
+	c->out_sans = r.sans;
+	c->out_missing = r.missing;
+	c->out_reason = r.err;
+	c->out_san = r.san;
+	c->out_counter = r.counter;
+	c->out_v1 = r.v1;
+	c->out_v2 = r.v2;
+	/* a partial result has at least one SAN */
+	return c->flags && r.sans ? 0 : pw_aton_reduce_errno(c);
 }
 
 /* a command of a batch has ended; BH off */

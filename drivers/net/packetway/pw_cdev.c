@@ -30,6 +30,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
 				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
 				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF |
+				PACKETWAY_FEATURE_REDUCE |
 				(IS_ENABLED(CONFIG_PREEMPT_NOTIFIERS) ? PACKETWAY_FEATURE_TIME : 0),
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
@@ -114,6 +115,8 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 	PW_IOCTL_OP(PACKETWAY_IOCNR_UNBIND, pw_ioc_unbind, packetway_unbind, flags),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_COMMAND, pw_ioc_aton_command, packetway_aton_command,
 		    out_ring_bits),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_REDUCE, pw_ioc_aton_reduce, packetway_aton_reduce,
+		    out_v2),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_SUBMIT, pw_ioc_aton_submit, packetway_aton_submit,
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_STAND, pw_ioc_aton_stand, packetway_aton_stand,
@@ -151,6 +154,7 @@ union pw_ioctl_arg {
 	struct packetway_bind bind;
 	struct packetway_unbind unbind;
 	struct packetway_aton_command command;
+	struct packetway_aton_reduce reduce;
 	struct packetway_aton_submit submit;
 	struct packetway_aton_stand stand;
 	struct packetway_aton_set set;
@@ -180,7 +184,8 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	err = op->handler(file->private_data, &karg);
 	/* the outputs of a failed ATON command say how it failed */
-	if (op->no_out || (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND))
+	if (op->no_out || (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND &&
+			   nr != PACKETWAY_IOCNR_ATON_REDUCE))
 		return err;
 	return pw_ioctl_put(arg, &op->size, &karg, usize) ?: err;
 }

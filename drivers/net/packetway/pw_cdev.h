@@ -124,6 +124,7 @@ void pw_aton_drop_standing(struct pw_file *pf);
 void pw_aton_drop_lease(struct pw_file *pf);
 void pw_aton_file_release(struct pw_file *pf);
 int pw_ioc_aton_command(struct pw_file *pf, void *arg);
+int pw_ioc_aton_reduce(struct pw_file *pf, void *arg);
 int pw_ioc_aton_submit(struct pw_file *pf, void *arg);
 int pw_ioc_aton_stand(struct pw_file *pf, void *arg);
 int pw_ioc_aton_set(struct pw_file *pf, void *arg);

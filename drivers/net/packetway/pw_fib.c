@@ -71,6 +71,42 @@ int pw_fib_lookup(const struct pw_san *san, u32 addr)
 	return e ? e->port : -1;
 }
 
+/**
+ * pw_fib_san_port - best route from a SAN to another one
+ * @san: the SAN; RCU held
+ * @to: address of the other
+ *
+ * Return: port of the half-router to use, or -1.
+ */
+int pw_fib_san_port(const struct pw_san *san, u32 to)
+{
+	const struct pw_fib *fib = rcu_dereference(san->fib);
+	u32 i;
+
+	for (i = 0; fib && i < fib->learnt; i++)
+		if (fib->e[i].san == to)
+			return fib->e[i].port;
+	return -1;
+}
+
+/**
+ * pw_fib_sans - SANs that routes were learnt to
+ * @san: the SAN where these begin; RCU held
+ * @sans: result: their addresses
+ * @room: how many fit there
+ *
+ * Return: how many there are.
+ */
+u32 pw_fib_sans(const struct pw_san *san, u32 *sans, u32 room)
+{
+	const struct pw_fib *fib = rcu_dereference(san->fib);
+	u32 i;
+
+	for (i = 0; fib && i < fib->learnt && i < room; i++)
+		sans[i] = fib->e[i].san;
+	return fib ? fib->learnt : 0;
+}
+
 static bool pw_fib_better(const struct pw_fib_entry *a, const struct pw_fib_entry *b)
 {
 	return a->q != b->q ? a->q < b->q : a->hops != b->hops ? a->hops < b->hops :

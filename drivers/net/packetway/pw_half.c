@@ -18,6 +18,7 @@
 #include <net/ndisc.h>
 
 #include "pw_mon.h"
+#include "pw_reduce.h"
 #include "pw_router.h"
 #include "pw_trace.h"
 #include "pw_trunk.h"
@@ -168,6 +169,9 @@ static void pw_half_local(struct pw_half *h, struct sk_buff *skb)
 		return;
 	case PW_PT_ESP:
 		pw_esp_end(h, skb, &v);
+		return;
+	case PW_PT_REDUCE:
+		pw_reduce_in(h, skb, &v);
 		return;
 	case PW_PT_ECHO:
 		/* a half-router asks for no echo: a reply is answered as little as an ERR */

@@ -43,6 +43,7 @@
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
  *  pw_aton.lock	ring, commands, registers	any, BH off
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
+ *  pw_reduce.lock	reductions that wait to start	process
  *  pw_trunk.lock	session of a trunk		any, BH off
  *  pw_user.queue	frames for a program		any, BH off
  *  pw_esp.lock		an ESP node's store		any, BH off
@@ -82,6 +83,7 @@
 #include "pw_poets.h"
 
 struct netlink_ext_ack;
+struct pw_reduce;
 struct pw_time;
 
 #define PW_ADDR_LEN		3
@@ -194,6 +196,7 @@ struct pw_san {
 	struct mem_cgroup *memcg;	/* of its maker: pays for what softirqs and work allocate */
 	unsigned int users;	/* RTNL */
 	struct pw_aton *aton;	/* as long as the SAN */
+	struct pw_reduce *reduce;	/* likewise */
 	struct pw_fabric_conf fabric;
 	struct pw_time __rcu *time;	/* RTNL: its clock in lockstep; NULL: free */
 	u64 ahead;		/* what lockstep has put pw_engine_now() ahead of the host */

@@ -71,12 +71,14 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	pw_half_limit(&h->echo_limit, 10000);
 	pw_half_limit(&h->group_limit, 10000);
 	pw_half_limit(&h->peer_limit, PW_HALF_PEER_RATE);
+	pw_half_limit(&h->reduce_limit, PW_HALF_REDUCE_RATE);
 	pw_rrp_half_init(h);
 
 	h->stats = __netdev_alloc_pcpu_stats(struct pw_half_pcpu, PW_GFP);
 	h->dummy = pw_dummy_netdev_alloc();
 	h->mem = __vmalloc(PW_HALF_TABLES * sizeof(*table) + PW_HALF_NODES_CAP + PW_HALF_SCRATCH +
-			   h->san->nports * sizeof(*h->adjacent), PW_GFP | __GFP_ZERO);
+			   h->san->nports * sizeof(*h->adjacent) +
+			   PW_REDUCE_JOBS * sizeof(*h->seen), PW_GFP | __GFP_ZERO);
 	if (!h->stats || !h->dummy || !h->mem)
 		return -ENOMEM;
 	table = h->mem;
@@ -85,6 +87,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	table[0].nodes_cap = PW_HALF_NODES_CAP;
 	h->scratch = table[0].nodes + PW_HALF_NODES_CAP;
 	h->adjacent = (void *)(h->scratch + PW_HALF_SCRATCH);
+	h->seen = (void *)(h->adjacent + h->san->nports);
 	/* serials grow also if the half is deleted and made again */
 	h->serial = ktime_get_real_seconds() << 8;
 	h->peer_addr = peer ? pw_san_addr(peer->san, peer->port) :
@@ -192,6 +195,7 @@ static void pw_router_start(struct pw_router *r, const struct pw_half_config con
 
 		napi_enable(&h->end.napi);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves + 1);
+		pw_aton_half_add(h->san, &h->aton, h->port, h->addr);
 	}
 	/* a fabric discards what is sent to a port that is not up */
 	for (i = 0; i < r->nhalves; i++)
@@ -294,6 +298,7 @@ void pw_router_destroy(struct pw_router *r)
 		RCU_INIT_POINTER(h->san->port[h->port].end, NULL);
 		pw_engine_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
+		pw_aton_half_remove(h->san, &h->aton, h->port);
 	}
 	/* the other halves of these SANs have lost routes as well */
 	for (i = 0; i < n; i++) {

@@ -41,6 +41,7 @@
 #define PW_ROUTER_H
 
 #include "pw_priv.h"
+#include "reduce.h"
 #include "rrp_answer.h"
 #include "rrp_groups.h"
 #include "rrp_news.h"
@@ -66,6 +67,7 @@
 #define PW_HALF_STAGES		8	/* tables of which not all parts are here */
 #define PW_HALF_STAGES_FROM	4	/* of these from one half-router */
 #define PW_HALF_STAGES_ALL	(512 << 10)	/* bytes in all stages */
+#define PW_HALF_REDUCE_RATE	20000	/* messages of reductions in a second */
 #define PW_HALF_PACE		96	/* messages to a trunk's peer in a second, then pause */
 #define PW_BEYOND_MAX		4096	/* ranges of logical addresses behind a peer half */
 #define PW_INFO_MAX		256	/* bytes of a node's description of itself */
@@ -108,7 +110,11 @@
 	X(TABLES_STALE)		\
 	X(DROP_TYPE)		\
 	X(ECHO_LIMITED)		\
-	X(TRACED)
+	X(TRACED)		\
+	X(REDUCE_ASKED)		\
+	X(REDUCE_REPEATED)	\
+	X(REDUCE_ANSWERED)	\
+	X(REDUCE_DROPPED)
 
 #define PW_X_HALF(sym) PW_HALF_##sym,
 enum pw_half_stat {
@@ -212,6 +218,7 @@ struct pw_half {
 	u32 addr;
 	u16 quality;		/* that it adds to a route */
 	struct pw_esp esp;	/* the half-router as a node */
+	struct pw_aton_interface aton;	/* and on the ring */
 
 	u32 mtu_set;		/* bytes, 0 = what all stations take; RTNL */
 	u32 mtu;		/* bytes, in force; READ_ONCE */
@@ -226,6 +233,7 @@ struct pw_half {
 	struct ratelimit_state echo_limit;
 	struct ratelimit_state group_limit;
 	struct ratelimit_state peer_limit;
+	struct ratelimit_state reduce_limit;
 	struct sk_buff_head rrpq[2];	/* RRP that waits: of half-routers, of nodes */
 	struct delayed_work rrp_in;	/* handles it */
 	unsigned long gave;	/* rrp_in: when the peer half got the tables it asked for */
@@ -255,7 +263,8 @@ struct pw_half {
 	u8 *scratch;
 	struct pw_adjacent *adjacent;	/* by port; the peer half at the own one */
 
-	void *mem;		/* tables, nodes of the own one, scratch, adjacent */
+	struct pw_reduce_seen *seen;	/* work of pw_san.reduce: requests of the peer half */
+	void *mem;		/* tables, nodes of the own one, scratch, adjacent, seen */
 	struct net_device *dummy;	/* carries the NAPI */
 	atomic_t from_peer;	/* frames from the peer half in the queue */
 	struct pw_end end ____cacheline_aligned_in_smp;
@@ -344,6 +353,8 @@ bool pw_half_busy(struct pw_half *h);
 /* called by pw_fib_notify_diff(); set before the first route can be made */
 extern void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 int pw_fib_lookup(const struct pw_san *san, u32 addr);
+int pw_fib_san_port(const struct pw_san *san, u32 to);
+u32 pw_fib_sans(const struct pw_san *san, u32 *sans, u32 room);
 void pw_fib_update(struct pw_san *san);
 void pw_fib_settle(struct pw_san *san);
 void pw_fib_free(struct pw_san *san);

@@ -7,6 +7,7 @@
 
 #include "pw_mon.h"
 #include "pw_priv.h"
+#include "pw_reduce.h"
 #include "pw_router.h"
 #include "pw_time.h"
 
@@ -202,6 +203,7 @@ void pw_san_free(struct pw_san *san)
 		pw_time_end(t);
 	eng->ops->destroy(eng);
 	pw_time_put(t);
+	pw_reduce_san_exit(san);
 	pw_aton_destroy(san->aton);
 	mem_cgroup_put(san->memcg);
 	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
@@ -280,8 +282,13 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 		err = PTR_ERR(san->aton);
 		goto err_time;
 	}
+	err = pw_reduce_san_init(san);
+	if (err)
+		goto err_aton;
 	return san;
 
+err_aton:
+	pw_aton_destroy(san->aton);
 err_time:
 	pw_time_put(rcu_dereference_protected(san->time, true));
 err_engine:
