@@ -761,12 +761,30 @@ static struct packetway_aton_command command_of(const uint64_t *a)
 	return k;
 }
 
-/* file op register modifiers destination comparand room milliseconds (255: for ever) defect */
+/* the same on all rings that routers join */
+static void do_reduce(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_aton_reduce k = {
+		.op = a[1], .reg = a[2], .mods = a[3], .comparand = a[5], .sans = a[6] % 4,
+		.timeout_ms = 1 + a[7] % 100, .flags = a[4] & PACKETWAY_ATON_REDUCE_PARTIAL,
+	};
+
+	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_REDUCE, k, a[8]);
+}
+
+/*
+ * File op register modifiers destination comparand room milliseconds (255: for ever; from 192
+ * on: on all rings) defect.
+ */
 static void do_aton(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct packetway_aton_command k = command_of(a + 1);
 	struct timespec ts;
 
+	if (a[7] >= 192 && a[7] < 255) {
+		do_reduce(t, a, c);
+		return;
+	}
 	if (k.room)
 		k.data = (uintptr_t)result;
 	clock_gettime(CLOCK_MONOTONIC, &ts);

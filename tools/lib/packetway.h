@@ -116,6 +116,38 @@ int pwl_aton_majority(struct pwl *s, const struct pwl_aton *c, uint64_t *value,
 int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, uint32_t heights,
 		  struct pwl_result *r);
 
+/**
+ * struct pwl_reduced - result of a command on the rings of all SANs that routers join
+ * @error: enum packetway_aton_error of the own ring
+ * @flags: PACKETWAY_ATON_F_*
+ * @sans: SANs that took part
+ * @missing: SANs that did not
+ * @reason: enum packetway_aton_reason, if any are missing
+ * @san: MAX, MIN: address of the SAN of the selected interface
+ * @counter: interfaces that took part
+ * @v1: as in struct pwl_result
+ * @v2: likewise
+ */
+struct pwl_reduced {
+	uint32_t error;
+	uint32_t flags;
+	uint32_t sans;
+	uint32_t missing;
+	uint32_t reason;
+	uint32_t san;
+	uint64_t counter;
+	uint64_t v1;
+	uint64_t v2;
+};
+
+/*
+ * A basic command on the rings of all SANs that routers and trunks join; c->dst is the whole ring,
+ * c->timeout_ms 0: PACKETWAY_ATON_REDUCE_MS. @flags: PACKETWAY_ATON_REDUCE_PARTIAL or 0; @sans:
+ * least number of SANs, 0: those that routes are known to. @r is written also if SANs are missing.
+ */
+int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uint32_t sans,
+		    struct pwl_reduced *r);
+
 /* queue commands; returns how many were. Not for sort, bitsum, tree */
 int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n);
 /* results as they come, at most @n; 0 after @timeout_ms (-1: wait for ever) */

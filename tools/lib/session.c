@@ -325,6 +325,33 @@ int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, u
 	return run(s, &k, c->timeout_ms, r);
 }
 
+int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uint32_t sans,
+		    struct pwl_reduced *r)
+{
+	struct packetway_aton_reduce k = {
+		.size = sizeof(k), .flags = flags, .op = c->op, .reg = c->reg, .mods = c->mods,
+		.timeout_ms = c->timeout_ms, .sans = sans, .comparand = c->comparand,
+	};
+	int err;
+
+	if (c->dst && c->dst != PACKETWAY_ATON_RING_ALL)
+		return -EINVAL;
+	err = do_ioctl(s, PACKETWAY_IOC_ATON_REDUCE, &k);
+	if (r)
+		*r = (struct pwl_reduced) {
+			.error = k.out_error,
+			.flags = k.out_flags,
+			.sans = k.out_sans,
+			.missing = k.out_missing,
+			.reason = k.out_reason,
+			.san = k.out_san,
+			.counter = k.out_counter,
+			.v1 = k.out_v1,
+			.v2 = k.out_v2,
+		};
+	return err;
+}
+
 int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n)
 {
 	struct packetway_aton_submit sub = { .size = sizeof(sub) };

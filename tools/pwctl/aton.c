@@ -10,6 +10,9 @@ struct request {
 	const char *op;		/* watch, tree */
 	const char *value;	/* set */
 	long group;
+	uint32_t tree;		/* on all rings that routers join */
+	bool partial;
+	uint32_t sans;
 };
 
 #define AT(m) offsetof(struct request, m)
@@ -83,6 +86,51 @@ static json_t *result_json(const struct pwl_aton *c, const struct pwl_result *r)
 	return j;
 }
 
+/* why SANs are missing */
+static const char *reason_name(uint32_t reason)
+{
+	switch (reason) {
+	case PACKETWAY_ATON_R_ROUTE:
+		return "no route";
+	case PACKETWAY_ATON_R_TIME:
+		return "no answer in time";
+	case PACKETWAY_ATON_R_RING:
+		return "ring error";
+	default:
+		return "unknown";
+	}
+}
+
+/* a command on all rings that routers join */
+static enum status reduce(struct pwl *s, const char *dev, const struct request *q)
+{
+	struct pwl_reduced r = {};
+	struct pwl_result part;
+	json_t *j;
+	int err;
+
+	err = pwl_aton_reduce(s, &q->c, q->partial ? PACKETWAY_ATON_REDUCE_PARTIAL : 0, q->sans,
+			      &r);
+	part = (struct pwl_result) {
+		.error = r.error, .flags = r.flags, .counter = r.counter, .v1 = r.v1, .v2 = r.v2,
+	};
+	if (err && r.missing && !r.error) {
+		fail(0, "%s: %u of %u SANs are missing: %s", dev, r.missing, r.missing + r.sans,
+		     reason_name(r.reason));
+		return err == -ETIMEDOUT ? ST_SILENT : ST_REFUSED;
+	}
+	if (err)
+		return complain(dev, err, &part);
+	j = result_json(&q->c, &part);
+	json_object_del(j, "wait");
+	json_object_del(j, "ring-bits");
+	json_object_set_new(j, "sans", json_integer(r.sans));
+	json_object_set_new(j, "missing", json_integer(r.missing));
+	if (r.missing)
+		json_object_set_new(j, "reason", json_string(reason_name(r.reason)));
+	return out_one("", j);
+}
+
 /* a command with one ring packet; arg: the opcode */
 static enum status aton_op(const struct verb *v, int argc, char **argv)
 {
@@ -96,6 +144,15 @@ static enum status aton_op(const struct verb *v, int argc, char **argv)
 	ret = begin(v, argc, argv, &q, &s, &st);
 	if (ret)
 		return ret;
+	if (!q.tree && (q.partial || q.sans)) {
+		pwl_close(s);
+		return usage("aton %s: partial and sans need scope tree", v->name);
+	}
+	if (q.tree) {
+		ret = reduce(s, st.name, &q);
+		pwl_close(s);
+		return ret;
+	}
 	err = pwl_aton(s, &q.c, &r);
 	pwl_close(s);
 	return err ? complain(st.name, err, &r) : out_one("", result_json(&q.c, &r));
@@ -335,11 +392,16 @@ static enum status take_signed(void *to, char **values)
 	{ "region", "ADDR|all", W_CALL, .max = 1, .call = take_region }, \
 	{ "signed", NULL, W_CALL, .call = take_signed }, \
 	{ "timeout", "MS", W_U32, AT(c.timeout_ms) }
+#define SCOPE \
+	{ "scope", "ring|tree", W_CHOICE, AT(tree) }, \
+	{ "sans", "N", W_U32, AT(sans) }, \
+	{ "partial", NULL, W_FLAG, AT(partial) }
 #define COMPARAND { "comparand", "N", W_CALL, .max = 1, .call = take_comparand }
 
 static const struct word dev_only[] = { { "dev", "NAME", W_TEXT, AT(dev) }, {} };
 static const struct word common[] = { COMMON, {} };
-static const struct word count[] = { COMMON, COMPARAND, {} };
+static const struct word basic[] = { COMMON, SCOPE, {} };
+static const struct word count[] = { COMMON, COMPARAND, SCOPE, {} };
 static const struct word tree[] = {
 	{ "ops", "OP,OP,...", W_TEXT, AT(op), WORD_NEEDED }, COMMON, {}
 };
@@ -361,12 +423,12 @@ static const struct word watch[] = {
 
 const struct verb aton_verbs[] = {
 	{ "show", aton_show, 0, dev_only, "register banks" },
-	{ "add", aton_op, PW_ATON_OP_ADD, common, "sum of the operands in the region" },
-	{ "and", aton_op, PW_ATON_OP_AND, common, "bits that all operands have" },
-	{ "or", aton_op, PW_ATON_OP_OR, common, "bits that some operand has" },
-	{ "max", aton_op, PW_ATON_OP_MAX, common,
+	{ "add", aton_op, PW_ATON_OP_ADD, basic, "sum of the operands in the region" },
+	{ "and", aton_op, PW_ATON_OP_AND, basic, "bits that all operands have" },
+	{ "or", aton_op, PW_ATON_OP_OR, basic, "bits that some operand has" },
+	{ "max", aton_op, PW_ATON_OP_MAX, basic,
 	  "largest operand, and whose it is (the last of equals)" },
-	{ "min", aton_op, PW_ATON_OP_MIN, common,
+	{ "min", aton_op, PW_ATON_OP_MIN, basic,
 	  "smallest operand, and whose it is (the last of equals)" },
 	{ "count-eq", aton_op, PW_ATON_OP_COUNT_EQ, count,
 	  "operands equal to the comparand, the station's own operand by default" },

@@ -28,7 +28,7 @@ static const struct {
 	{ "name", "show", "pwctl name show san 1" },
 	{ "", "resolve", "pwctl resolve b1 san 1\npwctl resolve 00:02:01 dev pw0" },
 	{ "aton", "show", "pwctl aton show dev pw0" },
-	{ "aton", "add", "pwctl aton add dev pw0\npwctl aton add region 0xe00003 dev pw0" },
+	{ "aton", "add", "pwctl aton add dev pw0\npwctl aton add region 0xe00003 dev pw0\npwctl aton add scope tree dev pw0" },
 	{ "aton", "and", "pwctl aton and dev pw0" },
 	{ "aton", "or", "pwctl aton or dev pw0" },
 	{ "aton", "max", "pwctl aton max signed dev pw0" },

@@ -120,13 +120,10 @@ static const struct family families[] = {
 	{ "half_error_indications", COUNTER, NULL, "Frames whose error indication a half-router rewrote." },
 	{ "half_hop_traces", COUNTER, NULL, "Addresses that a half-router wrote into hop traces." },
 	{ "half_traced_frames", COUNTER, "frames", "Frames with a trace symbol for a half-router." },
-	{ "half_asked_reductions", COUNTER, "messages", "Reductions that a peer half was asked for." },
-	{ "half_repeated_reductions", COUNTER, "messages", "Requests of reductions sent again." },
-	{ "half_answered_reductions", COUNTER, "messages", "Answers of reductions to a peer half." },
-	{ "half_dropped_reductions", COUNTER, "messages", "Messages of reductions that were dropped." },
 	{ "half_limited_echos", COUNTER, NULL, "Echo requests over the rate of a half-router." },
 	{ "half_error_messages", COUNTER, "messages", "ERR messages of a half-router, sent or limited." },
 	{ "half_rrp_messages", COUNTER, "messages", "RRP messages of a half-router, by what became of them." },
+	{ "half_reduce_messages", COUNTER, "messages", "Messages of reductions over rings, by what became of them." },
 	{ "half_routing_tables", COUNTER, NULL, "Routing tables that a half-router received, taken or ignored." },
 	{ "half_down_reports", COUNTER, NULL, "Routers or links that a half-router reported down." },
 	{ "half_echo_messages", COUNTER, "messages", "Echo requests that a half-router answered." },
@@ -225,10 +222,7 @@ static const struct rule half_rules[] = {
 	{ "echo", "half_echo_messages" },
 	{ "echo-limited", "half_limited_echos" },
 	{ "traced", "half_traced_frames" },
-	{ "reduce-asked", "half_asked_reductions" },
-	{ "reduce-repeated", "half_repeated_reductions" },
-	{ "reduce-answered", "half_answered_reductions" },
-	{ "reduce-dropped", "half_dropped_reductions" },
+	{ "reduce-*", "half_reduce_messages", "event" },
 	{}
 };
 

@@ -135,10 +135,12 @@ local PT_NAMES = {
 	[1] = "RRP", [2] = "embedded PacketWay packet", [3] = "memory read",
 	[4] = "memory write", [5] = "IP", [6] = "SNMP", [7] = "ATM",
 	[8] = "Ethernet", [9] = "VME", [1024] = "ATON active packet",
-	[1025] = "ESP", [1026] = "POETS", [1027] = "echo", [65535] = "ERR",
+	[1025] = "ESP", [1026] = "POETS", [1027] = "echo",
+	[1028] = "reduction over rings", [65535] = "ERR",
 }
 local PT_RRP, PT_EMBEDDED, PT_IP, PT_SNMP, PT_ETHERNET = 1, 2, 5, 6, 8
 local PT_ATON, PT_ESP, PT_POETS, PT_ECHO, PT_ERR = 1024, 1025, 1026, 1027, 65535
+local PT_REDUCE = 1028
 
 local RRP_NAMES = {
 	[1] = "GVL2", [2] = "L2SR", [3] = "RDRC", [4] = "TELL", [5] = "INFO",
@@ -161,6 +163,7 @@ local ERR_MEANING = {
 	[7] = "L2 routing header not usable",
 }
 local ECHO_NAMES = { [1] = "request", [2] = "reply" }
+local REDUCE_NAMES = { [1] = "request", [2] = "answer" }
 local ESIZE_NAMES = {
 	[0] = "bytes, never swapped", [1] = "16-bit", [2] = "32-bit",
 	[3] = "64-bit", [4] = "128-bit", [5] = "illegal", [6] = "illegal",
@@ -947,7 +950,8 @@ local function dissect_header(w, t, off)
 	h.pt = tvb(off + 6, 2):uint()
 
 	local te_item = ht:add(eep.te, tvb(off + 4, 2))
-	local te_names = { [PT_RRP] = RRP_MEANING, [PT_ERR] = ERR_MEANING, [PT_ECHO] = ECHO_NAMES }
+	local te_names = { [PT_RRP] = RRP_MEANING, [PT_ERR] = ERR_MEANING, [PT_ECHO] = ECHO_NAMES,
+		[PT_REDUCE] = REDUCE_NAMES }
 
 	if te_names[h.pt] then
 		local text = te_names[h.pt][h.te]

@@ -544,7 +544,7 @@ static void test_million(void)
 	ring = pw_ring_init(mem, &p);
 	ok(!pw_ring_attach(ring, 0, 1000000, 1, 0), "a million interfaces");
 	ok(size <= (pw_ring_bytes_per_interface(&p) + 1) * 1000000,
-	   "in %zu bytes: %zu each and four bits", size, pw_ring_bytes_per_interface(&p));
+	   "in %zu bytes: %zu each and five bits", size, pw_ring_bytes_per_interface(&p));
 	p.nregs = PW_ATON_REGS;
 	diag("with sixteen operand registers: %zu bytes each", pw_ring_bytes_per_interface(&p));
 	for (i = 0; i < 1000000; i++)

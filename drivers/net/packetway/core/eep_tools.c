@@ -92,6 +92,7 @@ const char *pw_eep_pt_name(u16 pt)
 	case PW_PT_ESP:		return "ESP";
 	case PW_PT_POETS:	return "POETS";
 	case PW_PT_ECHO:	return "ECHO";
+	case PW_PT_REDUCE:	return "REDUCE";
 	case PW_PT_ERR:		return "ERR";
 	default:		return NULL;
 	}
@@ -106,6 +107,8 @@ static const char * const pw_te_err_names[] = {
 };
 
 static const char * const pw_te_echo_names[] = { NULL, "REQUEST", "REPLY" };
+
+static const char * const pw_te_reduce_names[] = { NULL, "ASK", "ANSWER" };
 
 /**
  * pw_eep_te_name - name of a packet type extension
@@ -123,6 +126,8 @@ const char *pw_eep_te_name(u16 pt, u16 te)
 		return te < ARRAY_SIZE(pw_te_err_names) ? pw_te_err_names[te] : NULL;
 	case PW_PT_ECHO:
 		return te < ARRAY_SIZE(pw_te_echo_names) ? pw_te_echo_names[te] : NULL;
+	case PW_PT_REDUCE:
+		return te < ARRAY_SIZE(pw_te_reduce_names) ? pw_te_reduce_names[te] : NULL;
 	default:
 		return NULL;
 	}
