@@ -206,6 +206,7 @@ static const struct pw_reduce_ops pw_reduce_ops = {
 /* --- the work ------------------------------------------------------------------------ */
 
 static void pw_reduce_enter(void)
+	__acquires(RCU)
 {
 	local_bh_disable();
 	rcu_read_lock();
@@ -213,6 +214,7 @@ static void pw_reduce_enter(void)
 
 /* the ring runs when BH is enabled */
 static void pw_reduce_leave(void)
+	__releases(RCU)
 {
 	rcu_read_unlock();
 	local_bh_enable();

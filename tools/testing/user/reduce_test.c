@@ -663,6 +663,7 @@ static void runs(const char *name, void (*run)(void), unsigned long n, unsigned 
 
 static void messages(void)
 {
+	static const u8 bad[] = { 2, 3, 16, 4, 16, 17 };
 	static u8 buf[PW_REDUCE_MSG_MAX + 8];
 	u32 sans[PW_REDUCE_SANS], i, len;
 	struct pw_reduce_msg m = {
@@ -688,7 +689,7 @@ static void messages(void)
 	for (i = 0; i < 6; i++) {
 		m.n = 1;
 		len = pw_reduce_put_request(buf, &m, sans);
-		buf[(const u8[]) { 0, 1, 2, 3, 4, 5 }[i]] = (const u8[]) { 2, 3, 16, 4, 16, 17 }[i];
+		buf[i] = bad[i];
 		ok(pw_reduce_parse(buf, len, &got), "byte %u of a request is checked", i);
 	}
 	m.cmd.mods = 0;

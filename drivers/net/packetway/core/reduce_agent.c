@@ -26,7 +26,11 @@ static bool same_id(const struct pw_reduce_id *a, const struct pw_reduce_id *b)
 void pw_reduce_init(struct pw_reduce_agent *a, const struct pw_reduce_ops *ops, void *ctx,
 		    u32 san, u64 born)
 {
-	*a = (struct pw_reduce_agent) { .ops = ops, .ctx = ctx, .san = san, .born = born };
+	memset(a, 0, sizeof(*a));
+	a->ops = ops;
+	a->ctx = ctx;
+	a->san = san;
+	a->born = born;
 }
 
 static u32 job_place(const struct pw_reduce_job *job)
