@@ -63,13 +63,13 @@ for s in a b c; do
 	pwctl aton set 7 dev $s
 done
 tap_is "a sum over all rings" "$(pwctl -j aton add scope tree sans 3 dev a |
-	jq -c '[.value, .interfaces, .sans, .missing]')" '[21,3,3,0]'
-tap_is "of equals the highest address" "$(pwctl -j aton max scope tree dev b | jq -c .addr)" \
+	jq -c '.[0] | [.value, .interfaces, .sans, .missing]')" '[21,3,3,0]'
+tap_is "of equals the highest address" "$(pwctl -j aton max scope tree dev b | jq -c '.[0].addr')" \
 	"\"00:03:01\""
 tap_is "more SANs than there are" "$(says pwctl aton add scope tree sans 4 dev a)" \
 	"pwctl: a: 1 of 4 SANs are missing: no route"
 tap_is "a partial sum" "$(pwctl -j aton add scope tree sans 4 partial dev a |
-	jq -c '[.value, .sans, .missing, .reason]')" '[21,3,1,"no route"]'
+	jq -c '.[0] | [.value, .sans, .missing, .reason]')" '[21,3,1,"no route"]'
 tap_is "partial on one ring" "$(status pwctl aton add partial dev a)" 1
 busywait 60000 knows 3 00:01:01
 tap_is "twice" "$(says pwctl router add ab san 1:9 san 2:9)" \

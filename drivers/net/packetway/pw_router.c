@@ -298,8 +298,9 @@ void pw_router_destroy(struct pw_router *r)
 		RCU_INIT_POINTER(h->san->port[h->port].end, NULL);
 		pw_engine_port_up(h->san, h->port, false);
 		WRITE_ONCE(h->san->nhalves, h->san->nhalves - 1);
-		pw_aton_half_remove(h->san, &h->aton, h->port);
 	}
+	for (i = 0; i < n; i++)
+		pw_aton_half_remove(r->half[i].san, &r->half[i].aton, r->half[i].port);
 	/* the other halves of these SANs have lost routes as well */
 	for (i = 0; i < n; i++) {
 		pw_fib_update(r->half[i].san);
