@@ -435,7 +435,8 @@ static int pw_reduce_cmp(const void *x, const void *y)
  * @run: its command is set; gets another user
  * @ms: time that it may take
  *
- * Return: 0; run->ended follows. -EAGAIN: there are more SANs than @run has room for.
+ * Return: 0; run->ended follows. -EAGAIN: there are more SANs than @run has room for. -E2BIG:
+ * more than a request can name.
  */
 int pw_reduce_start(struct pw_station *st, struct pw_reduce_run *run, u32 ms)
 {
@@ -447,6 +448,9 @@ int pw_reduce_start(struct pw_station *st, struct pw_reduce_run *run, u32 ms)
 	n = pw_fib_sans(st->san, sans, run->n - 1);
 	if (n > run->n - 1)
 		return -EAGAIN;
+	/* a request has room for no more */
+	if (n > PW_REDUCE_SANS)
+		return -E2BIG;
 	for (i = 0; i < n; i++)
 		item[i].san = sans[i];
 	item[n++].san = st->san->bias;
