@@ -103,7 +103,7 @@ static struct pw_half *pw_reduce_half(const struct pw_reduce *rd, int port)
 {
 	struct pw_half *h = pw_port_half(&rd->san->port[port]);
 
-	/* programs do not reduce */
+	/* a half-router of a program takes no part in reductions */
 	if (!h || h->user || READ_ONCE(h->leaving) || !READ_ONCE(h->peer_addr))
 		return NULL;
 	return h->trunk && !READ_ONCE(h->trunk->up) ? NULL : h;
@@ -130,7 +130,7 @@ static bool pw_reduce_op_send(void *ctx, int port, enum pw_reduce_kind kind, con
 	hdr.dt = READ_ONCE(h->peer_addr);
 	hdr.sa = h->addr;
 	skb = pw_skb_new(&hdr, &body);
-	/* without memory it is lost, and repeated */
+	/* without memory the message is lost; the request is repeated */
 	if (!skb)
 		return true;
 	memcpy(body, data, len);
@@ -252,7 +252,7 @@ static void pw_reduce_rings(struct pw_reduce *rd)
 		run = pw_reduce_run(rd->agent.job[i]);
 		if (!run->job.ring || !READ_ONCE(run->ring_ended))
 			continue;
-		/* signalled straight after */
+		/* the ring signals it right after it has called pw_reduce_ring_ended() */
 		wait_for_completion(&run->req.done);
 		pw_aton_req_drop(&run->req);
 		pw_reduce_enter();
@@ -503,7 +503,7 @@ void pw_reduce_san_exit(struct pw_san *san)
 		wait_for_completion(&run->req.done);
 		pw_aton_req_drop(&run->req);
 	}
-	/* a ring may have queued it meanwhile, and none is left that could */
+	/* a ring may have queued the work again; none is left that could do so now */
 	cancel_delayed_work_sync(&rd->work);
 	for (i = 0; i < PW_REDUCE_JOBS; i++)
 		if (rd->agent.job[i])

@@ -52,7 +52,7 @@ static bool job_enter(struct pw_reduce_agent *a, struct pw_reduce_job *job)
 	return true;
 }
 
-/* the request was answered: remember it, unless a newer one has its place */
+/* the request was answered: remember the result, unless a newer request has its place */
 static void remember(struct pw_reduce_agent *a, const struct pw_reduce_job *job)
 {
 	struct pw_reduce_seen *s = a->ops->seen(a->ctx, job->from);
@@ -99,7 +99,7 @@ static void part_lost(struct pw_reduce_job *job, struct pw_reduce_part *p, u8 er
 static void part_ask(struct pw_reduce_agent *a, struct pw_reduce_job *job,
 		     struct pw_reduce_part *p, u64 now, enum pw_reduce_kind kind)
 {
-	/* who is asked has an eighth less, so that its answer is here in time */
+	/* the SAN that is asked has an eighth less time, so that its answer comes in time */
 	u32 left = job->deadline - now;
 	struct pw_reduce_msg m = {
 		.id = job->id, .cmd = job->cmd, .hops = job->hops - 1, .n = p->n,
