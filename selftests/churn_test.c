@@ -9,11 +9,8 @@
  * PW_SCALE=1000 takes ten minutes.
  */
 #include "pwtest.h"
-#include "pwrouter.h"
+#include "pwrelay.h"
 #include "pwharness.h"
-
-#include <netinet/in.h>
-#include <pthread.h>
 
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
 #define PT_TEST 1500
@@ -21,12 +18,7 @@
 #define TRUNKS 3
 #define FRAMES 100000
 
-static struct {
-	int fd[TRUNKS][2];
-	volatile int percent;	/* of all packets that are dropped */
-	volatile long dropped, passed;
-	volatile bool stop;
-} relay;
+static struct pw_relay relay;
 
 /* a router with two halves here, or an end of a trunk */
 static const struct {
@@ -47,37 +39,6 @@ static bool running[ROUTERS];
 static uint8_t seen[FRAMES];
 static long sent, got, twice, wrong;
 
-static void *relay_run(void *arg)
-{
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	static uint8_t buf[70000];
-	struct pollfd p[2 * TRUNKS];
-	uint64_t seed = 1;
-	int i, len;
-
-	(void)arg;
-	while (!relay.stop) {
-		for (i = 0; i < 2 * TRUNKS; i++)
-			p[i] = (struct pollfd) { .fd = relay.fd[i / 2][i % 2], .events = POLLIN };
-		poll(p, 2 * TRUNKS, 100);
-		for (i = 0; i < 2 * TRUNKS; i++) {
-			len = recv(p[i].fd, buf, sizeof(buf), MSG_DONTWAIT);
-			if (len < 32)
-				continue;
-			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-			if ((int)((seed >> 33) % 100) < relay.percent) {
-				relay.dropped++;
-				continue;
-			}
-			relay.passed++;
-			to.sin_port = htons(7000 + (i ^ 1));
-			sendto(relay.fd[i / 2][!(i % 2)], buf, len, 0, (void *)&to, sizeof(to));
-		}
-	}
-	return NULL;
-}
-
 static int start(struct pw_genl *g, int i)
 {
 	struct pw_trunk_req t = { .name = routers[i].name, .san = routers[i].san,
@@ -91,8 +52,8 @@ static int start(struct pw_genl *g, int i)
 				     (struct pw_half_req) { routers[i].san, routers[i].port, -1 },
 				     (struct pw_half_req) { routers[i].to,
 							    routers[i].to_port, -1 });
-	t.local_port = 7000 + end;
-	t.remote_port = 8000 + end;
+	t.local_port = PW_RELAY_END + end;
+	t.remote_port = PW_RELAY + end;
 	return pw_trunk_add(g, &t);
 }
 
@@ -107,7 +68,6 @@ FIXTURE(churn) {
 	struct pw_nl nl;
 	struct pw_genl g;
 	int raw[SANS + 1];
-	pthread_t thread;
 };
 
 FIXTURE_SETUP(churn)
@@ -120,11 +80,7 @@ FIXTURE_SETUP(churn)
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
-	for (i = 0; i < 2 * TRUNKS; i++) {
-		relay.fd[i / 2][i % 2] = pw_udp_open(8000 + i);
-		ASSERT_GE(relay.fd[i / 2][i % 2], 0);
-	}
-	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));
+	ASSERT_EQ(0, pw_relay_start(&relay, 2 * TRUNKS));
 	for (i = 1; i <= SANS; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
 		ASSERT_EQ(0, pw_station_add(&self->nl, name, i, 0, self->ns));
@@ -141,10 +97,7 @@ FIXTURE_TEARDOWN(churn)
 {
 	int i;
 
-	relay.stop = true;
-	pthread_join(self->thread, NULL);
-	for (i = 0; i < 2 * TRUNKS; i++)
-		close(relay.fd[i / 2][i % 2]);
+	pw_relay_stop(&relay);
 	for (i = 1; i <= SANS; i++)
 		close(self->raw[i]);
 	close(self->nl.fd);
@@ -221,7 +174,7 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 	for (a = 1; a <= SANS; a++)
 		for (b = 1; b <= SANS; b++)
 			ASSERT_EQ(0, known(g, a, b, 0));
-	relay.percent = percent;
+	pw_relay_lose(&relay, percent);
 	for (i = 0; i < n; i++) {
 		k = pw_below(ROUTERS);
 		ASSERT_EQ(0, running[k] ? stop(g, k) : start(g, k)) {
@@ -239,7 +192,7 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 	for (i = 0; i < ROUTERS; i++)
 		if (!running[i])
 			ASSERT_EQ(0, start(g, i));
-	relay.percent = 0;
+	pw_relay_lose(&relay, 0);
 	quiet = pw_now();
 	for (a = 1; a <= SANS; a++)
 		for (b = 1; b <= SANS; b++)

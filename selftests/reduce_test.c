@@ -9,64 +9,32 @@
  *        SAN 3
  */
 #include "pwtest.h"
-#include "pwrouter.h"
+#include "pwrelay.h"
 #include "pwring.h"
 #include "pwharness.h"
 
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <linux/capability.h>
 
 #define SANS	3
 #define PER	4		/* stations of a SAN */
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
-#define FRAME	1		/* type of a trunk packet */
 
 /* trunk k joins these; its ends are 2k and 2k + 1 */
 static const int link_of[3][2] = { { 1, 2 }, { 2, 3 }, { 1, 3 } };
 
-static struct {
-	int fd[6];
-	volatile int percent[3];	/* lost of each trunk */
-	volatile long reduce[3];	/* packets of reductions */
-	volatile bool stop;
-	pthread_t thread;
-} relay;
+static struct pw_relay relay;
+static volatile long reduced[3];	/* packets of reductions on each trunk */
 
 static struct ring_if st[SANS + 1][PER];
 static uint64_t x[SANS + 1][PER];	/* operands in register 2 */
 
-static void *relay_run(void *arg)
+/* nothing more is lost; packets of reductions are counted */
+static bool count(int end, uint8_t *p, int len)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	static uint8_t buf[70000];
-	struct pollfd p[6];
-	uint64_t seed = 1;
-	bool reduce;
-	int i, len;
-
-	(void)arg;
-	while (!relay.stop) {
-		for (i = 0; i < 6; i++)
-			p[i] = (struct pollfd) { .fd = relay.fd[i], .events = POLLIN };
-		poll(p, 6, 100);
-		for (i = 0; i < 6; i++) {
-			len = recv(relay.fd[i], buf, sizeof(buf), MSG_DONTWAIT);
-			if (len < 32)
-				continue;
-			reduce = buf[2] == FRAME && len >= 40 &&
-				 pw_get(buf + 38, 2) == PW_PT_REDUCE;
-			if (reduce)
-				relay.reduce[i / 2]++;
-			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-			if ((int)(seed >> 33) % 100 < relay.percent[i / 2])
-				continue;
-			to.sin_port = htons(7000 + (i ^ 1));
-			sendto(relay.fd[i ^ 1], buf, len, 0, (void *)&to, sizeof(to));
-		}
-	}
-	return NULL;
+	if (p[2] == PW_RELAY_FRAME && len >= 40 && pw_get(p + 38, 2) == PW_PT_REDUCE)
+		reduced[end / 2]++;
+	return false;
 }
 
 static void operands(bool small)
@@ -181,8 +149,8 @@ static int add_trunk(struct pw_genl *g, int k)
 		t.name = name;
 		t.san = link_of[k][e & 1];
 		t.port = 10 + k;
-		t.local_port = 7000 + e;
-		t.remote_port = 8000 + e;
+		t.local_port = PW_RELAY_END + e;
+		t.remote_port = PW_RELAY + e;
 		err = pw_trunk_add(g, &t);
 	}
 	return err;
@@ -221,19 +189,14 @@ FIXTURE(reduce) {
 
 FIXTURE_SETUP(reduce)
 {
-	int i;
-
 	ASSERT_EQ(0, unshare(CLONE_NEWNET));
 	self->ns = pw_ns_self();
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
-	memset(&relay, 0, sizeof(relay));
-	for (i = 0; i < 6; i++) {
-		relay.fd[i] = pw_udp_open(8000 + i);
-		ASSERT_GE(relay.fd[i], 0);
-	}
-	ASSERT_EQ(0, pthread_create(&relay.thread, NULL, relay_run, NULL));
+	memset((void *)reduced, 0, sizeof(reduced));
+	relay = (struct pw_relay) { .drops = count };
+	ASSERT_EQ(0, pw_relay_start(&relay, 6));
 	ASSERT_EQ(0, all_stations(&self->nl, self->ns));
 	operands(false);
 }
@@ -242,10 +205,7 @@ FIXTURE_TEARDOWN(reduce)
 {
 	int s, i;
 
-	relay.stop = true;
-	pthread_join(relay.thread, NULL);
-	for (i = 0; i < 6; i++)
-		close(relay.fd[i]);
+	pw_relay_stop(&relay);
 	for (s = 1; s <= SANS; s++)
 		for (i = 0; i < PER; i++)
 			ring_close(&st[s][i]);
@@ -399,7 +359,7 @@ TEST_F(reduce, trunks)
 	EXPECT_EQ(0, failed);
 	asked = half_sum(&self->g, PACKETWAY_A_HALF_STAT_REDUCE_ASKED);
 	repeated = half_sum(&self->g, PACKETWAY_A_HALF_STAT_REDUCE_REPEATED);
-	packets = relay.reduce[0] + relay.reduce[1] + relay.reduce[2];
+	packets = reduced[0] + reduced[1] + reduced[2];
 	TH_LOG("%ld commands: %ld packets, %llu requests repeated", n, packets,
 	       (unsigned long long)repeated);
 	EXPECT_EQ(2 * n, (long)asked);
@@ -407,14 +367,14 @@ TEST_F(reduce, trunks)
 	EXPECT_GE(packets, 4 * n);
 	EXPECT_LE(packets, 4 * n + 2 * (long)repeated);
 	/* one starter: the trunk between the other two is not used */
-	relay.reduce[0] = relay.reduce[1] = relay.reduce[2] = 0;
+	reduced[0] = reduced[1] = reduced[2] = 0;
 	for (i = 0; i < 20; i++)
 		ASSERT_EQ(0, reduce(st[1][0].fd, &c));
 	repeated = half_sum(&self->g, PACKETWAY_A_HALF_STAT_REDUCE_REPEATED) - repeated;
-	EXPECT_EQ(0, relay.reduce[1]);
-	EXPECT_LE(relay.reduce[0] + relay.reduce[2], 80 + 2 * (long)repeated);
-	EXPECT_GE(relay.reduce[0], 40);
-	EXPECT_GE(relay.reduce[2], 40);
+	EXPECT_EQ(0, reduced[1]);
+	EXPECT_LE(reduced[0] + reduced[2], 80 + 2 * (long)repeated);
+	EXPECT_GE(reduced[0], 40);
+	EXPECT_GE(reduced[2], 40);
 }
 
 /* some packets are lost, then many: right, or an error */

@@ -9,82 +9,43 @@
  */
 #include "pwsan.h"
 #include "pwtest.h"
-#include "pwrouter.h"
+#include "pwrelay.h"
 #include "pwharness.h"
 
-#include <netinet/in.h>
-#include <pthread.h>
 #include <sys/stat.h>
 
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
-#define FRAME 1		/* type of a trunk packet */
-#define HELLO 2
+
+static struct pw_relay relay;
 
 static struct {
-	int fd[2];
 	volatile int pt, te;	/* drop frames of half-routers with these; -1: any */
 	volatile long left;	/* as many */
-	volatile int percent;	/* of all packets */
 	volatile int plain;	/* hellos lose what they say about tables */
-	volatile long dropped, hellos;
-	volatile bool stop;
-} relay;
+	volatile long hellos;
+} rule;
 
-static bool relay_drops(uint8_t *p, int len)
+static bool drops(int end, uint8_t *p, int len)
 {
-	static uint64_t seed = 1;
-
-	if (p[2] == HELLO) {
-		relay.hellos++;
-		if (relay.plain)
+	(void)end;
+	if (p[2] == PW_RELAY_HELLO) {
+		rule.hellos++;
+		if (rule.plain)
 			memset(p + 24, 0, 8);
 	}
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	if ((int)(seed >> 33) % 100 < relay.percent)
-		return true;
-	if (p[2] != FRAME || !(p[3] & 1) || len < 40 || relay.left <= 0)
+	if (p[2] != PW_RELAY_FRAME || !(p[3] & 1) || len < 40 || rule.left <= 0)
 		return false;
-	if ((relay.te >= 0 && relay.te != (int)pw_get(p + 36, 2)) ||
-	    (relay.pt >= 0 && relay.pt != (int)pw_get(p + 38, 2)))
+	if ((rule.te >= 0 && rule.te != (int)pw_get(p + 36, 2)) ||
+	    (rule.pt >= 0 && rule.pt != (int)pw_get(p + 38, 2)))
 		return false;
-	relay.left--;
+	rule.left--;
 	return true;
-}
-
-static void *relay_run(void *arg)
-{
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	static uint8_t buf[70000];
-	struct pollfd p[2];
-	int i, len;
-
-	(void)arg;
-	while (!relay.stop) {
-		for (i = 0; i < 2; i++)
-			p[i] = (struct pollfd) { .fd = relay.fd[i], .events = POLLIN };
-		poll(p, 2, 100);
-		for (i = 0; i < 2; i++) {
-			len = recv(relay.fd[i], buf, sizeof(buf), MSG_DONTWAIT);
-			if (len < 32)
-				continue;
-			if (relay_drops(buf, len)) {
-				relay.dropped++;
-				continue;
-			}
-			/* what came from t1 goes to t2, out of the port that t2 knows */
-			to.sin_port = htons(i ? 7001 : 7002);
-			sendto(relay.fd[!i], buf, len, 0, (void *)&to, sizeof(to));
-		}
-	}
-	return NULL;
 }
 
 FIXTURE(loss) {
 	int ns;
 	struct pw_nl nl;
 	struct pw_genl g;
-	pthread_t thread;
 };
 
 FIXTURE_SETUP(loss)
@@ -98,12 +59,9 @@ FIXTURE_SETUP(loss)
 	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
 	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
-	memset(&relay, 0, sizeof(relay));
-	for (i = 0; i < 2; i++) {
-		relay.fd[i] = pw_udp_open(8001 + i);
-		ASSERT_GE(relay.fd[i], 0);
-	}
-	ASSERT_EQ(0, pthread_create(&self->thread, NULL, relay_run, NULL));
+	memset(&rule, 0, sizeof(rule));
+	relay = (struct pw_relay) { .drops = drops };
+	ASSERT_EQ(0, pw_relay_start(&relay, 2));
 	for (i = 1; i <= 3; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
 		ASSERT_EQ(0, pw_station_add(&self->nl, name, i, 0, self->ns));
@@ -117,8 +75,8 @@ FIXTURE_SETUP(loss)
 	for (i = 1; i <= 2; i++) {
 		t.name = i == 1 ? "t1" : "t2";
 		t.san = i;
-		t.local_port = 7000 + i;
-		t.remote_port = 8000 + i;
+		t.local_port = PW_RELAY_END + i - 1;
+		t.remote_port = PW_RELAY + i - 1;
 		ASSERT_EQ(0, pw_trunk_add(&self->g, &t)) {
 			TH_LOG("%s", self->g.nl.ext);
 		}
@@ -133,10 +91,7 @@ FIXTURE_SETUP(loss)
 
 FIXTURE_TEARDOWN(loss)
 {
-	relay.stop = true;
-	pthread_join(self->thread, NULL);
-	close(relay.fd[0]);
-	close(relay.fd[1]);
+	pw_relay_stop(&relay);
 	close(self->nl.fd);
 	close(self->g.nl.fd);
 	close(self->ns);
@@ -156,9 +111,9 @@ static int known(struct pw_genl *g, uint32_t san, const char *name, int want)
 /* one table is lost, and no other comes after it */
 TEST_F(loss, one_table)
 {
-	relay.pt = PW_PT_RRP;
-	relay.te = PW_TE_RTBL;
-	relay.left = 1;
+	rule.pt = PW_PT_RRP;
+	rule.te = PW_TE_RTBL;
+	rule.left = 1;
 	ASSERT_EQ(0, pw_link_up(&self->nl, "x0"));
 	EXPECT_SOON(1, relay.dropped);
 	EXPECT_EQ(0, known(&self->g, 2, "x0", 0));
@@ -168,13 +123,13 @@ TEST_F(loss, one_table)
 /* everything that a half-router says is lost while a router goes */
 TEST_F(loss, hrdown)
 {
-	relay.pt = -1;
-	relay.te = -1;
-	relay.left = 1000000;
+	rule.pt = -1;
+	rule.te = -1;
+	rule.left = 1000000;
 	ASSERT_EQ(0, pw_router_del(&self->g, "r13"));
 	EXPECT_EQ(-ENOENT, known(&self->g, 1, "s3", -ENOENT));
 	usleep(1000000);
-	relay.left = 0;
+	rule.left = 0;
 	EXPECT_EQ(-ENOENT, known(&self->g, 2, "s3", -ENOENT));
 	EXPECT_LE(1, (int)pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_STALE));
 	/* and nothing else was forgotten */
@@ -190,7 +145,7 @@ TEST_F(loss, third)
 	double start;
 	int i, n = pw_count(40, 12), k;
 
-	relay.percent = 30;
+	pw_relay_lose(&relay, 30);
 	for (i = 0; i < n; i++) {
 		k = (i * 7 + i / 3) % 4;
 		snprintf(name, sizeof(name), "x%d", k);
@@ -198,7 +153,7 @@ TEST_F(loss, third)
 		up[k] = !up[k];
 		usleep(100000);
 	}
-	relay.percent = 0;
+	pw_relay_lose(&relay, 0);
 	start = pw_now();
 	for (k = 0; k < 4; k++) {
 		snprintf(name, sizeof(name), "x%d", k);
@@ -216,13 +171,13 @@ TEST_F(loss, older_peer)
 	uint64_t asked;
 	long hellos;
 
-	relay.plain = 1;
-	hellos = relay.hellos;
+	rule.plain = 1;
+	hellos = rule.hellos;
 	ASSERT_EQ(0, pw_link_up(&self->nl, "x1"));
 	EXPECT_EQ(0, known(&self->g, 2, "x1", 0));
-	EXPECT_SOON(true, relay.hellos >= hellos + 6);
+	EXPECT_SOON(true, rule.hellos >= hellos + 6);
 	asked = pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_ASKED);
-	EXPECT_SOON(true, relay.hellos >= hellos + 12);
+	EXPECT_SOON(true, rule.hellos >= hellos + 12);
 	EXPECT_EQ(asked, pw_half_stat(&self->g, "t2", 0, PACKETWAY_A_HALF_STAT_TABLES_ASKED));
 	EXPECT_EQ(0, pw_resolve(&self->g, 2, 0, "x1"));
 }
