@@ -87,17 +87,17 @@ def ring(rows):
     return [(f[2], f[3]) for f in map(fields, rows) if f[0] == 2]
 
 
-SUM = [(0, 3), (1, 7), (2, 8)]     # interfaces are in the order of their ports
+SUM = [(0, 3), (1, 7), (2, 8), (3, 8)]     # in the order of their ports; the half-router adds nothing
 
 # a page that is written
 page = tmp / 'page.html'
-capture = subprocess.Popen(['pwctl', 'view', 'ring', 'count', '3', '-o', str(page)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+capture = subprocess.Popen(['pwctl', 'view', 'ring', 'count', '4', '-o', str(page)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            text=True)
 same('the capture says when it begins', capture.stderr.readline(), 'capturing lab ring\n')
 command()
 same('it ends with its count', (capture.wait(LIMIT), capture.stdout.read()), (0, '%s\n' % page))
 data = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S).group(1))
-same('three hops of a sum', ring(data['frames']), SUM)
+same('four hops of a sum', ring(data['frames']), SUM)
 same('its lab', (data['lab']['name'], [(s['name'], s['san'], s['port']) for s in data['lab']['stations']],
                  [[h['port'] for h in r['halves']] for r in data['lab']['routers']]),
      ('ring', [('a', 0, 0), ('b', 0, 4), ('c', 0, 2), ('d', 1, 0)], [[15, 15]]))
@@ -120,17 +120,17 @@ same('only reading', [get(host, path, w)[0] for w in ('POST', 'PUT', 'DELETE', '
 first = Stream(host, path)
 same('a stream', (first.status, first.answer.getheader('Content-Type')), (200, 'text/event-stream'))
 command()
-same('hops arrive as they happen', ring(first.rows(3)), SUM)
+same('hops arrive as they happen', ring(first.rows(4)), SUM)
 command()
-same('and those of the next packet', ring(first.rows(3)), SUM)
+same('and those of the next packet', ring(first.rows(4)), SUM)
 late = Stream(host, path)
-same('a client that comes later gets all', ring(late.rows(6)), SUM + SUM)
+same('a client that comes later gets all', ring(late.rows(8)), SUM + SUM)
 late.close()
 again = Stream(host, path, **{'Last-Event-ID': first.id})
 command()
-same('one that comes back gets what it has not', ring(again.rows(3)), SUM)
+same('one that comes back gets what it has not', ring(again.rows(4)), SUM)
 ping = pwctl('lab', 'exec', 'a', 'pwctl', 'ping', '00:01:01', 'count', '1', 'timeout', '100000')
-rows = [fields(r) for r in first.rows(3 + 8)]
+rows = [fields(r) for r in first.rows(4 + 8)]
 same('an echo in both SANs', ({f[1] for f in rows if f[0] == 1}, ping.returncode), ({0, 1}, 0))
 
 # clients are bounded

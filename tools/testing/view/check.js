@@ -98,6 +98,7 @@ const empty = still.views.map((v) => PW.picture(v, 0));
 point(empty[0].includes(">one<") && empty[0].includes("&lt;b&gt;") && !empty[0].includes("<b>") && /token/.test(empty[0]),
 	"stations on the ring by name, in the order of ports", empty[0]);
 point(empty[0].indexOf("&lt;b&gt;") < empty[0].indexOf(">one<"), "the lowest port is the first interface");
+point(empty[0].indexOf(">one<") < empty[0].indexOf(">ab<"), "a half-router is an interface, too", empty[0]);
 point(empty[2].includes("a_long…") && still.views[2].links.length === 1, "SANs and the router between them", empty[2]);
 
 /* damaged records end in a picture too */
