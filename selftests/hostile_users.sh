@@ -136,8 +136,21 @@ back() {
 		[ "$(mem VmallocUsed)" -le $((before_vmalloc + 2048)) ] &&
 		[ "$(mem Percpu)" -le $((before_percpu + 1024)) ]
 }
-tap_ok "memory is where it was" slowwait 300 back ||
+# left: say what is still there, and which tasks may be in the way
+left() {
+	local p
+
 	echo "# available $before_available $(mem MemAvailable) slab $before_slab $(mem SUnreclaim)" \
 	     "vmalloc $before_vmalloc $(mem VmallocUsed) percpu $before_percpu $(mem Percpu)"
+	awk '{ n[$3] += $2 } END { for (i in n) if (n[i] > 500000) print "# vmalloc", n[i], i }' /proc/vmallocinfo
+	grep -H . /proc/sys/net/packetway/nr_* "$top/memory.current" | sed 's/^/# /'
+	for p in /proc/[0-9]*; do
+		grep -qE 'packetway|cleanup_net|rtnl|synchronize_rcu|flush_work' "$p/stack" 2>/dev/null || continue
+		echo "# ${p#/proc/} $(cat "$p/comm") $(grep State "$p/status")"
+		sed 's/^/#     /' "$p/stack"
+	done
+}
+tap_ok "memory is where it was" slowwait 300 back ||
+	left
 tap_is "no station, SAN or file is left here" "$(cut -f1 /proc/sys/net/packetway/nr_{sans,stations,files} | tr '\n' ' ')" "1 1 0 "
 tap_done
