@@ -13,8 +13,9 @@
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 
-/* up to two settings of SAN 0 at once; type 0: no second one */
-static PW_UNUSED int pw_gsan_set2(struct pw_genl *g, int t1, uint64_t v1, int t2, uint64_t v2)
+/* up to two settings of a SAN at once; type 0: no second one */
+static PW_UNUSED int pw_gsan_set2_of(struct pw_genl *g, uint32_t id, int t1, uint64_t v1, int t2,
+				     uint64_t v2)
 {
 	const struct { int type; uint64_t value; } a[2] = { { t1, v1 }, { t2, v2 } };
 	struct rtattr *nest;
@@ -23,7 +24,7 @@ static PW_UNUSED int pw_gsan_set2(struct pw_genl *g, int t1, uint64_t v1, int t2
 
 	pw_genl_init(&r, g->family, PACKETWAY_CMD_SAN_SET, NLM_F_ACK);
 	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
-	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ID, id);
 	for (i = 0; i < 2; i++) {
 		if (a[i].type == PACKETWAY_A_SAN_RATE)
 			pw_req_put(&r, a[i].type, &a[i].value, sizeof(a[i].value));
@@ -32,6 +33,12 @@ static PW_UNUSED int pw_gsan_set2(struct pw_genl *g, int t1, uint64_t v1, int t2
 	}
 	pw_req_end(&r, nest);
 	return pw_nl_talk(&g->nl, &r);
+}
+
+/* the same for SAN 0 */
+static PW_UNUSED int pw_gsan_set2(struct pw_genl *g, int t1, uint64_t v1, int t2, uint64_t v2)
+{
+	return pw_gsan_set2_of(g, 0, t1, v1, t2, v2);
 }
 
 static PW_UNUSED int pw_gsan_set(struct pw_genl *g, int type, uint64_t v)

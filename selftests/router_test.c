@@ -7,6 +7,7 @@
  */
 #include "pwtest.h"
 #include "pwrouter.h"
+#include "pwsan.h"
 #include "pwharness.h"
 
 #include <limits.h>
@@ -402,6 +403,49 @@ TEST_F(pair, errors_to_the_source)
 	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
 	EXPECT_NOTHING(0);
 	EXPECT_SOON(3, (int)HSTAT(1, DROP_UNKNOWN));
+}
+
+/*
+ * A frame waits in the fabric of SAN 2. The router that sent it there and the station that it is
+ * for go: another router tells its source.
+ */
+static void sender_and_receiver_go(struct __test_metadata *_metadata,
+				   FIXTURE_DATA(pair) *self, int engine)
+{
+	uint64_t before = HSTAT(1, FORWARD_L3);
+	struct pw_hdr h;
+	int l;
+
+	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 2, PACKETWAY_A_SAN_ENGINE, engine,
+				     PACKETWAY_A_SAN_FROZEN, 1));
+	l = pw_msg(tx, self->addr[1], self->addr[0], PT_TEST, 1, 5, "x", 1);
+	EXPECT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_SOON(before + 1, HSTAT(1, FORWARD_L3));
+	ASSERT_EQ(0, pw_router_add(&self->g, "other", (struct pw_half_req){ 1, 7, -1 },
+				   (struct pw_half_req){ 2, 8, -1 }));
+	EXPECT_EQ(0, pw_router_del(&self->g, "r"));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 2, self->addr[0]));
+	close(self->raw[1]);
+	EXPECT_EQ(0, pw_link_del(&self->nl, "b"));
+	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 2, PACKETWAY_A_SAN_FROZEN, 0, 0, 0));
+	/* HRDOWNs come as well */
+	do {
+		l = pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON);
+		ASSERT_LE(24, l);
+		pw_hdr_get(rx, &h);
+	} while (h.pt != PW_PT_ERR || h.te != PW_TE_ERR_UNK);
+	EXPECT_EQ(ADDR(2, 8), h.sa);
+	EXPECT_EQ(self->addr[1], pw_get(rx + 16 + 5, 3));
+}
+
+TEST_F(pair, sender_and_receiver_go_fast)
+{
+	sender_and_receiver_go(_metadata, self, PACKETWAY_ENGINE_FAST);
+}
+
+TEST_F(pair, sender_and_receiver_go_rtl)
+{
+	sender_and_receiver_go(_metadata, self, PACKETWAY_ENGINE_RTL);
 }
 
 TEST_F(pair, loop_and_marks)

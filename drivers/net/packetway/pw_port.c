@@ -8,7 +8,7 @@
  * A port knows its occupant (struct pw_end) only by its operations: a station and a
  * half-router are the same here.
  */
-#include "pw_priv.h"
+#include "pw_router.h"
 
 /* closed and empty; 0 or -ENOMEM */
 int pw_rxq_init(struct pw_rxq *q)
@@ -214,6 +214,23 @@ void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 	cb->flags &= ~PW_CB_OWN;
 }
 
+/*
+ * The sender of a frame has gone: who answers the node that made the frame? Its own port if it
+ * is on this SAN, else the half-router on the way to it. RCU held.
+ */
+static struct pw_end *pw_port_instead(const struct pw_san *san, struct sk_buff *skb)
+{
+	struct pw_eep_view v;
+	int port;
+
+	if (pw_cb(skb)->flags & PW_CB_HALF || !pw_skb_err_wanted(skb, &v))
+		return NULL;
+	port = pw_san_port_of(san, v.sa);
+	if (port < 0)
+		port = pw_fib_lookup(san, v.sa);
+	return port < 0 ? NULL : pw_port_end(&san->port[port]);
+}
+
 /**
  * pw_port_return - the port that a frame was for is empty
  * @san: the SAN
@@ -223,13 +240,16 @@ void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
  * The sender answers the node that made the frame: not here, where an engine may hold its
  * lock, but in its poll. BH off, RCU held.
  *
- * Return: false if the sender has gone as well; then the frame is still the caller's.
+ * Return: false if nobody can answer; then the frame is still the caller's.
  */
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
 {
-	struct pw_end *e = pw_port_end(&san->port[src]);
+	struct pw_end *e;
 
-	if (pw_cb(skb)->dst_port == PW_PORT_GROUP || !e)
+	if (pw_cb(skb)->dst_port == PW_PORT_GROUP)
+		return false;
+	e = pw_port_end(&san->port[src]) ?: pw_port_instead(san, skb);
+	if (!e)
 		return false;
 	pw_cb(skb)->flags |= PW_CB_RETURNED;
 	return pw_end_arrive(e, skb);
