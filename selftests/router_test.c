@@ -1698,6 +1698,9 @@ TEST_F_TIMEOUT(triangle, router_deleted_under_load, 3600)
 	ld.stop = false;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &ld));
 	usleep(300000);
+	/* a busy machine may not have let it send yet */
+	for (i = 0; i < SOON / 10 && __atomic_load_n(&ld.sent, __ATOMIC_RELAXED) == ld.mark; i++)
+		usleep(10000);
 	ld.stop = true;
 	pthread_join(thread, NULL);
 
