@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include <linux/bpf.h>
+#include <linux/pkt_sched.h>
 
 #define SENDERS 5
 
@@ -283,26 +284,46 @@ TEST_F(path, many_monitors)
 	EXPECT_EQ(0, pw_link_up(&self->nl, "m16"));
 }
 
-/*
- * Frames that wait in a fabric hold neither a closed socket nor, by it, a namespace
- * without users: a frozen fabric would keep both for ever.
- */
-TEST_F(path, frozen_namespace_ends)
+/* give a device this qdisc */
+static int qdisc_set(struct pw_nl *nl, const char *dev, const char *kind)
 {
-	int ns = pw_ns_new(), fd, i, n;
+	struct pw_req r;
+	struct tcmsg *t = NLMSG_DATA(&r.n);
+
+	pw_req_init(&r, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE);
+	/* the message is longer than that of a link */
+	r.n.nlmsg_len = NLMSG_LENGTH(sizeof(*t));
+	t->tcm_ifindex = pw_link_index(nl, dev);
+	t->tcm_parent = TC_H_ROOT;
+	pw_req_put(&r, TCA_KIND, kind, strlen(kind) + 1);
+	return pw_nl_talk(nl, &r);
+}
+
+/*
+ * Frames that wait in a fabric or for room in it hold neither a closed socket nor, by it, a
+ * namespace without users: a frozen fabric would keep both for ever. @qdisc: of the station, NULL:
+ * none. @count: 256 are in the fabric at most.
+ */
+static void frozen_namespace(struct __test_metadata *_metadata, struct _test_data_path *self,
+			     const char *qdisc, int count)
+{
+	int ns = pw_ns_new(), fd, i, n, room = 4 << 20;
 	struct pw_nl nl;
 
 	ASSERT_LE(0, ns);
 	ASSERT_EQ(0, pw_nl_open(&nl, ns));
 	ASSERT_EQ(0, pw_station_add(&self->nl, "guest", 0, 9, ns));
+	if (qdisc)
+		ASSERT_EQ(0, qdisc_set(&nl, "guest", qdisc));
 	ASSERT_EQ(0, pw_link_up(&nl, "guest"));
 	ASSERT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST,
 				  PACKETWAY_A_SAN_FROZEN, 1));
 	fd = pw_packet_open(ns, SOCK_RAW, ETH_P_PACKETWAY, pw_link_index(&nl, "guest"));
 	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)));
 	n = pw_msg(tx, 1, 10, 1500, 0, 0, "stay", 4);
-	for (i = 0; i < 100; i++)
-		ASSERT_EQ(n, send(fd, tx, n, 0));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(n, send(fd, tx, n, MSG_DONTWAIT));
 	EXPECT_EQ(-EBUSY, pw_station_add(&self->nl, "next", 0, 9, self->ns));
 	close(fd);
 	close(nl.fd);
@@ -311,6 +332,21 @@ TEST_F(path, frozen_namespace_ends)
 	for (i = 0; i < SOON / 10 && pw_station_add(&self->nl, "next", 0, 9, self->ns); i++)
 		usleep(10000);
 	EXPECT_LT(i, SOON / 10);
+}
+
+TEST_F(path, frozen_namespace_ends)
+{
+	frozen_namespace(_metadata, self, NULL, 100);
+}
+
+TEST_F(path, frozen_namespace_ends_with_frames_waiting)
+{
+	frozen_namespace(_metadata, self, NULL, 600);
+}
+
+TEST_F_TIMEOUT(path, frozen_namespace_ends_with_a_qdisc, 3600)
+{
+	frozen_namespace(_metadata, self, "pfifo", 600);
 }
 
 TEST_HARNESS_MAIN

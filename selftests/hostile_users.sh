@@ -143,7 +143,9 @@ left() {
 	echo "# available $before_available $(mem MemAvailable) slab $before_slab $(mem SUnreclaim)" \
 	     "vmalloc $before_vmalloc $(mem VmallocUsed) percpu $before_percpu $(mem Percpu)"
 	awk '{ n[$3] += $2 } END { for (i in n) if (n[i] > 500000) print "# vmalloc", n[i], i }' /proc/vmallocinfo
-	grep -H . /proc/sys/net/packetway/nr_* "$top/memory.current" | sed 's/^/# /'
+	grep -H . /proc/sys/net/packetway/nr_* "$top/memory.current" "$top"/*/cgroup.procs | sed 's/^/# /'
+	awk '$2 && /^(net_namespace|PACKET|UNIX|sock_inode|skbuff|pw_|packetway)/ { print "# slab", $1, $2 }' /proc/slabinfo
+	find /sys/kernel/debug/packetway -mindepth 1 -maxdepth 2 2>/dev/null | sed 's/^/# /'
 	for p in /proc/[0-9]*; do
 		grep -qE 'packetway|cleanup_net|rtnl|synchronize_rcu|flush_work' "$p/stack" 2>/dev/null || continue
 		echo "# ${p#/proc/} $(cat "$p/comm") $(grep State "$p/status")"

@@ -91,6 +91,8 @@ struct pw_fab {
 	struct pw_fabric_ops ops;
 	struct hlist_head msgs;		/* all messages, see pw_fab_orphan() */
 	struct hlist_node *look;	/* the one that it looks at next; NULL: the first */
+	unsigned long ports_at;		/* when it looks at ports again */
+	u32 port;			/* the one that it looked at last */
 	struct rb_root_cached pending;	/* messages not yet in the fabric */
 	struct pw_fab_msg *last;	/* the last one of pending */
 	u64 window;			/* end of the cycles that are being run */
@@ -109,6 +111,9 @@ struct pw_fab {
 /* messages whose sockets are looked at in a poll that leaves some, and before the fabric waits */
 #define PW_FAB_ORPHAN		4
 #define PW_FAB_ORPHAN_IDLE	256
+/* ports whose waiting frames are looked at, and how often */
+#define PW_FAB_PORTS		4
+#define PW_FAB_PORTS_TIME	(HZ / 10)
 /* a fabric that waits with messages in it looks at them after this time */
 #define PW_FAB_LOOK_NS		(100 * NSEC_PER_MSEC)
 
@@ -153,11 +158,30 @@ static void pw_fab_free(struct pw_fab *fab, struct pw_fab_msg *m)
 	kmem_cache_free(pw_fab_cache, m);
 }
 
+/* the same for frames that wait for room at their stations, at a few of them; fab->lock held */
+static void pw_fab_orphan_ports(struct pw_fab *fab)
+{
+	struct pw_san *san = fab->eng.san;
+	struct pw_end *e;
+	u32 i, n = 0;
+
+	rcu_read_lock();
+	for (i = 0; i < san->nports && n < PW_FAB_PORTS; i++) {
+		fab->port = fab->port + 1 < san->nports ? fab->port + 1 : 0;
+		e = pw_port_end(&san->port[fab->port]);
+		if (e && e->dev && READ_ONCE(e->full)) {
+			e->ops->let_go(e);
+			n++;
+		}
+	}
+	rcu_read_unlock();
+}
+
 /*
  * A frame holds its socket, a socket its namespace, and the model may need minutes for
- * what a closed socket has sent. So frames of closed sockets let go of them; then a
- * namespace without users ends at once, and its frames with it. A few messages in each
- * poll that leaves messages behind, in turn. fab->lock held
+ * what a closed socket has sent, or stand still. So frames of closed sockets let go of
+ * them; then a namespace without users ends at once, and its frames with it. A few
+ * messages in each poll that leaves messages behind, in turn. fab->lock held
  */
 static void pw_fab_orphan(struct pw_fab *fab, u32 n)
 {
@@ -166,10 +190,13 @@ static void pw_fab_orphan(struct pw_fab *fab, u32 n)
 	while (n-- && !hlist_empty(&fab->msgs)) {
 		m = hlist_entry(fab->look ?: fab->msgs.first, struct pw_fab_msg, all);
 		fab->look = m->all.next;
-		if (m->skb && m->skb->sk && sk_fullsock(m->skb->sk) &&
-		    sock_flag(m->skb->sk, SOCK_DEAD))
-			skb_orphan(m->skb);
+		if (m->skb)
+			pw_skb_let_go(m->skb);
 	}
+	if (time_before(jiffies, fab->ports_at))
+		return;
+	fab->ports_at = jiffies + PW_FAB_PORTS_TIME;
+	pw_fab_orphan_ports(fab);
 }
 
 /* a message is at one of its destinations; fab->lock held */

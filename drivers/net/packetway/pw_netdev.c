@@ -18,6 +18,7 @@ static void pw_dev_drop(struct pw_end *e, struct sk_buff *skb, enum pw_drop why)
 static const struct pw_end_ops pw_dev_end_ops = {
 	.drop = pw_dev_drop,
 	.room = pw_tx_room,
+	.let_go = pw_tx_let_go,
 };
 
 static int pw_dev_init(struct net_device *dev)

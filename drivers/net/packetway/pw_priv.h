@@ -122,6 +122,10 @@ struct pw_time;
 #define PW_GROUPS_MAX		1024
 #define PW_PRIO_NUM		64
 #define PW_TX_QUEUE_LEN		1000
+/* frames that wait at a full station, whatever its txqueuelen is: pw_tx_let_go() looks at each */
+#define PW_TX_WAITING_MAX	4096
+/* a station that was full for so long takes what waits in its qdisc */
+#define PW_TX_STUCK		(20 * HZ)
 /* changes of a SAN within this time go together */
 #define PW_SAN_SOON		(HZ / 50)
 
@@ -236,6 +240,7 @@ struct pw_end;
  * @arrive: take a frame at once, if it need not wait; true: it was taken. May be NULL.
  * @drop: count why a frame ends here, and free it
  * @room: the port may send again, and the queue of its device is stopped; with a device
+ * @let_go: frames that wait to be sent let go of sockets that are closed; with a device
  *
  * BH off, RCU held.
  */
@@ -243,6 +248,7 @@ struct pw_end_ops {
 	bool (*arrive)(struct pw_end *e, struct sk_buff *skb);
 	void (*drop)(struct pw_end *e, struct sk_buff *skb, enum pw_drop why);
 	void (*room)(struct pw_end *e);
+	void (*let_go)(struct pw_end *e);
 };
 
 /* the occupant of a port: part of a station or half-router */
@@ -588,6 +594,7 @@ static inline int pw_port_own_cost(unsigned int len)
 }
 
 /* pw_skb.c APIs: messages as buffers */
+void pw_skb_let_go(struct sk_buff *skb);
 struct sk_buff *pw_skb_new(const struct pw_eep_hdr *hdr, u8 **body);
 int pw_skb_make_writable(struct sk_buff *skb);
 int pw_skb_echo_turn(struct sk_buff *skb, const struct pw_eep_view *v, u32 addr);
@@ -612,6 +619,7 @@ bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
 bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb);
 void pw_tx_wake(struct pw_station *st);
 void pw_tx_room(struct pw_end *e);
+void pw_tx_let_go(struct pw_end *e);
 void pw_tx_open(struct pw_station *st);
 void pw_tx_close(struct pw_station *st);
 int pw_tx_waiting(struct pw_station *st, int budget);

@@ -80,6 +80,19 @@ static void pw_skb_err_record(u8 *p, u8 type, u32 value)
 }
 
 /**
+ * pw_skb_let_go - a frame that may wait for long lets go of its socket if that is closed
+ * @skb: the frame
+ *
+ * A frame holds its socket and a socket its namespace: a namespace without users is to end at
+ * once, however long its frames wait.
+ */
+void pw_skb_let_go(struct sk_buff *skb)
+{
+	if (skb->sk && sk_fullsock(skb->sk) && sock_flag(skb->sk, SOCK_DEAD))
+		skb_orphan(skb);
+}
+
+/**
  * pw_skb_err_wanted - may this message be answered with an ERR?
  * @skb: the message as it was met, at its first prefix or header
  * @v: gets its fields

@@ -335,6 +335,28 @@ void pw_tx_room(struct pw_end *e)
 	pw_tx_wake(st);
 }
 
+/**
+ * pw_tx_let_go - frames of a full station hold closed sockets no longer
+ * @e: the station; BH off, RCU held
+ *
+ * A fabric that stands still calls this now and then. What waits in a qdisc is out of reach: after
+ * PW_TX_STUCK it comes here, and what has no room is dropped.
+ */
+void pw_tx_let_go(struct pw_end *e)
+{
+	struct pw_station *st = container_of(e, struct pw_station, end);
+	const struct netdev_queue *queue = netdev_get_tx_queue(st->dev, 0);
+	struct sk_buff *skb;
+
+	spin_lock(&st->waiting.lock);
+	skb_queue_walk(&st->waiting, skb)
+		pw_skb_let_go(skb);
+	spin_unlock(&st->waiting.lock);
+	if (netif_tx_queue_stopped(queue) &&
+	    time_after(jiffies, READ_ONCE(queue->trans_start) + PW_TX_STUCK))
+		netif_wake_queue(st->dev);
+}
+
 /* a port with too many frames in the SAN is full until half of them have left it */
 static void pw_tx_charge(struct pw_station *st)
 {
@@ -347,8 +369,10 @@ static void pw_tx_charge(struct pw_station *st)
 	spin_lock(&st->waiting.lock);
 	WRITE_ONCE(st->end.full, true);
 	spin_unlock(&st->waiting.lock);
-	if (pw_tx_has_qdisc(st->dev))
+	if (pw_tx_has_qdisc(st->dev)) {
+		WRITE_ONCE(netdev_get_tx_queue(st->dev, 0)->trans_start, jiffies);
 		netif_stop_queue(st->dev);
+	}
 	pw_count(st, PW_STAT_TX_STOPPED);
 	/* pairs with the barrier in pw_port_release() */
 	smp_mb();
@@ -514,7 +538,8 @@ static noinline netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *
 
 	spin_lock(&st->waiting.lock);
 	full = st->end.full;
-	room = skb_queue_len(&st->waiting) < READ_ONCE(st->dev->tx_queue_len);
+	room = skb_queue_len(&st->waiting) < min_t(u32, READ_ONCE(st->dev->tx_queue_len),
+						  PW_TX_WAITING_MAX);
 	if (full && room)
 		__skb_queue_tail(&st->waiting, skb);
 	spin_unlock(&st->waiting.lock);
