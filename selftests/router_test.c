@@ -409,8 +409,8 @@ TEST_F(pair, errors_to_the_source)
  * A frame waits in the fabric of SAN 2. The router that sent it there and the station that it is
  * for go: another router tells its source.
  */
-static void sender_and_receiver_go(struct __test_metadata *_metadata,
-				   FIXTURE_DATA(pair) *self, int engine)
+static void sender_and_receiver_go(struct __test_metadata *_metadata, struct _test_data_pair *self,
+				   int engine)
 {
 	uint64_t before = HSTAT(1, FORWARD_L3);
 	struct pw_hdr h;

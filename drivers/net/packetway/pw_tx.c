@@ -534,12 +534,12 @@ static noinline void pw_xmit_late(struct pw_station *st, struct sk_buff *skb)
  */
 static noinline netdev_tx_t pw_xmit_wait(struct pw_station *st, struct sk_buff *skb)
 {
+	u32 max = min_t(u32, READ_ONCE(st->dev->tx_queue_len), PW_TX_WAITING_MAX);
 	bool full, room;
 
 	spin_lock(&st->waiting.lock);
 	full = st->end.full;
-	room = skb_queue_len(&st->waiting) < min_t(u32, READ_ONCE(st->dev->tx_queue_len),
-						  PW_TX_WAITING_MAX);
+	room = skb_queue_len(&st->waiting) < max;
 	if (full && room)
 		__skb_queue_tail(&st->waiting, skb);
 	spin_unlock(&st->waiting.lock);
