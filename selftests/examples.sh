@@ -30,12 +30,6 @@ tap_is "balance: all ends well" $? 0
 tap_is "balance: one average everywhere" "$(cat "$out"/* | grep -c 'average 4.00, least loaded 00:00:02 with 1')" 8
 tap_is "balance: those above it send work away" "$(cat "$out"/* | grep -c away)" 3
 
-all work 5 17 0 3 11 2 8 1
-tap_is "work: all ends well" $? 0
-tap_is "work: the idle station gets the most urgent" "$(cat "$out/3")" \
-	'idle: got "work of priority 17" from 00:00:02'
-tap_is "work: no other station gave" "$(cat "$out"/* | grep -c gave)" 1
-
 all gvt 10 20 30 40 50 60 70 80
 tap_is "gvt: all ends well" $? 0
 tap_is "gvt: the end is seen everywhere" \

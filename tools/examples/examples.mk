@@ -3,7 +3,7 @@
 
 examples := $(sort $(notdir $(basename $(wildcard $(tools)/examples/*.c))))
 
-$(O)/examples/%: $(tools)/examples/%.c $(tools)/examples/ring.h $(tools)/lib/packetway.h $(O)/libpacketway.so
+$(O)/examples/%: $(tools)/examples/%.c $(wildcard $(tools)/examples/*.h) $(tools)/lib/packetway.h $(O)/libpacketway.so
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib -o $@ $< \
 		-L$(O) -lpacketway -Wl,-rpath,'$$ORIGIN/..'

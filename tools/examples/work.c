@@ -1,86 +1,267 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work of the highest priority (DIB): work STATION STATIONS PRIORITY
+ * Backtracking on all stations (DIB): work STATION STATIONS SEED
+ *                                     work --sequential SEED
  *
- * Each station stores the priority of the most urgent work in its queue; 0 means
- * that it is idle. An idle station asks the ring for the maximum, then asks that
- * station, by an EEP message, for the work itself.
+ * A queen in each row of a board, none of which attacks another. SEED forbids some
+ * squares and gives all of them prices. How many solutions are there, what is the
+ * price of the cheapest, and how many placements were tried to find that?
+ *
+ * A task is a board whose upper rows are filled. A process keeps its open tasks
+ * in a heap, the largest (fewest rows filled) on top, and stores the size of that
+ * one in its PRIORITY register. A process without tasks asks the ring for the
+ * maximum, and that station, by a message, for tasks; it gets half of the heap.
+ *
+ * The end takes three commands, in this order: R, the tasks messages received; T,
+ * the tasks that processes have; S, the tasks messages sent. If T is 0 and R = S,
+ * then no tasks are left: both counts only grow and R <= S at any moment, so no
+ * such message was sent, received or on its way between the first command and
+ * the third, and a process without tasks gets some by a message only.
  */
-#include "ring.h"
+#include "apps.h"
 
-#define PT_WORK		1600	/* a packet type of ours */
-#define TE_REQUEST	1
-#define TE_WORK		2
+#define SIZE	12
+#define GRAIN	8	/* a task with at most this many rows to go is not divided */
+#define BATCH	64	/* most tasks in a message */
 
-static void ask(struct ring *r, struct pwl_sock *k)
+enum { PRIORITY, TASKS, SENT, RECEIVED, SOLUTIONS, CHEAPEST, TRIED, REGS };
+enum { TE_ASK = 1, TE_GIVE };
+
+/* bit i: column i is attacked in the next row, by a queen above or diagonally */
+struct task {
+	uint32_t rows;		/* filled */
+	uint32_t price;
+	uint32_t above, left, right;
+};
+
+struct found {
+	uint64_t solutions, cheapest, tried;
+};
+
+struct heap {
+	struct task *t;
+	int n, room;
+};
+
+struct work {
+	struct app a;
+	struct heap h;
+	struct found f;
+	uint64_t sent, received;
+	bool asked;		/* and no answer yet */
+};
+
+static uint32_t forbidden[SIZE];
+static uint32_t price[SIZE][SIZE];
+
+static void make_board(uint64_t seed)
 {
-	char buf[2048], addr[PWL_ADDR_STRLEN];
-	struct pwl_eep m = { .pt = PT_WORK, .te = TE_REQUEST };
-	struct pwl_result best;
-	int got;
+	int row, col;
 
-	check(pwl_aton_op(r->s, PW_ATON_OP_MAX, 0, &best), "most urgent");
-	m.dst = best.v2;
-	check(pwl_send(k, &m), "request");
-	do {
-		got = pwl_recv(k, buf, sizeof(buf), &m, 20000);
-		check(got ? got : -ETIMEDOUT, "work");
-	} while (m.pt != PT_WORK || m.te != TE_WORK);
-	printf("idle: got \"%.*s\" from %s\n", (int)m.len, (const char *)m.data,
-	       pwl_addr_str(m.src, addr));
+	for (row = 0; row < SIZE; row++) {
+		for (col = 0; col < SIZE; col++) {
+			uint64_t x = pick(seed, row, col);
+
+			price[row][col] = 1 + x % 1000;
+			if ((x >> 32 & 15) == 0)
+				forbidden[row] |= 1U << col;
+		}
+	}
 }
 
-/* answer one request, or return if no station is idle */
-static void serve(struct ring *r, struct pwl_sock *k, uint64_t priority)
+static void push(struct heap *h, const struct task *t)
 {
-	struct pwl_aton idle = {
-		.op = PW_ATON_OP_COUNT_EQ, .reg = 1, .mods = PACKETWAY_ATON_COMPARAND,
-		.comparand = 1,
-	};
-	struct pwl_result res;
-	char buf[2048], text[64];
+	int i;
+
+	if (h->n == h->room) {
+		h->room = h->room ? 2 * h->room : 256;
+		h->t = realloc(h->t, h->room * sizeof(*h->t));
+		if (!h->t)
+			err(1, "tasks");
+	}
+	for (i = h->n++; i && h->t[(i - 1) / 2].rows > t->rows; i = (i - 1) / 2)
+		h->t[i] = h->t[(i - 1) / 2];
+	h->t[i] = *t;
+}
+
+static struct task pop(struct heap *h)
+{
+	struct task top = h->t[0], last = h->t[--h->n];
+	int i = 0, child;
+
+	while ((child = 2 * i + 1) < h->n) {
+		if (child + 1 < h->n && h->t[child + 1].rows < h->t[child].rows)
+			child++;
+		if (h->t[child].rows >= last.rows)
+			break;
+		h->t[i] = h->t[child];
+		i = child;
+	}
+	h->t[i] = last;
+	return top;
+}
+
+/* fill the next row in every way; boards that result go to @h, or are solved here if it is NULL */
+static void solve(const struct task *t, struct found *f, struct heap *h)
+{
+	uint32_t free = ~(t->above | t->left | t->right | forbidden[t->rows]) & ((1U << SIZE) - 1);
+	uint32_t bit;
+
+	for (; free; free &= ~bit) {
+		struct task next;
+
+		bit = free & -free;
+		next = (struct task) {
+			.rows = t->rows + 1,
+			.price = t->price + price[t->rows][__builtin_ctz(bit)],
+			.above = t->above | bit,
+			.left = (t->left | bit) << 1,
+			.right = (t->right | bit) >> 1,
+		};
+		f->tried++;
+		if (next.rows < SIZE) {
+			if (h)
+				push(h, &next);
+			else
+				solve(&next, f, NULL);
+			continue;
+		}
+		f->solutions++;
+		if (next.price < f->cheapest)
+			f->cheapest = next.price;
+	}
+}
+
+static void print_found(const struct found *f)
+{
+	printf("solutions %llu, cheapest %llu, tried %llu\n", (unsigned long long)f->solutions,
+	       (unsigned long long)f->cheapest, (unsigned long long)f->tried);
+}
+
+/* what was found is in the registers before the task that gave it is gone from TASKS */
+static void show(struct work *w)
+{
+	set(&w->a.r, SOLUTIONS, w->f.solutions);
+	set(&w->a.r, CHEAPEST, w->f.cheapest);
+	set(&w->a.r, TRIED, w->f.tried);
+	set(&w->a.r, PRIORITY, w->h.n ? SIZE - w->h.t[0].rows : 0);
+	set(&w->a.r, TASKS, w->h.n);
+}
+
+/* half of the heap, or an empty message */
+static void give(struct work *w, uint32_t to)
+{
+	struct task t[BATCH];
+	int i, n = (w->h.n + 1) / 2;
+
+	if (n > BATCH)
+		n = BATCH;
+	for (i = 0; i < n; i++)
+		t[i] = pop(&w->h);
+	if (n)
+		set(&w->a.r, SENT, ++w->sent);	/* before TASKS shrinks */
+	show(w);
+	post(&w->a, to, TE_GIVE, t, n * sizeof(t[0]));
+}
+
+static bool hear(struct work *w, int ms)
+{
 	struct pwl_eep m;
+	struct task t;
+	size_t i;
+
+	if (!collect(&w->a, &m, ms))
+		return false;
+	if (m.te == TE_ASK) {
+		give(w, m.src);
+		return true;
+	}
+	w->asked = false;
+	for (i = 0; i < m.len / sizeof(t); i++) {
+		memcpy(&t, (const char *)m.data + i * sizeof(t), sizeof(t));
+		push(&w->h, &t);
+	}
+	show(w);
+	if (m.len)
+		set(&w->a.r, RECEIVED, ++w->received);	/* after TASKS has grown */
+	return true;
+}
+
+static bool finished(struct work *w)
+{
+	uint64_t received = ask(&w->a.r, PW_ATON_OP_ADD, RECEIVED).v1;
+	uint64_t tasks = ask(&w->a.r, PW_ATON_OP_ADD, TASKS).v1;
+	uint64_t sent = ask(&w->a.r, PW_ATON_OP_ADD, SENT).v1;
+
+	return !tasks && received == sent;
+}
+
+static void run(struct work *w)
+{
+	struct pwl_result best;
+	struct task t;
 
 	for (;;) {
-		if (pwl_recv(k, buf, sizeof(buf), &m, 20) > 0 && m.pt == PT_WORK &&
-		    m.te == TE_REQUEST) {
-			snprintf(text, sizeof(text), "work of priority %llu",
-				 (unsigned long long)priority);
-			m = (struct pwl_eep) {
-				.dst = m.src, .pt = PT_WORK, .te = TE_WORK, .data = text,
-				.len = strlen(text),
-			};
-			check(pwl_send(k, &m), "answer");
-			printf("gave away %s\n", text);
+		while (hear(w, 0))
+			;
+		if (w->h.n) {
+			t = pop(&w->h);
+			solve(&t, &w->f, SIZE - t.rows > GRAIN ? &w->h : NULL);
+			show(w);
+			continue;
 		}
-		/* register 1 is 1 at stations that still wait for work */
-		check(pwl_aton(r->s, &idle, &res), "idle stations");
-		if (!res.v2)
+		if (w->asked) {
+			hear(w, 100);
+			continue;
+		}
+		best = ask(&w->a.r, PW_ATON_OP_MAX, PRIORITY);
+		if (best.v1) {
+			w->asked = true;
+			post(&w->a, best.v2, TE_ASK, NULL, 0);
+			continue;
+		}
+		if (finished(w))
 			return;
+		hear(w, 2);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct pwl_sock *k;
-	uint64_t priority;
-	struct ring r;
+	struct work w = { .f.cheapest = UINT64_MAX };
+	struct task all = {};
+	uint64_t seed;
 
-	if (argc != 4)
-		errx(2, "usage: work STATION STATIONS PRIORITY");
-	join(&r, argv[1], argv[2]);
-	check(pwl_sock_open(&k, argv[1]), argv[1]);
-	priority = strtoull(argv[3], NULL, 0);
-	check(pwl_set(r.s, 0, priority), "priority");
-	check(pwl_set(r.s, 1, !priority), "idle");
-	meet(&r);
+	if (!app_start(&w.a, argc, argv, REGS, &seed)) {
+		make_board(seed);
+		solve(&all, &w.f, NULL);
+		print_found(&w.f);
+		return 0;
+	}
+	make_board(seed);
+	places(&w.a.r);
+	if (w.a.r.place == 0)
+		solve(&all, &w.f, &w.h);
+	show(&w);
+	meet(&w.a.r);
+	/* the first process has all tasks; it begins when the first other one has asked */
+	if (w.a.r.place == 0 && w.a.r.n > 1)
+		while (!w.sent)
+			hear(&w, 1000);
+	run(&w);
 
-	if (priority)
-		serve(&r, k, priority);
-	else
-		ask(&r, k);
-	check(pwl_set(r.s, 1, 0), "idle");
-	leave(&r);
-	pwl_sock_close(k);
+	/* another process may have asked before the last tasks were done: answer it */
+	arrive(&w.a.r);
+	while (!all_here(&w.a.r))
+		hear(&w, 2);
+	printf("# tried %llu here, received tasks %llu times, gave %llu times\n",
+	       (unsigned long long)w.f.tried, (unsigned long long)w.received,
+	       (unsigned long long)w.sent);
+	w.f.solutions = ask(&w.a.r, PW_ATON_OP_ADD, SOLUTIONS).v1;
+	w.f.cheapest = ask(&w.a.r, PW_ATON_OP_MIN, CHEAPEST).v1;
+	w.f.tried = ask(&w.a.r, PW_ATON_OP_ADD, TRIED).v1;
+	print_found(&w.f);
+	app_end(&w.a);
+	free(w.h.t);
 	return 0;
 }

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The applications in tools/examples: 4 and 8 processes on a ring of 8 stations print what the same
+# program prints for the same seed with --sequential.
+
+. "$(dirname "$0")/lib.sh"
+pw_need pwctl
+bin=${PW_BUILD:-$PW_SELFTESTS/../build}/examples
+[ -x "$bin/work" ] || pw_skip "the examples are not built"
+out=$(mktemp -d)
+
+# run PROGRAM N SEED: on s1 to sN, output in $out/1 to $out/N; compared with the sequential run
+run() {
+	local k pids=() bad=0
+
+	rm -f "$out"/*
+	for ((k = 1; k <= $2; k++)); do
+		timeout 200 pwctl lab exec s$k "$bin/$1" pw0 "$2" "$3" >"$out/$k" 2>&1 &
+		pids+=($!)
+	done
+	for k in "${pids[@]}"; do wait "$k" || bad=1; done
+	tap_is "$1: $2 processes, seed $3: all end well" $bad 0 || sed 's/^/# /' "$out"/*
+	"$bin/$1" --sequential "$3" >"$out/sequential"
+	for ((k = 1; k <= $2; k++)); do
+		grep -v '^#' "$out/$k" | cmp -s - "$out/sequential" || bad=1
+	done
+	[ -s "$out/sequential" ] || bad=1
+	tap_is "$1: $2 processes, seed $3: each has the sequential result" $bad 0 ||
+		tail -n 40 "$out"/* | sed 's/^/# /'
+}
+
+# total TEXT: sum of the numbers that follow TEXT in all outputs
+total() { cat "$out"/* | sed -n "s/^#.*$1 \([0-9]*\).*/\1/p" | awk '{ n += $1 } END { print n + 0 }'; }
+
+tap_ok "lab" pwctl lab up "$PW_SELFTESTS/../Documentation/labs/ring8.yaml"
+
+for seed in 1 2 3; do
+	for n in 4 8; do
+		run work $n $seed
+		tap_ok "work: tasks were given away" test "$(total gave)" -gt 0
+		tap_is "work: as often as received" "$(total gave)" "$(total 'received tasks')"
+	done
+done
+tap_is "work: seeds differ" "$(for s in 1 2 3; do "$bin/work" --sequential $s; done | sort -u | wc -l)" 3
+
+tap_ok "down" pwctl lab down
+rm -rf "$out"
+tap_done
