@@ -30,11 +30,6 @@ tap_is "balance: all ends well" $? 0
 tap_is "balance: one average everywhere" "$(cat "$out"/* | grep -c 'average 4.00, least loaded 00:00:02 with 1')" 8
 tap_is "balance: those above it send work away" "$(cat "$out"/* | grep -c away)" 3
 
-all gvt 10 20 30 40 50 60 70 80
-tap_is "gvt: all ends well" $? 0
-tap_is "gvt: the end is seen everywhere" \
-	"$(cat "$out"/* | sort -u)" "clock 1000, global virtual time 1000: never ahead, never back"
-
 all vote 7 7 3 7 7 7 9 7
 tap_is "vote: all ends well" $? 0
 tap_is "vote: one result everywhere" "$(cat "$out"/* | sort -u)" "7 wins with 6 of 8"
