@@ -9,8 +9,8 @@ bin=${PW_BUILD:-$PW_SELFTESTS/../build}/examples
 [ -x "$bin/work" ] || pw_skip "the examples are not built"
 out=$(mktemp -d)
 
-# run PROGRAM N SEED: on s1 to sN, output in $out/1 to $out/N; compared with the sequential run
-run() {
+# start PROGRAM N SEED: on s1 to sN, output in $out/1 to $out/N, that of the sequential run beside it
+start() {
 	local k pids=() bad=0
 
 	rm -f "$out"/*
@@ -19,14 +19,28 @@ run() {
 		pids+=($!)
 	done
 	for k in "${pids[@]}"; do wait "$k" || bad=1; done
-	tap_is "$1: $2 processes, seed $3: all end well" $bad 0 || sed 's/^/# /' "$out"/*
-	"$bin/$1" --sequential "$3" >"$out/sequential"
+	"$bin/$1" --sequential "$3" >"$out/sequential" || bad=1
+	[ -s "$out/sequential" ] || bad=1
+	tap_result $bad "$1: $2 processes, seed $3: all end well" || tail -n 40 "$out"/* | sed 's/^/# /'
+}
+
+# each PROGRAM N SEED: every process prints the sequential result
+each() {
+	local k bad=0
+
+	start "$@"
 	for ((k = 1; k <= $2; k++)); do
 		grep -v '^#' "$out/$k" | cmp -s - "$out/sequential" || bad=1
 	done
-	[ -s "$out/sequential" ] || bad=1
-	tap_is "$1: $2 processes, seed $3: each has the sequential result" $bad 0 ||
+	tap_result $bad "$1: $2 processes, seed $3: each has the sequential result" ||
 		tail -n 40 "$out"/* | sed 's/^/# /'
+}
+
+# together PROGRAM N SEED: all of them together do
+together() {
+	start "$@"
+	tap_is "$1: $2 processes, seed $3: together they have the sequential result" \
+		"$(cat "$out"/[1-8] | grep -v '^#' | sort)" "$(sort "$out/sequential")"
 }
 
 # total TEXT: sum of the numbers that follow TEXT in all outputs
@@ -34,14 +48,15 @@ total() { cat "$out"/* | sed -n "s/^#.*$1 \([0-9]*\).*/\1/p" | awk '{ n += $1 } 
 
 # seeds_differ PROGRAM: is there more than one result to compare with?
 seeds_differ() {
-	tap_is "$1: seeds differ" "$(for s in 1 2 3; do "$bin/$1" --sequential $s; done | sort -u | wc -l)" 3
+	tap_is "$1: seeds differ" \
+		"$(for s in 1 2 3; do "$bin/$1" --sequential $s | cksum; done | sort -u | wc -l)" 3
 }
 
 tap_ok "lab" pwctl lab up "$PW_SELFTESTS/../Documentation/labs/ring8.yaml"
 
 for seed in 1 2 3; do
 	for n in 4 8; do
-		run work $n $seed
+		each work $n $seed
 		tap_ok "work: tasks were given away" test "$(total gave)" -gt 0
 		tap_is "work: as often as received" "$(total gave)" "$(total 'received tasks')"
 	done
@@ -50,7 +65,7 @@ seeds_differ work
 
 for seed in 1 2 3; do
 	for n in 4 8; do
-		run gvt $n $seed
+		each gvt $n $seed
 		tap_ok "gvt: rolled back" test "$(total rollbacks)" -gt 0
 		tap_ok "gvt: with anti-messages" test "$(total anti-messages)" -gt 0
 		tap_is "gvt: every committed event is counted once" "$(total committed)" \
@@ -60,6 +75,14 @@ for seed in 1 2 3; do
 	done
 done
 seeds_differ gvt
+
+for seed in 1 2 3; do
+	for n in 4 8; do
+		together query $n $seed
+		tap_is "query: $n processes asked" "$(grep -l '^query' "$out"/[1-8] | wc -l)" $n
+	done
+done
+seeds_differ query
 
 tap_ok "down" pwctl lab down
 rm -rf "$out"

@@ -95,6 +95,26 @@ static inline bool collect(struct app *a, struct pwl_eep *m, int ms)
 	return got;
 }
 
+static inline void post_others(struct app *a, uint16_t te, const void *data, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->r.n; i++)
+		if (i != a->r.place)
+			post(a, a->r.addr[i], te, data, len);
+}
+
+/* takes a message of its program, at most after @ms; true: there was one */
+typedef bool (*hear_fn)(void *program, int ms);
+
+/* barrier: answers messages until all processes have called it */
+static inline void serve(struct app *a, hear_fn hear, void *program)
+{
+	arrive(&a->r);
+	while (!all_here(&a->r))
+		hear(program, 2);
+}
+
 /* copy a message that is one structure */
 static inline void take(const struct pwl_eep *m, void *into, size_t size)
 {

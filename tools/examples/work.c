@@ -164,8 +164,9 @@ static void give(struct work *w, uint32_t to)
 	post(&w->a, to, TE_GIVE, t, n * sizeof(t[0]));
 }
 
-static bool hear(struct work *w, int ms)
+static bool hear(void *program, int ms)
 {
+	struct work *w = program;
 	struct pwl_eep m;
 	struct task t;
 	size_t i;
@@ -251,9 +252,7 @@ int main(int argc, char **argv)
 	run(&w);
 
 	/* another process may have asked before the last tasks were done: answer it */
-	arrive(&w.a.r);
-	while (!all_here(&w.a.r))
-		hear(&w, 2);
+	serve(&w.a, hear, &w);
 	printf("# tried %llu here, received tasks %llu times, gave %llu times\n",
 	       (unsigned long long)w.f.tried, (unsigned long long)w.received,
 	       (unsigned long long)w.sent);
