@@ -84,6 +84,17 @@ for seed in 1 2 3; do
 done
 seeds_differ query
 
+for seed in 1 2 3; do
+	for n in 4 8; do
+		together find $n $seed
+		tap_is "find: each resource is taken once" \
+			"$(sed -n 's/.*resource \([0-9]*\).*/\1/p' "$out"/[1-8] | sort -n | tr '\n' ' ')" \
+			"$(seq 0 47 | tr '\n' ' ')"
+		tap_ok "find: all but one are refused what all claim" test "$(total refused)" -ge $((n - 1))
+	done
+done
+seeds_differ find
+
 tap_ok "down" pwctl lab down
 rm -rf "$out"
 tap_done
