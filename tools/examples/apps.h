@@ -112,7 +112,7 @@ static inline void serve(struct app *a, hear_fn hear, void *program)
 {
 	arrive(&a->r);
 	while (!all_here(&a->r))
-		hear(program, 2);
+		hear(program, 5);
 }
 
 /* copy a message that is one structure */

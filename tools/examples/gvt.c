@@ -27,9 +27,9 @@
 #include "apps.h"
 
 #define OBJECTS	24
-#define END	1000		/* later events are not sent */
+#define END	600		/* later events are not sent */
 #define DELAY	20		/* most from an event to the one that it sends */
-#define WINDOW	100		/* events later than GVT + WINDOW wait */
+#define WINDOW	60		/* events later than GVT + WINDOW wait */
 #define NEVER	UINT64_MAX
 #define ROOM	4096		/* events in a process */
 #define TURN	8		/* events between two looks at the ring */
@@ -341,7 +341,7 @@ static void simulate(struct warp *w)
 		}
 		set(&w->a.r, WAITS, i == 0);
 		if (i == 0)
-			hear(w, 1);
+			hear(w, 5);
 		if (w->a.r.place == 0)
 			lead(w);
 		else
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
 	/* the last process begins when the others can do no more: its events come late */
 	if (r->place == r->n - 1)
 		while (r->n > 1 && count(r, WAITS, 1).v2 < r->n - 1)
-			usleep(1000);
+			usleep(5000);
 	simulate(&w);
 
 	for (i = r->place; i < OBJECTS; i += r->n)

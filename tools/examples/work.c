@@ -223,7 +223,7 @@ static void run(struct work *w)
 		}
 		if (finished(w))
 			return;
-		hear(w, 2);
+		hear(w, 5);
 	}
 }
 
