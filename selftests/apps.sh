@@ -4,7 +4,7 @@
 # program prints for the same seed with --sequential.
 
 . "$(dirname "$0")/lib.sh"
-pw_need pwctl
+pw_need pwctl jq
 bin=${PW_BUILD:-$PW_SELFTESTS/../build}/examples
 [ -x "$bin/work" ] || pw_skip "the examples are not built"
 out=$(mktemp -d)
@@ -62,6 +62,22 @@ for seed in 1 2 3; do
 	done
 done
 seeds_differ work
+
+# s4 expects one more and stays at the first meeting; the others come to the second, and wait
+meetings() { [ "$(pwctl lab exec s5 pwctl -j aton add reg 15 region 0xe80000 | jq '.[0].value')" = 7 ]; }
+rm -f "$out"/*
+for k in 1 2 3; do
+	timeout 200 pwctl lab exec s$k "$bin/work" pw0 4 1 >"$out/$k" 2>&1 &
+done
+pwctl lab exec s4 "$bin/work" pw0 5 1 >"$out/4" 2>&1 &
+fourth=$!
+tap_ok "work: three processes wait for the fourth" busywait 60000 meetings
+tap_not "another program is refused meanwhile" pwctl lab exec s5 "$bin/find" pw0 1 1
+kill -9 $fourth
+wait $fourth 2>/dev/null
+wait
+tap_is "work: the others end when it is gone" "$(cat "$out"/[123])" \
+	"$(for k in 1 2 3; do echo 'work: a process has left'; done)"
 
 for seed in 1 2 3; do
 	for n in 4 8; do

@@ -29,6 +29,7 @@ struct ring {
 	struct pwl *s;
 	unsigned int n;		/* processes */
 	uint64_t meeting;
+	uint64_t seen;		/* processes that took part in the last command */
 	uint64_t addr[PLACES];	/* of all processes in ascending order, after places() */
 	unsigned int place;	/* which of these is this process */
 };
@@ -46,14 +47,26 @@ static inline void set(struct ring *r, uint32_t reg, uint64_t value)
 	check(pwl_set(r->s, reg, value), "register");
 }
 
+/* a process that ends is no longer in the group: then its part of the result is missing */
+static inline struct pwl_result run_command(struct ring *r, struct pwl_aton *c)
+{
+	struct pwl_result res;
+
+	c->dst = GROUP;
+	c->timeout_ms = 60000;
+	check(pwl_aton(r->s, c, &res), pwl_aton_op_name(c->op));
+	if (res.counter < r->seen)
+		errx(1, "a process has left");
+	r->seen = res.counter;
+	return res;
+}
+
 /* a command over the operands of all processes */
 static inline struct pwl_result ask(struct ring *r, uint32_t op, uint32_t reg)
 {
-	struct pwl_aton c = { .op = op, .reg = reg, .dst = GROUP, .timeout_ms = 60000 };
-	struct pwl_result res;
+	struct pwl_aton c = { .op = op, .reg = reg };
 
-	check(pwl_aton(r->s, &c, &res), pwl_aton_op_name(op));
-	return res;
+	return run_command(r, &c);
 }
 
 /* v2 of the result: how many processes have at least @least in @reg */
@@ -63,14 +76,10 @@ static inline struct pwl_result count(struct ring *r, uint32_t reg, uint64_t lea
 		.op = PW_ATON_OP_COUNT_LE,	/* comparand <= operand */
 		.reg = reg,
 		.mods = PACKETWAY_ATON_COMPARAND,
-		.dst = GROUP,
 		.comparand = least,
-		.timeout_ms = 60000,
 	};
-	struct pwl_result res;
 
-	check(pwl_aton(r->s, &c, &res), "count");
-	return res;
+	return run_command(r, &c);
 }
 
 /* wait until all processes have at least @least in @reg */
@@ -143,6 +152,7 @@ static inline void leave(struct ring *r)
 	set(r, R_BYE, 1);
 	do {
 		usleep(1000);
+		r->seen = 0;	/* others leave, too */
 		res = count(r, R_BYE, 1);
 	} while (res.v2 < res.counter);
 	pwl_close(r->s);
