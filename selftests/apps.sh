@@ -15,7 +15,7 @@ start() {
 
 	rm -f "$out"/*
 	for ((k = 1; k <= $2; k++)); do
-		timeout 200 pwctl lab exec s$k "$bin/$1" pw0 "$2" "$3" >"$out/$k" 2>&1 &
+		timeout 400 pwctl lab exec s$k "$bin/$1" pw0 "$2" "$3" >"$out/$k" 2>&1 &
 		pids+=($!)
 	done
 	for k in "${pids[@]}"; do wait "$k" || bad=1; done
@@ -67,7 +67,7 @@ seeds_differ work
 meetings() { [ "$(pwctl lab exec s5 pwctl -j aton add reg 15 region 0xe80000 | jq '.[0].value')" = 7 ]; }
 rm -f "$out"/*
 for k in 1 2 3; do
-	timeout 200 pwctl lab exec s$k "$bin/work" pw0 4 1 >"$out/$k" 2>&1 &
+	timeout 400 pwctl lab exec s$k "$bin/work" pw0 4 1 >"$out/$k" 2>&1 &
 done
 pwctl lab exec s4 "$bin/work" pw0 5 1 >"$out/4" 2>&1 &
 fourth=$!
