@@ -20,7 +20,7 @@ struct atm_model *atm_model_new(const struct pw_fabric_params *params, uint32_t 
 int atm_model_add(struct atm_model *m, const struct atm_proc *table, int procs, int self,
 		  void (*run)(struct atm_dev *dev, void *arg), void *arg);
 struct atm_dev *atm_model_dev(struct atm_model *m, int self);
-/* until nothing happens any more; 0 if all processes have ended */
+/* until nothing happens; 0 if all processes have ended */
 int atm_model_run(struct atm_model *m);
 struct pw_fabric *atm_model_fabric(struct atm_model *m);
 void atm_model_free(struct atm_model *m);
