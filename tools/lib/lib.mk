@@ -15,7 +15,7 @@ lib_core_o  := $(lib_core:%=$(O)/pic/core/%.o)
 $(O)/pic/core/%.o: $(CORE)/%.c $(core_hdr)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(OPT) -fPIC -c -o $@ $<
-$(O)/pic/lib/%.o: $(tools)/lib/%.c $(tools)/lib/packetway.h $(core_hdr)
+$(O)/pic/lib/%.o: $(tools)/lib/%.c $(tools)/lib/packetway.h $(tools)/lib/exact.h $(core_hdr)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(OPT) $(LIB_DEFS) -fPIC -c -o $@ $<
 $(O)/libpacketway.so.$(LIB_MAJOR): $(lib_obj) $(lib_core_o) $(tools)/lib/libpacketway.map

@@ -4,13 +4,13 @@
 
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 
-$(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/exact.c $(tools)/mpi/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
+$(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \
-		-o $@ $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/exact.c $(O)/libpacketway.a -ldl
+		-o $@ $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/lib/exact.c $(O)/libpacketway.a -ldl
 $(O)/pwrun: $(tools)/mpi/pwrun
 	install -m 755 $< $@
-$(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/mpi/exact.c $(tools)/mpi/exact.h
-	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -I$(tools)/mpi -o $@ $< $(tools)/mpi/exact.c
+$(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/lib/exact.c $(tools)/lib/exact.h
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -I$(tools)/lib -o $@ $< $(tools)/lib/exact.c
 
 $(O)/mpi_wrong: $(tools)/testing/mpi/mpi_wrong.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<

@@ -16,7 +16,7 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/uapi" -I"$top/tools/lib" \
-	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/fortran.c" "$top/tools/mpi/exact.c" \
+	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/fortran.c" "$top/tools/lib/exact.c" \
 	"$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 

@@ -20,12 +20,12 @@ export LD_LIBRARY_PATH=$lib PATH=$root/usr/bin:$PATH PW_SHM_RING=$tmp/ring PW_CO
 
 # cc ARGUMENT...: as mpicc would, which knows only where it is installed
 cc() {
-	gcc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -I"${header%/*}" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/mpi" "$@" \
+	gcc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -I"${header%/*}" -I"$top/uapi" -I"$top/tools/lib" "$@" \
 		-L"$lib" -lmpich -pthread
 }
 src=$top/tools/testing/mpi
-if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran,exact}.c "$src/shm_ring.c" ||
-   ! cc -o "$tmp/mpi_check" "$src/mpi_check.c" "$top/tools/mpi/exact.c" ||
+if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran}.c "$top/tools/lib/exact.c" "$src/shm_ring.c" ||
+   ! cc -o "$tmp/mpi_check" "$src/mpi_check.c" "$top/tools/lib/exact.c" ||
    ! cc -o "$tmp/mpi_threads" "$src/mpi_threads.c"; then
 	exit 1
 fi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* checkpatch-ignore: SPACING (numbers such as 0x1p-53) */
 /*
- * Exact sums (tools/mpi/exact.c) against a plain accumulator that adds bit by bit: random
+ * Exact sums (tools/lib/exact.c) against a plain accumulator that adds bit by bit: random
  * vectors of several distributions, one number of each rank, in any order. Every sum
  * must have the bits of the exact sum rounded once. A digest of all sums is the same on
  * every machine.
@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "tap.h"
-#include "../../mpi/exact.h"
-#include "../../mpi/exact.c"
+#include "../../lib/exact.h"
+#include "../../lib/exact.c"
 
 #define RANKS_MAX 256
 #define BITS 2400
