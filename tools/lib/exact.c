@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Exact sums of floating-point numbers; see exact.h. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exact.h"
@@ -352,4 +354,82 @@ void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void
 	else
 		bits = sign | (sign - image);
 	put_bits(kind, bits, x);
+}
+
+/**
+ * pw_exact_sum - sums of the numbers of all ranks
+ * @kind: their type
+ * @in: the numbers of this rank
+ * @out: gets the sums; may be @in, or NULL if this rank does not want them
+ * @count: how many
+ * @ranks: how many ranks there are
+ * @combine: combines words
+ * @arg: its first argument
+ *
+ * All ranks learn the range, so that they cut alike.
+ *
+ * Return: 0, -ENOMEM, or what @combine returned.
+ */
+int pw_exact_sum(enum pw_exact_kind kind, const void *in, void *out, int count, int ranks,
+		 pw_exact_combine combine, void *arg)
+{
+	int i, err, size = pw_exact_size(kind), nflags = (count + 15) / 16;
+	uint64_t range[PW_EXACT_RANGE], *w, *flags;
+	struct pw_exact_plan plan;
+	const char *from = in;
+	char *to = out;
+
+	pw_exact_range(kind, in, count, range);
+	err = combine(arg, PW_EXACT_MAX, range, PW_EXACT_RANGE, true);
+	if (err)
+		return err;
+	plan = pw_exact_plan(range, ranks);
+	w = calloc((size_t)count * plan.words + nflags, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	flags = w + (size_t)count * plan.words;
+	for (i = 0; i < count; i++) {
+		pw_exact_split(&plan, kind, from + i * size, w + (size_t)i * plan.words);
+		flags[i / 16] |= (uint64_t)pw_exact_flags(kind, from + i * size) << 4 * (i % 16);
+	}
+	if (plan.special)
+		err = combine(arg, PW_EXACT_OR, flags, nflags, to);
+	if (!err)
+		err = combine(arg, PW_EXACT_ADD, w, (long)count * plan.words, to);
+	for (i = 0; i < count && to && !err; i++)
+		pw_exact_join(&plan, kind, w + (size_t)i * plan.words,
+			      flags[i / 16] >> 4 * (i % 16) & 15, to + i * size);
+	free(w);
+	return err;
+}
+
+/**
+ * pw_exact_extremes - smallest or largest of the numbers of all ranks
+ * @kind: their type
+ * @in: the numbers of this rank
+ * @out: gets the extremes; may be @in, or NULL if this rank does not want them
+ * @count: how many
+ * @max: the largest
+ * @combine: combines words
+ * @arg: its first argument
+ *
+ * Return: 0, -ENOMEM, or what @combine returned.
+ */
+int pw_exact_extremes(enum pw_exact_kind kind, const void *in, void *out, int count, bool max,
+		      pw_exact_combine combine, void *arg)
+{
+	int i, err, size = pw_exact_size(kind);
+	uint64_t *w = calloc(count, sizeof(*w));
+	const char *from = in;
+	char *to = out;
+
+	if (!w)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		w[i] = pw_exact_image(kind, from + i * size, max);
+	err = combine(arg, max ? PW_EXACT_MAX : PW_EXACT_MIN, w, count, to);
+	for (i = 0; i < count && to && !err; i++)
+		pw_exact_from_image(kind, w[i], max, to + i * size);
+	free(w);
+	return err;
 }

@@ -68,6 +68,17 @@ void pw_exact_split(const struct pw_exact_plan *plan, enum pw_exact_kind kind, c
 void pw_exact_join(const struct pw_exact_plan *plan, enum pw_exact_kind kind,
 		   const uint64_t *words, unsigned int flags, void *sum);
 
+enum pw_exact_op { PW_EXACT_ADD, PW_EXACT_MIN, PW_EXACT_MAX, PW_EXACT_OR };
+
+/* combine words of all ranks; the result in their place if this rank @gets it; 0 or -errno */
+typedef int (*pw_exact_combine)(void *arg, enum pw_exact_op op, uint64_t *words, long count,
+				bool gets);
+
+int pw_exact_sum(enum pw_exact_kind kind, const void *in, void *out, int count, int ranks,
+		 pw_exact_combine combine, void *arg);
+int pw_exact_extremes(enum pw_exact_kind kind, const void *in, void *out, int count, bool max,
+		      pw_exact_combine combine, void *arg);
+
 uint64_t pw_exact_image(enum pw_exact_kind kind, const void *x, bool max);
 void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void *x);
 

@@ -31,9 +31,13 @@ $(O)/libpacketway.a: $(O)/pic/libpacketway.o
 	@rm -f $@
 	$(AR) rcs $@ $<
 
+# collectives of many processes that end in all ways, for tests
+$(O)/coll_storm: $(tools)/testing/lib/coll_storm.c $(tools)/lib/packetway.h $(O)/libpacketway.a
+	$(CC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib -o $@ $< $(O)/libpacketway.a
+
 LIBDIR ?= $(PREFIX)/lib
 .PHONY: lib lib-install core-install
-lib: $(O)/libpacketway.so $(O)/libpacketway.a
+lib: $(O)/libpacketway.so $(O)/libpacketway.a $(O)/coll_storm
 lib-install: lib
 	install -D -m 644 $(O)/libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so.$(LIB_MAJOR)
 	ln -sf libpacketway.so.$(LIB_MAJOR) $(DESTDIR)$(LIBDIR)/libpacketway.so

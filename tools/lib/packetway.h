@@ -4,6 +4,7 @@
  *
  *   session	struct pwl: an open /dev/packetway, bound to a station; ATON
  *		commands, registers, standing commands, ring-only interfaces
+ *   collective	struct pwl_coll: barriers, reductions and broadcasts among processes
  *   socket	struct pwl_sock: EEP messages to and from a station
  *   packets	pwl_eep_*, pwl_esp_*, pwl_poets_*: bytes to members and back; these
  *		touch nothing but their arguments
@@ -182,6 +183,44 @@ int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key);
 int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group);
 /* what is free at present */
 int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group);
+
+/* Collectives among processes, one at each of some stations of one ring --------- */
+
+struct pwl_coll;
+
+/*
+ * Meet @n - 1 other processes that open the same @name with the same @n, each at another
+ * station of the ring. Registers and a group bit are leased until the collective is closed or
+ * the process ends. @timeout_ms: how long this and each later call may take, -1: no limit.
+ * -ETIMEDOUT: fewer processes came; -EBUSY: no registers or bits are free at all stations.
+ */
+int pwl_coll_open(struct pwl_coll **c, const char *station, const char *name, uint32_t n,
+		  int timeout_ms);
+/* waits until the others have the results of the last call; then they get -EPIPE */
+void pwl_coll_close(struct pwl_coll *c);
+void pwl_coll_timeout(struct pwl_coll *c, int timeout_ms);
+/* 0 to size - 1, in the order of station addresses */
+uint32_t pwl_coll_rank(const struct pwl_coll *c);
+uint32_t pwl_coll_size(const struct pwl_coll *c);
+/*
+ * All members call the same with the same count, one thread at a time. Results come in place
+ * of the operands; every result is of all n members, or the call fails:
+ *   -EPIPE	a member has ended, closed, or its station has left the ring
+ *   -ETIMEDOUT	the time is over
+ *   -EPROTO	members call different things
+ *   another one	the own station has failed
+ * After a failure the operands are lost, the collective can only be closed, calls return
+ * -ENOTCONN, and the others fail with -EPIPE.
+ */
+int pwl_coll_barrier(struct pwl_coll *c);
+/* @op: PW_ATON_OP_ADD (modulo 2^64), _MIN, _MAX, _AND, _OR; each word by itself */
+int pwl_coll_u64(struct pwl_coll *c, uint32_t op, uint64_t *words, uint32_t count);
+int pwl_coll_i64(struct pwl_coll *c, uint32_t op, int64_t *words, uint32_t count);
+/* PW_ATON_OP_ADD: exact and rounded once, the same bits in any order; _MIN, _MAX */
+int pwl_coll_double(struct pwl_coll *c, uint32_t op, double *x, uint32_t count);
+int pwl_coll_float(struct pwl_coll *c, uint32_t op, float *x, uint32_t count);
+/* the words of rank @root to all */
+int pwl_coll_bcast(struct pwl_coll *c, uint32_t root, uint64_t *words, uint32_t count);
 
 /* Ring-only interfaces, gone with the session --------------------------------- */
 

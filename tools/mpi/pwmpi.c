@@ -1324,53 +1324,15 @@ static int exchange(struct ring *g, uint32_t op, uint64_t *w, long count, bool g
 	return err;
 }
 
-static int extremes(struct ring *g, enum pw_exact_kind kind, const char *in, char *out, int count,
-		    bool max)
+/* words of floating-point numbers, see exact.h */
+static int combine(void *g, enum pw_exact_op op, uint64_t *w, long count, bool gets)
 {
-	int i, err, size = pw_exact_size(kind);
-	uint64_t *w = calloc(count, sizeof(*w));
+	static const uint32_t ops[] = {
+		[PW_EXACT_ADD] = PW_ATON_OP_ADD, [PW_EXACT_MIN] = PW_ATON_OP_MIN,
+		[PW_EXACT_MAX] = PW_ATON_OP_MAX, [PW_EXACT_OR] = PW_ATON_OP_OR,
+	};
 
-	if (!w)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		w[i] = pw_exact_image(kind, in + i * size, max);
-	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, out);
-	for (i = 0; i < count && out && !err; i++)
-		pw_exact_from_image(kind, w[i], max, out + i * size);
-	free(w);
-	return err;
-}
-
-/* all ranks learn the range, so that they cut alike; @out may be NULL */
-static int exact_sum(struct ring *g, enum pw_exact_kind kind, const char *in, char *out, int count)
-{
-	uint64_t range[PW_EXACT_RANGE], *w, *flags;
-	int i, err, size = pw_exact_size(kind);
-	int nflags = (count + 15) / 16;
-	struct pw_exact_plan plan;
-
-	pw_exact_range(kind, in, count, range);
-	err = exchange(g, PW_ATON_OP_MAX, range, PW_EXACT_RANGE, true);
-	if (err)
-		return err;
-	plan = pw_exact_plan(range, g->n);
-	w = calloc((size_t)count * plan.words + nflags, sizeof(*w));
-	if (!w)
-		return -ENOMEM;
-	flags = w + (size_t)count * plan.words;
-	for (i = 0; i < count; i++) {
-		pw_exact_split(&plan, kind, in + i * size, w + (size_t)i * plan.words);
-		flags[i / 16] |= (uint64_t)pw_exact_flags(kind, in + i * size) << 4 * (i % 16);
-	}
-	if (plan.special)
-		err = exchange(g, PW_ATON_OP_OR, flags, nflags, out);
-	if (!err)
-		err = exchange(g, PW_ATON_OP_ADD, w, (long)count * plan.words, out);
-	for (i = 0; i < count && out && !err; i++)
-		pw_exact_join(&plan, kind, w + (size_t)i * plan.words,
-			      flags[i / 16] >> 4 * (i % 16) & 15, out + i * size);
-	free(w);
-	return err;
+	return exchange(g, ops[op], w, count, gets);
 }
 
 static int float_reduce(struct ring *g, int f, const void *in, void *out, int count, MPI_Op op)
@@ -1381,8 +1343,9 @@ static int float_reduce(struct ring *g, int f, const void *in, void *out, int co
 	count *= pw.floats[f].parts;
 	err = enter(g);
 	if (!err)
-		err = op == MPI_SUM ? exact_sum(g, kind, in, out, count) :
-				      extremes(g, kind, in, out, count, op == MPI_MAX);
+		err = op == MPI_SUM ? pw_exact_sum(kind, in, out, count, g->n, combine, g) :
+				      pw_exact_extremes(kind, in, out, count, op == MPI_MAX,
+							combine, g);
 	leave(g);
 	return err;
 }

@@ -22,6 +22,26 @@ grep -v '^1\.\.' "$tmp/out"
 tap_n=$(grep -cE '^(not )?ok ' "$tmp/out")
 tap_bad=$((status != 0))
 
+# collectives on a ring in shared memory (selftests/coll.sh has the module's)
+gcc -std=gnu11 -g -O1 -D_GNU_SOURCE -fsanitize=undefined -fno-sanitize-recover=all -I"$top/uapi" -I"$top/tools/lib" \
+	-o "$tmp/coll_storm" "$top"/tools/testing/lib/coll_storm.c "$top"/tools/lib/{coll,exact}.c "$top/tools/testing/mpi/shm_ring.c" || exit 1
+export PW_SHM_RING=$tmp/ring
+while read -r name arguments; do
+	: >"$PW_SHM_RING"
+	# shellcheck disable=SC2086
+	timeout 300 "$tmp/coll_storm" $arguments >"$tmp/out" 2>&1
+	tap_is "collectives: $name" $? 0
+	tail -n 12 "$tmp/out" | sed 's/^/# /'
+done <<-END
+	two-jobs -j 2 -r 10 0 1 2 3
+	four-jobs -j 4 -r 10 0 1 2 3 4 5 6 7
+	one-large-job -j 1 -r 2 -s 7 $(seq -s " " 0 31)
+	storm-of-two-jobs -k -j 2 -r 30 0 1 2 3
+	storm-of-four-jobs -k -j 4 -r 30 0 1 2 3 4
+END
+: >"$PW_SHM_RING"
+tap_is "collectives: wrong uses" "$("$tmp/coll_storm" -w 0 1 2 | "$top/tools/testing/lib/coll_uses")" "as expected"
+
 so=$build/libpacketway.so.0
 exports=$(nm -D --defined-only "$so" | awk '{ print $3 }' | grep -v '^PACKETWAY_' | sed 's/@.*//' | sort)
 declared=$(grep -o 'pwl_[a-z0-9_]*(' "$top/tools/lib/packetway.h" | tr -d '(' | sort -u)

@@ -10,8 +10,10 @@
  * at one station; leases of processes that have ended are free.
  *
  *   PW_SHM_RING	file that the ranks share, zero-filled before
+ *   station	a number, or that of the rank
  *   PW_SHM_COUNT	if set, each rank prints its number of commands at the end
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -31,6 +33,7 @@
 
 struct shm_station {
 	uint64_t reg[PACKETWAY_ATON_REGS];
+	uint64_t leased[PACKETWAY_ATON_REGS];	/* of the owner, in place of those */
 	uint32_t group;
 	uint32_t present;
 	pid_t reg_owner[PACKETWAY_ATON_REGS];	/* 0: not leased */
@@ -38,7 +41,7 @@ struct shm_station {
 };
 
 struct shm {
-	uint32_t lock;			/* of all leases */
+	pid_t lock;			/* of all leases: who has it */
 	uint32_t taken;			/* group bits that are leased */
 	uint64_t key[BITS];
 	struct shm_station st[STATIONS];
@@ -62,6 +65,8 @@ int pwl_open(struct pwl **sp, const char *dev)
 	/* Hydra's, of MPICH */
 	if (!rank)
 		rank = getenv("PMI_RANK");
+	if (isdigit((unsigned char)*dev))
+		rank = dev;
 	if (!file || !rank || atoi(rank) >= STATIONS)
 		return -ENODEV;
 	fd = open(file, O_RDWR | O_CLOEXEC);
@@ -82,20 +87,31 @@ int pwl_open(struct pwl **sp, const char *dev)
 	return 0;
 }
 
+static bool has(pid_t owner)
+{
+	return owner && (owner == getpid() || !kill(owner, 0) || errno != ESRCH);
+}
+
 static void lock(struct shm *shm)
 {
-	while (__atomic_exchange_n(&shm->lock, 1, __ATOMIC_ACQUIRE))
+	pid_t owner;
+
+	for (;;) {
+		owner = 0;
+		if (__atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return;
+		/* one that was killed while it had the lock */
+		if (!has(owner) && __atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false,
+								__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return;
 		sched_yield();
+	}
 }
 
 static void unlock(struct shm *shm)
 {
 	__atomic_store_n(&shm->lock, 0, __ATOMIC_RELEASE);
-}
-
-static bool has(pid_t owner)
-{
-	return owner && (owner == getpid() || !kill(owner, 0) || errno != ESRCH);
 }
 
 /* what is leased: of processes that exist, but for @except; the lock is held */
@@ -157,8 +173,8 @@ int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key)
 	for (k = 0; k < PACKETWAY_ATON_REGS && !err; k++) {
 		if (!(regs >> k & 1) || s->own->reg_owner[k])
 			continue;
-		__atomic_store_n(&s->own->reg[k], 0, __ATOMIC_RELEASE);
-		s->own->reg_owner[k] = getpid();
+		__atomic_store_n(&s->own->leased[k], 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->own->reg_owner[k], getpid(), __ATOMIC_RELEASE);
 	}
 	for (k = 0; k < BITS && !err; k++) {
 		if (!(group >> k & 1))
@@ -205,6 +221,13 @@ int pwl_map(struct pwl *s)
 	return 0;
 }
 
+int pwl_info(struct pwl *s, struct packetway_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->out_addr = s->own - s->ring + 1;
+	return 0;
+}
+
 int pwl_bank(struct pwl *s, struct packetway_aton_get *bank)
 {
 	memset(bank, 0, sizeof(*bank));
@@ -213,8 +236,17 @@ int pwl_bank(struct pwl *s, struct packetway_aton_get *bank)
 
 int pwl_set(struct pwl *s, uint32_t reg, uint64_t value)
 {
-	__atomic_store_n(&s->own->reg[reg], value, __ATOMIC_RELEASE);
+	bool mine = s->own->reg_owner[reg] == getpid();
+
+	__atomic_store_n(mine ? &s->own->leased[reg] : &s->own->reg[reg], value, __ATOMIC_RELEASE);
 	return 0;
+}
+
+static uint64_t operand(const struct shm_station *st, uint32_t reg)
+{
+	bool leased = __atomic_load_n(&st->reg_owner[reg], __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(leased ? &st->leased[reg] : &st->reg[reg], __ATOMIC_ACQUIRE);
 }
 
 int pwl_set_group(struct pwl *s, uint32_t mask)
@@ -264,6 +296,9 @@ static void step(const struct pwl_aton *c, uint64_t v, bool first, struct pwl_re
 	case PW_ATON_OP_COUNT_EQ:
 		r->v2 += v == c->comparand;
 		break;
+	case PW_ATON_OP_COUNT_LT:
+		r->v2 += c->comparand < v;
+		break;
 	case PW_ATON_OP_COUNT_LE:
 		r->v2 += c->comparand <= v;
 		break;
@@ -286,7 +321,10 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 		s->dice = s->dice * 1103515245 + 12345;
 		if (!(s->dice >> 16 & 0x1f))
 			sched_yield();
-		v = __atomic_load_n(&s->ring[at].reg[c->reg], __ATOMIC_ACQUIRE);
+		v = operand(&s->ring[at], c->reg);
+		/* the ring sees operand and group at once, also of one that ends meanwhile */
+		if (!in_region(s, &s->ring[at], c->dst))
+			continue;
 		step(c, v, !r->counter, r);
 		r->counter++;
 	}
