@@ -14,7 +14,8 @@
  *
  * Threads: packets functions may be called from any thread at any time. A session
  * may be used by several threads at once, except that open, bind, map and close
- * must not overlap anything else on the same session. A socket may be sent to
+ * must not overlap anything else on the same session. A collective is for one thread
+ * at a time. A socket may be sent to
  * from several threads at once; only one thread at a time may receive from it.
  *
  * Structures given to the library must be zeroed before members are set; members

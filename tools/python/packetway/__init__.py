@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""packetway from Python: stations, SANs, labs, ring commands, EEP, ESP, events, captures, programs, and models.
+"""packetway from Python: stations, SANs, labs, ring commands, collectives, EEP, ESP, events, captures, programs, and models.
 
 Works in place: PYTHONPATH=tools/python python3 -c 'import packetway'. Netlink needs pyroute2
 or the kernel's pyynl, and PyYAML; the models need neither root nor the module.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import address, capture, model, programs, stations
     from .capture import Capture, Record
+    from .coll import Collective
     from .eep import EspReply, Message, Node, Socket, Trace
     from .errors import PacketwayError, RingError
     from .events import Event, Events
@@ -21,14 +22,15 @@ if TYPE_CHECKING:
     from .ring import Bank, Ring, RingResult
 
 __version__ = "0.1"
-__all__ = ["Bank", "Capture", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink", "Node",
-           "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "address",
+__all__ = ["Bank", "Capture", "Collective", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink",
+           "Node", "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "address",
            "capture", "metrics", "model", "programs", "stations"]
 
 # modules are imported when a name of theirs is first used: a one-line command needs few
 _HOME = {
     "Bank": "ring",
     "Capture": "capture",
+    "Collective": "coll",
     "EspReply": "eep",
     "Event": "events",
     "Events": "events",

@@ -156,6 +156,19 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_set.argtypes = [p, _U32, _U64]
     lib.pwl_get.argtypes = [p, _U32, ctypes.POINTER(_U64)]
     lib.pwl_set_group.argtypes = [p, _U32]
+    lib.pwl_coll_open.argtypes = [ctypes.POINTER(p), ctypes.c_char_p, ctypes.c_char_p, _U32, ctypes.c_int]
+    lib.pwl_coll_close.argtypes = [p]
+    lib.pwl_coll_close.restype = None
+    lib.pwl_coll_timeout.argtypes = [p, ctypes.c_int]
+    lib.pwl_coll_timeout.restype = None
+    for name in ("rank", "size"):
+        getattr(lib, "pwl_coll_" + name).argtypes = [p]
+        getattr(lib, "pwl_coll_" + name).restype = _U32
+    lib.pwl_coll_barrier.argtypes = [p]
+    lib.pwl_coll_u64.argtypes = [p, _U32, ctypes.POINTER(_U64), _U32]
+    lib.pwl_coll_i64.argtypes = [p, _U32, ctypes.POINTER(_U64), _U32]
+    lib.pwl_coll_double.argtypes = [p, _U32, ctypes.POINTER(ctypes.c_double), _U32]
+    lib.pwl_coll_bcast.argtypes = [p, _U32, ctypes.POINTER(_U64), _U32]
     lib.pwl_eep_build.argtypes = [ctypes.POINTER(Eep), ctypes.c_char_p, ctypes.c_size_t]
     lib.pwl_eep_build.restype = ctypes.c_ssize_t
     lib.pwl_eep_parse.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(Eep),
