@@ -68,7 +68,7 @@
 #define ROUNDS	40		/* bits of a round number */
 #define TAG_WORLD	(BITS + 1ULL)	/* above the tags of all others */
 #define LANES	(REGS_MAX / REGS_MIN)
-#define TRIES	16		/* another job may take what was free a moment ago */
+#define TRIES	32		/* another job may take what was free a moment ago */
 
 /*
  * A broadcast costs a command for each word at each rank but the root, and one or more for
@@ -831,9 +831,12 @@ static const char *start_leases(void)
 	int i, ok, bit = -1;
 
 	for (i = 0; i < TRIES; i++) {
-		/* another job ends, or gives back what it could not get at all stations */
+		/*
+		 * Another job ends, or gives back what it could not get at all stations. Jobs that
+		 * start at the same time choose the same: they try again after different times.
+		 */
 		if (i)
-			usleep(1000 << (i < 6 ? i : 6));
+			usleep(1000 + agree_key(MPI_COMM_WORLD) % (2000U << (i < 6 ? i : 6)));
 		agree_free(MPI_COMM_WORLD, &free, &bits);
 		/* ranks that see the same choose the same */
 		regs = choose_regs(free);
