@@ -37,13 +37,48 @@ storm() {
 tap_is "wrong uses" "$(here coll_storm -w s1 s2 s3 | "$PW_SELFTESTS/../tools/testing/lib/coll_uses")" "as expected"
 n=$(pw_count 10 2)
 # the whole count, 100,000 collectives, in a soak
-[ -z "${PW_LONG:-}" ] || n=150
+[ -z "${PW_LONG:-}" ] || n=400
 # shellcheck disable=SC2086
 {
 	storm "two jobs" -j 2 -r "$n" -c 40 $stations
 	storm "two jobs, processes end" -k -j 2 -r "$n" -c 40 -s 2 $stations
 	storm "four jobs, processes end" -k -j 4 -r "$n" -c 40 -s 3 $stations
 }
-regs=$(here pwctl -j aton show s1 2>/dev/null | jq -c '.[0] | [.group, (.operands | add)]')
+# Python: a process at each of three stations; then the first one leaves
+if command -v python3 >/dev/null; then
+	tmp=$(mktemp -d)
+	export PYTHONPATH=$PW_TOP/tools/python PACKETWAY_BUILD=$PW_BUILD PYTHONDONTWRITEBYTECODE=1
+	cat >"$tmp/three.py" <<-'END'
+		import errno, sys
+		from packetway import Collective, PacketwayError
+
+		def fails(call, *arguments):
+		    try:
+		        return call(*arguments)
+		    except PacketwayError as e:
+		        return errno.errorcode[e.errno]
+
+		with Collective(sys.argv[1], "python", 3) as c:
+		    values = [c.sum(c.rank + 1), c.sum([1, -5]), c.reduce("max", -c.rank), c.reduce("or", 1 << c.rank),
+		              c.reduce("and", [7, 1 << c.rank]), c.sum([1e300, 0.1, -1e300][c.rank]), c.bcast(c.rank + 7, root=1),
+		              c.reduce("min", 1 << 63 | c.rank, signed=False) - (1 << 63), c.reduce("max", [0.5, float(c.rank)])]
+		    c.barrier()
+		    print(c.rank, "of", c.size, *values)
+		    if c.rank:
+		        print(fails(c.barrier), fails(c.sum, 1))
+	END
+	for i in 1 2 3; do
+		here python3 "$tmp/three.py" s$i >"$tmp/out$i" 2>&1 &
+	done
+	wait
+	values='6 [3, -15] 0 7 [7, 0] 0.1 8 0 [0.5, 2.0]'
+	gone='EPIPE ENOTCONN'
+	tap_is "Python" "$(cat "$tmp"/out*)" "$(printf '%s\n' "0 of 3 $values" "1 of 3 $values" "$gone" "2 of 3 $values" "$gone")"
+	tap_is "Python: no lease is left" "$(leases)" 0
+	rm -rf "$tmp"
+else
+	tap_skip "Python" "no python3"
+fi
+regs=$(here pwctl -j aton show dev s1 2>/dev/null | jq -c '.[0] | [.group, (.operands | add)]')
 tap_is "registers are left as they were" "$regs" '[0,0]'
 tap_done

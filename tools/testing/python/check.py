@@ -48,6 +48,9 @@ same('and lists all names', sorted(set(packetway.__all__) - set(done[1].split())
 same('which are there', [n for n in packetway.__all__ if getattr(packetway, n, None) is None], [])
 refuses('a name that is none', AttributeError, getattr, packetway, 'Smoke')
 
+refuses('a collective at a station that is not there', OSError, packetway.Collective, 'nowhere', 'name', 2, timeout=1)
+refuses('a collective without a name', packetway.PacketwayError, packetway.Collective, 'nowhere', '', 2)
+
 # structures have the layout of the compiler
 program = '#include <stdio.h>\n#include <stddef.h>\n#include "packetway.h"\n#define F(s, m) printf("%s %s %zu\\n", #s, #m, offsetof(struct s, m))\nint main(void)\n{\n'
 layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_eep': _lib.Eep, 'pwl_esp': _lib.Esp, 'packetway_aton_get': _lib.Bank}
