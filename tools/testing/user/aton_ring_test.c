@@ -244,6 +244,48 @@ static void test_leases(int e)
 	ok(run(0, &c) && c.v1 == 20 && c.counter == 1, "%s: the lease has ended", engine_name[e]);
 }
 
+/* a lease of register and group bit ends at any time while a command passes */
+static void test_lease_ends(int e)
+{
+	static u64 bank[PW_ATON_REGS], leased;
+	u32 with = 0, without = 0, bad = 0;
+	static u32 mask, taken = 0x2;
+	struct pw_ring_cmd c;
+	u64 t;
+
+	setup(e, 4, 0);
+	leased = 100;
+	bank[6] = 20;
+	pw_ring_bind(rig.ring, 2, NULL);
+	for (t = 0; t < 400; t++) {
+		rig.port[2] = (struct pw_ring_sender) {
+			.operands = bank, .group = &mask, .taken = &taken, .joined = 0x2,
+			.leased = 1 << 6, .lease[6] = &leased,
+		};
+		pw_ring_bind(rig.ring, 2, &rig.port[2]);
+		c = command(PW_ATON_ADD);
+		c.reg = 6;
+		c.dst = PW_ATON_GROUP | 2;
+		if (pw_ring_submit(rig.ring, 0, &c))
+			break;
+		/* a step of the RTL engine is a bit time, one of the fast engine a packet or less */
+		pw_ring_run(rig.ring, ~0ULL, t);
+		rig.port[2].leased = 0;
+		rig.port[2].joined = 0;
+		settle();
+		if (pw_ring_reap(rig.ring) != &c)
+			break;
+		with += c.counter == 1 && c.v1 == 100;
+		without += !c.counter && !c.v1;
+		bad += c.counter && c.v1 != 100;
+		pw_ring_bind(rig.ring, 2, NULL);
+	}
+	is(t, 400, "%s: a lease ends in each of 400 bit times", engine_name[e]);
+	is(bad, 0, "%s: nobody is counted with an operand that is not leased", engine_name[e]);
+	ok(with && without && with + without == 400, "%s: counted with its operand %u times, not counted %u",
+	   engine_name[e], with, without);
+}
+
 static void test_algorithms(int e)
 {
 	static const u64 x[] = { 5, 3, 5, 9, 5, 5, 1, 5 };
@@ -570,6 +612,7 @@ int main(void)
 		test_ring_time(e);
 		test_basic(e);
 		test_leases(e);
+		test_lease_ends(e);
 		test_algorithms(e);
 		test_passive(e);
 		test_token_order(e);

@@ -377,7 +377,10 @@ static inline void control_done(struct pw_rtl_interface *self)
 		self->frame = FRAME_RELAY;
 }
 
-/* the destination is complete: an interface in the region fetches its operand */
+/*
+ * The destination is complete: an interface in the region fetches its operand. One that has left
+ * the group since the packet began has no operand for it: its lease may have ended.
+ */
 static inline void dst_done(struct pw_ring *ring, u32 i)
 {
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
@@ -385,7 +388,8 @@ static inline void dst_done(struct pw_ring *ring, u32 i)
 
 	if (!self->mine || self->at.op == PW_ATON_PASSIVE)
 		return;
-	self->mine = pw_ring_has(ring, i, reg);
+	self->mine = pw_ring_has(ring, i, reg) &&
+		     pw_aton_in_region(self->value, self->addr, pw_ring_group(ring, i));
 	if (self->mine)
 		self->x = pw_ring_fetch(ring, i, reg);
 }
