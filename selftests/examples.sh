@@ -44,7 +44,7 @@ tap_is "sort: and are in the registers" "$(pwctl lab exec s8 pwctl aton show | g
 all mean 0.5 1e300 -3 2 -1e300 7 4 1.5
 tap_is "mean: all ends well" $? 0
 tap_is "mean: exact, though terms of 1e300 cancel out" "$(cat "$out"/*)" "8 values from -1e+300 to 1e+300, mean 1.5"
-tap_is "mean: no lease is left" "$(cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
+tap_is "mean: no lease is left" "$(ip netns exec ring8 cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
 tap_ok "down" pwctl lab down
 rm -rf "$out"
 tap_done

@@ -63,7 +63,7 @@ if [ -n "${PW_LONG:-}" ]; then
 	out=$("$PW_SELFTESTS/../tools/testing/notebooks/run.sh" "$PW_BUILD" mpi 2>&1)
 	tap_is "the notebook measures MPI with and without the ring" $? 0 || printf '%s\n' "$out" | sed 's/^/# /'
 fi
-tap_is "no lease is left" "$(cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
+tap_is "no lease is left" "$(ip netns exec m cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
 tap_is "registers are left as they were" "$(pwctl lab exec m1 pwctl -j aton show | jq -c '.[0] | [.group, (.operands | add)]')" '[0,0]'
 tap_ok "lab down" pwctl lab down
 rm -f "$lab"

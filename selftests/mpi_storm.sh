@@ -17,16 +17,20 @@ tally=$(mktemp)
 	done
 } >"$lab"
 tap_ok "lab up" pwctl lab up "$lab"
-# stations of the same ring for the others
+# stations of the same ring for the others, where the lab has its SANs
 for i in 1 2 3; do
-	ip link add x$i type packetway san 0 || exit 1
-	ip link set x$i up
+	ip -n m link add x$i type packetway san 0 || exit 1
+	ip -n m link set x$i up
 done
+# in use: of the namespace that has the SANs
+leases() {
+	ip netns exec m cut -f 1 /proc/sys/net/packetway/nr_leases
+}
 tap_is "six stations on one ring" "$(pwctl lab exec m1 pwctl -j aton add | jq '.[0].interfaces')" 6
 
 # storm JOBS ROUNDS COLLECTIVES: in each round another job is whole. Registers for four jobs.
 storm() {
-	local jobs=$1 rounds=$2 count=$3 i job how out whole=0
+	local jobs=$1 rounds=$2 count=$3 i job how out whole=0 most=0
 
 	rm -f "$tally"
 	for ((i = 0; i < rounds; i++)); do
@@ -36,7 +40,11 @@ storm() {
 			PW_COLL=force PW_COLL_REGS=4 timeout 300 pwrun -np 3 mpi_storm "$tally" "$count" $((1000 * i + job)) "$how" \
 				>"$lab.$job" 2>&1 </dev/null &
 		done
-		coll_storm -k -j 2 -r 2 -c 40 -s $((i + 1)) x1 x2 x3 >"$lab.beside" 2>&1 || cat "$lab.beside" >>"$lab.bad"
+		# counted while there are some, or nothing is shown by none at the end
+		while [ "$most" = 0 ] && [ -n "$(jobs -rp)" ]; do
+			most=$(leases)
+		done
+		ip netns exec m coll_storm -k -j 2 -r 2 -c 40 -s $((i + 1)) x1 x2 x3 >"$lab.beside" 2>&1 || cat "$lab.beside" >>"$lab.bad"
 		wait
 		grep -hE 'WRONG|PW_COLL=force' "$lab".[0-9] | sed 's/^/# /'
 	done
@@ -46,7 +54,8 @@ storm() {
 	tap_is "$jobs jobs: none of the collectives is wrong" "$(grep -o '[1-9][0-9]* collectives, 0 wrong' <<<"$out" | grep -o '0 wrong')" "0 wrong"
 	tap_is "$jobs jobs: those without such a rank end well" "$(sed -n 's/.*ranks: \([0-9]*\) finished.*/\1/p' <<<"$out")" $((3 * whole))
 	tap_is "$jobs jobs: nothing is wrong beside them" "$(cat "$lab.bad" 2>/dev/null)" ""
-	tap_is "$jobs jobs: no lease is left" "$(cut -f 1 /proc/sys/net/packetway/nr_leases)" 0
+	tap_ok "$jobs jobs: leases are counted" [ "$most" -gt 0 ]
+	tap_is "$jobs jobs: no lease is left" "$(leases)" 0
 	rm -f "$lab".*
 }
 
@@ -56,7 +65,7 @@ rounds=1 count=$(pw_count 100 20)
 storm 2 $((2 * rounds)) "$count"
 storm 4 "$rounds" "$count"
 for i in 1 2 3; do
-	ip link del x$i
+	ip -n m link del x$i
 done
 tap_is "registers are left as they were" "$(pwctl lab exec m1 pwctl -j aton show | jq -c '.[0] | [.group, (.operands | add)]')" '[0,0]'
 tap_ok "lab down" pwctl lab down

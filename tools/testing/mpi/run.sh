@@ -233,17 +233,18 @@ done
 # storm JOBS ROUNDS COLLECTIVES: jobs at once, in each round another one of them is whole; in the
 # others a rank ends. Four registers for each job: four jobs have all that there are.
 storm() {
-	local jobs=$1 rounds=$2 count=$3 i job how whole=0 on=0
+	local jobs=$1 rounds=$2 count=$3 i job how last whole=0 on=0
 
 	rm -f "$tmp/tally" "$tmp"/storm*
 	for ((i = 0; i < rounds; i++)); do
+		last=
 		for ((job = 0; job < jobs; job++)); do
 			how=$(set -- none kill exit segv; shift $(((i + job) % 4)); echo "$1")
-			[ $how != none ] || whole=$((whole + 1))
-			PW_COLL_REGS=4 run 3 mpi_storm "$tmp/tally" "$count" $((1000 * i + job)) $how >"$tmp/storm$job" 2>&1 </dev/null &
+			[ "$how" != none ] || whole=$((whole + 1)) last=$job
+			PW_COLL_REGS=4 run 3 mpi_storm "$tmp/tally" "$count" $((1000 * i + job)) "$how" >"$tmp/storm$job" 2>&1 </dev/null &
 		done
 		wait
-		on=$((on + $(cat "$tmp"/storm* | grep -cx "pwmpi: $count of $count collectives on the ring")))
+		[ -z "$last" ] || on=$((on + $(grep -cx "pwmpi: $count of $count collectives on the ring" "$tmp/storm$last")))
 		grep -hE 'WRONG|PW_COLL=force' "$tmp"/storm* | sed 's/^/# /'
 	done
 	out=$("$build/mpi_storm" "$tmp/tally")
