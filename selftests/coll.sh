@@ -44,8 +44,8 @@ storm() {
 
 tap_is "wrong uses" "$(here coll_storm -w s1 s2 s3 | "$PW_SELFTESTS/../tools/testing/lib/coll_uses")" "as expected"
 n=$(pw_count 10 2)
-# the whole count, 100,000 collectives, in a soak
-[ -z "${PW_LONG:-}" ] || n=400
+# the whole count, 100 rounds and 100,000 collectives, in a soak
+[ -z "${PW_LONG:-}" ] || n=100
 # shellcheck disable=SC2086
 {
 	storm "two jobs" -j 2 -r "$n" -c 40 $stations

@@ -60,8 +60,8 @@ storm() {
 }
 
 rounds=1 count=$(pw_count 100 20)
-# 100,000 collectives in a soak
-[ -z "${PW_LONG:-}" ] || rounds=100 count=700
+# in a soak a hundred jobs at a time of two and of four, and 100,000 collectives
+[ -z "${PW_LONG:-}" ] || rounds=25 count=1500
 storm 2 $((2 * rounds)) "$count"
 storm 4 "$rounds" "$count"
 for i in 1 2 3; do
