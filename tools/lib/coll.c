@@ -114,7 +114,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* the @spins-th question had the wrong answer: others first. A store costs nothing, a question a packet */
+/* the @spins-th question had the wrong answer: others first. A question costs a packet */
 static void pause_a_little(int spins)
 {
 	if (spins < 256)
@@ -267,7 +267,8 @@ static int one_round(struct pwl_coll *c, const struct pwl_aton *a, const uint64_
 }
 
 /* any number of words, results in their place */
-static int exchange(struct pwl_coll *c, const struct pwl_aton *a, uint64_t *w, long words, bool gets)
+static int exchange(struct pwl_coll *c, const struct pwl_aton *a, uint64_t *w, long words,
+		    bool gets)
 {
 	struct pwl_result r[SLOTS];
 	int i, n, err = 0;
@@ -863,8 +864,9 @@ static int agree(struct meeting *m)
 		return -EAGAIN;
 	}
 	bit = choose_bit(bits, number);
-	number = mix(number + mix((uint64_t)m->kept << 48 | (uint64_t)m->control << 40 | bit << 20 | c->n));
-	err = pwl_lease(c->s, 0, 1U << bit, number | 1);
+	/* who has agreed on something else has another key */
+	number += mix((uint64_t)m->kept << 48 | (uint64_t)m->control << 40 | bit << 20 | c->n);
+	err = pwl_lease(c->s, 0, 1U << bit, mix(number) | 1);
 	if (err)
 		return err == -EBUSY ? -EAGAIN : err;
 	c->region = PW_ADDR_LOGICAL_MIN | 1U << bit;

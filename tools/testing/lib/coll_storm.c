@@ -148,8 +148,8 @@ static double real(const struct job *j, int k, uint32_t rank)
 {
 	/* the first two cancel out, and any order of additions in a double loses the others */
 	if (rank < 2)
-		return rank ? -0x1p900 : 0x1p900;
-	return (double)(int32_t)operand(j, k, rank, 0) * 0x1p-20;
+		return rank ? -1e300 : 1e300;
+	return (double)(int32_t)operand(j, k, rank, 0) / (1 << 20);
 }
 
 static int sum(struct pwl_coll *c, const struct job *j, int k)

@@ -92,18 +92,21 @@ static bool has(pid_t owner)
 	return owner && (owner == getpid() || !kill(owner, 0) || errno != ESRCH);
 }
 
+/* take it from @owner, 0: nobody */
+static bool take_lock(struct shm *shm, pid_t owner)
+{
+	return __atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
 static void lock(struct shm *shm)
 {
 	pid_t owner;
 
-	for (;;) {
-		owner = 0;
-		if (__atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			return;
+	while (!take_lock(shm, 0)) {
 		/* one that was killed while it had the lock */
-		if (!has(owner) && __atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false,
-								__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		owner = __atomic_load_n(&shm->lock, __ATOMIC_RELAXED);
+		if (owner && !has(owner) && take_lock(shm, owner))
 			return;
 		sched_yield();
 	}
