@@ -114,13 +114,16 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* the @spins-th question had the wrong answer: others first. A question costs a packet */
+/*
+ * The @spins-th question had the wrong answer: others first. A question costs a packet, and many
+ * members that ask often keep the ring from those that they wait for.
+ */
 static void pause_a_little(int spins)
 {
-	if (spins < 256)
+	if (spins < 16)
 		sched_yield();
 	else
-		usleep(spins < 1000 ? 50 : 1000);
+		usleep(spins < 200 ? 50 : spins < 1000 ? 200 : 1000);
 }
 
 /* a command; lost and damaged packets are sent again */
@@ -924,7 +927,7 @@ static int open_attempt(struct meeting *m, unsigned int attempt)
 		err = lock(m);
 	if (err)
 		return err;
-	m->limit = now() + (ATTEMPT_MS << (attempt < 6 ? attempt : 6)) * MS;
+	m->limit = now() + (ATTEMPT_MS << (attempt < 3 ? attempt : 3)) * MS;
 	if (c->deadline && m->limit > c->deadline)
 		m->limit = c->deadline;
 	err = agree(m);
