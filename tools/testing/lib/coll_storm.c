@@ -336,20 +336,22 @@ static struct member *find(pid_t pid, int *jn, int *mn)
 	return NULL;
 }
 
-/* one that was started again for others that are open already waits in vain */
+/*
+ * A member ends in open when some of the others are open already. They fail and end; those that
+ * are not wait for them, with the one that was started again, until their time is over.
+ */
 static int end_waiting(struct job *j)
 {
-	int i, left = 0, waiting = -1;
+	int i, left = 0, opened = 0, broken = 0;
 
 	for (i = 0; i < j->n; i++) {
-		if (!j->member[i].pid)
-			continue;
-		left++;
-		if (j->member[i].again && !j->member[i].opened)
-			waiting = i;
+		left += j->member[i].pid != 0;
+		opened += j->member[i].pid && j->member[i].opened;
+		broken += j->member[i].end == BROKEN;
 	}
-	if (left == 1 && waiting >= 0)
-		kill(j->member[waiting].pid, SIGTERM);
+	for (i = 0; i < j->n && broken && !opened; i++)
+		if (j->member[i].pid)
+			kill(j->member[i].pid, SIGTERM);
 	return left;
 }
 
