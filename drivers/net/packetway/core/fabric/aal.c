@@ -48,42 +48,68 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 	return 0;
 }
 
-/*
- * Message descriptors of an AAL unit. A message has at least one receive block. With a window
- * the owner admits a single message, or several with at most @window cells in all.
+/**
+ * pw_aal_descs() - message descriptors of an AAL unit
+ * @cfg: sizes, checked
+ *
+ * A message has at least one receive block. With a window the owner admits a single message,
+ * or several with at most @window cells in all.
+ *
+ * Return: their number.
  */
-static u32 msg_pool(const struct pw_aal_cfg *c)
+u32 pw_aal_descs(const struct pw_aal_cfg *cfg)
 {
-	u32 n = min_t(u64, (u64)c->ports * c->descs, c->ic_blocks);
+	struct pw_aal_cfg c = *cfg;
+	u32 n;
 
-	return c->window ? min(n, c->window + 1) : n;
+	cfg_defaults(&c);
+	n = min_t(u64, (u64)c.ports * c.descs, c.ic_blocks);
+	return c.window ? min(n, c.window + 1) : n;
 }
 
-/* with an arena that only counts, the pieces are laid out in @tmp and nothing is written */
-static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
+/* descriptors of a receive buffer with memory for @blocks; PW_AAL_SPARE of them begin no message */
+static u32 descs_of(const struct pw_aal *u, u32 blocks)
 {
-	struct pw_aal *u = pw_arena_take(a, sizeof(*u)), tmp;
-	struct pw_aal *v = u ? u : &tmp;
+	u32 n = pw_aal_descs(&u->cfg);
+
+	if (!blocks || blocks == u->cfg.ic_blocks)
+		return blocks ? n : 0;
+	return min(n, blocks - PW_AAL_SPARE);
+}
+
+/* ---- memory ---- */
+
+static void layout_og(struct pw_arena *a, struct pw_aal *u, u32 blocks)
+{
+	u->og = pw_arena_take(a, sizeof(*u->og) * blocks);
+	u->ackdesc = pw_arena_take(a, sizeof(u32) * u->ackw * blocks);
+	u->txm = pw_arena_take(a, sizeof(*u->txm) * blocks);
+	u->lastotosqnto = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->cfg.engine->layout_og(a, u, blocks);
+}
+
+static void layout_ic(struct pw_arena *a, struct pw_aal *u, u32 blocks)
+{
+	u->ic = pw_arena_take(a, sizeof(*u->ic) * blocks);
+	u->lastotosqnfrm = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->lastotasqnfrm = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->msg_tail = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->msg_num = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->msg = pw_arena_take(a, sizeof(*u->msg) * descs_of(u, blocks));
+	u->cfg.engine->layout_ic(a, u, blocks);
+}
+
+/* memory of an AAL unit without its buffers; what controller 10 of an idle one reads */
+static struct pw_aal *layout(struct pw_arena *a, struct pw_aal *tmp, const struct pw_aal_cfg *cfg)
+{
+	struct pw_aal *u = pw_arena_take(a, sizeof(*u));
+	struct pw_aal *v = u ? u : tmp;
 
 	v->cfg = *cfg;
 	cfg_defaults(&v->cfg);
-	cfg = &v->cfg;
-	v->ackw = DIV_ROUND_UP(cfg->ports, 32);
-	v->og = pw_arena_take(a, sizeof(*v->og) * cfg->og_blocks);
-	v->ackdesc = pw_arena_take(a, sizeof(u32) * v->ackw * cfg->og_blocks);
-	v->txm = pw_arena_take(a, sizeof(*v->txm) * cfg->og_blocks);
-	v->ic = pw_arena_take(a, sizeof(*v->ic) * cfg->ic_blocks);
-	v->og_cell = NULL;
-	v->ic_cell = NULL;
-	cfg->engine->layout(a, v);
-	v->lastotosqnto = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->msgnumfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->lastotosqnfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->lastotasqnfrm = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->msg_head = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->msg_tail = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->msg_num = pw_arena_take(a, sizeof(u16) * cfg->ports);
-	v->msg = pw_arena_take(a, sizeof(*v->msg) * msg_pool(cfg));
+	v->ackw = DIV_ROUND_UP(v->cfg.ports, 32);
+	v->msgnumfrm = pw_arena_take(a, sizeof(u16) * v->cfg.ports);
+	v->msg_head = pw_arena_take(a, sizeof(u16) * v->cfg.ports);
 	return u;
 }
 
@@ -91,14 +117,165 @@ static struct pw_aal *layout(struct pw_arena *a, const struct pw_aal_cfg *cfg)
  * pw_aal_size() - memory that an AAL unit needs
  * @cfg: sizes, checked
  *
- * Return: bytes to hand to pw_aal_init().
+ * Return: bytes to hand to pw_aal_init(); with PW_AAL_F_SPARSE without the buffers.
  */
 size_t pw_aal_size(const struct pw_aal_cfg *cfg)
 {
 	struct pw_arena a = {};
+	struct pw_aal tmp;
 
-	layout(&a, cfg);
+	layout(&a, &tmp, cfg);
+	if (!(cfg->flags & PW_AAL_F_SPARSE)) {
+		layout_og(&a, &tmp, tmp.cfg.og_blocks);
+		layout_ic(&a, &tmp, tmp.cfg.ic_blocks);
+	}
 	return a.used;
+}
+
+/**
+ * pw_aal_og_bytes() - memory of a send buffer
+ * @u: AAL unit
+ * @blocks: its blocks
+ *
+ * Return: bytes to hand to pw_aal_give_og().
+ */
+size_t pw_aal_og_bytes(const struct pw_aal *u, u32 blocks)
+{
+	struct pw_arena a = {};
+	struct pw_aal tmp;
+
+	tmp.cfg = u->cfg;
+	tmp.ackw = u->ackw;
+	layout_og(&a, &tmp, blocks);
+	return a.used;
+}
+
+/**
+ * pw_aal_ic_bytes() - memory of a receive buffer
+ * @u: AAL unit
+ * @blocks: its blocks; more than PW_AAL_SPARE, or all
+ *
+ * Return: bytes to hand to pw_aal_give_ic().
+ */
+size_t pw_aal_ic_bytes(const struct pw_aal *u, u32 blocks)
+{
+	struct pw_arena a = {};
+	struct pw_aal tmp;
+
+	tmp.cfg = u->cfg;
+	layout_ic(&a, &tmp, blocks);
+	return a.used;
+}
+
+/* replace @n words of an array; an array that is new begins with @init in each */
+static void move_words(u16 *to, const u16 *from, u32 n, u16 init)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		to[i] = from ? from[i] : init;
+}
+
+/* the send buffer has @blocks from now on, more than before, in memory at @mem */
+static noinline void set_og(struct pw_aal *u, void *mem, u32 blocks)
+{
+	struct pw_arena a = { .base = mem };
+	struct pw_aal old = *u;
+	u32 i, had = u->og_cap;
+
+	memset(mem, 0, pw_aal_og_bytes(u, blocks));
+	layout_og(&a, u, blocks);
+	if (had) {
+		memcpy(u->og, old.og, sizeof(*u->og) * had);
+		memcpy(u->ackdesc, old.ackdesc, sizeof(u32) * u->ackw * had);
+		memcpy(u->txm, old.txm, sizeof(*u->txm) * had);
+	}
+	move_words(u->lastotosqnto, old.lastotosqnto, u->cfg.ports, 1);
+	for (i = had; i < blocks; i++) {
+		u->og[i].next = i + 1;
+		u->og[i].ready = -1;
+		u->og[i].comtype = PW_AAL_COM_NONE;
+		u->txm[i].next = i + 1 < blocks ? i + 1 : u->txm_free;
+	}
+	u->txm_free = had;
+	if (u->ogfinum)
+		u->og[u->ogli].next = had;
+	else
+		u->ogfi = had;
+	u->ogli = blocks - 1;
+	u->ogfinum += blocks - had;
+	u->og_cap = blocks;
+	u->cfg.engine->grown_og(u, &old);
+}
+
+/* the receive buffer has @blocks from now on, more than before, in memory at @mem */
+static noinline void set_ic(struct pw_aal *u, void *mem, u32 blocks)
+{
+	u32 i, had = u->ic_cap, msgs = descs_of(u, had), n = descs_of(u, blocks);
+	struct pw_arena a = { .base = mem };
+	struct pw_aal old = *u;
+
+	memset(mem, 0, pw_aal_ic_bytes(u, blocks));
+	layout_ic(&a, u, blocks);
+	if (had) {
+		memcpy(u->ic, old.ic, sizeof(*u->ic) * had);
+		memcpy(u->msg, old.msg, sizeof(*u->msg) * msgs);
+	}
+	move_words(u->lastotosqnfrm, old.lastotosqnfrm, u->cfg.ports, 1);
+	move_words(u->lastotasqnfrm, old.lastotasqnfrm, u->cfg.ports, 1);
+	move_words(u->msg_tail, old.msg_tail, u->cfg.ports, PW_AAL_NONE);
+	move_words(u->msg_num, old.msg_num, u->cfg.ports, 0);
+	for (i = had; i < blocks; i++) {
+		u->ic[i].next = i + 1;
+		u->ic[i].inmsg = true;
+	}
+	if (u->icfinum)
+		u->ic[u->icli].next = had;
+	else
+		u->icfi = had;
+	u->icli = blocks - 1;
+	u->icfinum += blocks - had;
+	for (i = msgs; i < n; i++)
+		u->msg[i].next = i + 1 < n ? i + 1 : u->msg_free;
+	if (msgs < n)
+		u->msg_free = msgs;
+	u->ic_cap = blocks;
+	u->ic_low = blocks < u->cfg.ic_blocks ? PW_AAL_SPARE : 0;
+	u->cfg.engine->grown_ic(u, &old);
+}
+
+/**
+ * pw_aal_give_og() - give a send buffer memory for more blocks
+ * @u: AAL unit with PW_AAL_F_SPARSE; no controller is running
+ * @mem: pw_aal_og_bytes() bytes, aligned to 8
+ * @blocks: blocks, more than it has and at most all
+ *
+ * Return: the memory that it had before and that is no longer used, or NULL.
+ */
+void *pw_aal_give_og(struct pw_aal *u, void *mem, u32 blocks)
+{
+	void *old = u->og_mem;
+
+	set_og(u, mem, blocks);
+	u->og_mem = mem;
+	return old;
+}
+
+/**
+ * pw_aal_give_ic() - give a receive buffer memory for more blocks
+ * @u: AAL unit with PW_AAL_F_SPARSE; no controller is running
+ * @mem: pw_aal_ic_bytes() bytes, aligned to 8
+ * @blocks: blocks, more than it has and at most all
+ *
+ * Return: the memory that it had before and that is no longer used, or NULL.
+ */
+void *pw_aal_give_ic(struct pw_aal *u, void *mem, u32 blocks)
+{
+	void *old = u->ic_mem;
+
+	set_ic(u, mem, blocks);
+	u->ic_mem = mem;
+	return old;
 }
 
 /**
@@ -115,40 +292,20 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 {
 	struct pw_arena a = { .base = mem };
 	struct pw_aal *u;
-	u32 i, n;
+	u32 i;
 
 	memset(mem, 0, pw_aal_size(cfg));
-	u = layout(&a, cfg);
+	u = layout(&a, NULL, cfg);
 	u->ops = ops;
 	u->ctx = ctx;
 	u->dev.path = -1;
 	u->path = -1;
-	for (i = 0; i < u->cfg.og_blocks; i++) {
-		u->og[i].next = i + 1;
-		u->og[i].ready = -1;
-		u->og[i].comtype = PW_AAL_COM_NONE;
-		u->txm[i].next = i + 1 < u->cfg.og_blocks ? i + 1 : PW_AAL_NONE;
-	}
-	u->ogfinum = u->cfg.og_blocks;
-	u->ogli = u->cfg.og_blocks - 1;
-	for (i = 0; i < u->cfg.ic_blocks; i++) {
-		u->ic[i].next = i + 1;
-		u->ic[i].inmsg = true;
-	}
-	u->icfinum = u->cfg.ic_blocks;
-	u->icli = u->cfg.ic_blocks - 1;
 	u->lastotasqn = 1;
 	u->nextotasqn = 1;
-	for (i = 0; i < u->cfg.ports; i++) {
-		u->lastotosqnto[i] = 1;
-		u->lastotosqnfrm[i] = 1;
-		u->lastotasqnfrm[i] = 1;
+	for (i = 0; i < u->cfg.ports; i++)
 		u->msg_head[i] = PW_AAL_NONE;
-		u->msg_tail[i] = PW_AAL_NONE;
-	}
-	n = msg_pool(&u->cfg);
-	for (i = 0; i < n; i++)
-		u->msg[i].next = i + 1 < n ? i + 1 : PW_AAL_NONE;
+	u->txm_free = PW_AAL_NONE;
+	u->msg_free = PW_AAL_NONE;
 	u->curmsg = PW_AAL_NONE;
 	u->c7msg = PW_AAL_NONE;
 	u->c8msg = PW_AAL_NONE;
@@ -156,6 +313,12 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	u->srch = PW_AAL_NONE;
 	if (u->cfg.engine->init)
 		u->cfg.engine->init(u);
+	if (!(cfg->flags & PW_AAL_F_SPARSE)) {
+		set_og(u, pw_arena_take(&a, pw_aal_og_bytes(u, u->cfg.og_blocks)),
+		       u->cfg.og_blocks);
+		set_ic(u, pw_arena_take(&a, pw_aal_ic_bytes(u, u->cfg.ic_blocks)),
+		       u->cfg.ic_blocks);
+	}
 	return u;
 }
 
@@ -425,6 +588,8 @@ void pw_aal_ic_append(struct pw_aal *u, u16 b)
 		u->stats.acks_in++;
 	else
 		u->stats.cells_in++;
+	if (unlikely(u->icfinum < u->ic_low) && u->ops->low)
+		u->ops->low(u->ctx, u);
 }
 
 /**

@@ -73,6 +73,11 @@ enum pw_aal_cmd {
 #define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* an unread message never times out */
 #define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete once it was read */
 #define PW_AAL_F_DISCARD	BIT(2)	/* a cell without a block is dropped, not refused */
+/* the buffers have no memory at first, see pw_aal_give_og() and pw_aal_give_ic() */
+#define PW_AAL_F_SPARSE		BIT(3)
+
+/* free receive blocks below which an AAL unit with sparse buffers calls ops->low */
+#define PW_AAL_SPARE		72
 
 /**
  * struct pw_aal_cfg - sizes and times of an AAL unit; 0 takes the published value
@@ -230,6 +235,7 @@ struct pw_aal;
  * @room: a receive block became free and is the only free one
  * @obsolete: message dropped from the receive buffer
  * @freed: a receive block that belonged to a message was released
+ * @low: sparse buffers: less than PW_AAL_SPARE receive blocks with memory are free
  * @released: all cells of a sent message are acknowledged and released
  * @tx: fast engine: offer a cell with byte 0 on the link in cycle @t; the owner
  *	calls pw_aal_fast_accepted() when the network has accepted it
@@ -247,6 +253,7 @@ struct pw_aal_ops {
 	void (*room)(void *ctx, struct pw_aal *u);
 	void (*obsolete)(void *ctx, struct pw_aal *u, u16 desc);
 	void (*freed)(void *ctx, struct pw_aal *u);
+	void (*low)(void *ctx, struct pw_aal *u);
 	void (*released)(void *ctx, struct pw_aal *u, u32 id);
 	void (*tx)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t);
 };
@@ -285,6 +292,8 @@ struct pw_aal {
 
 	/* send buffer */
 	struct pw_aal_og *og;
+	void *og_mem;		/* sparse: memory of the buffer */
+	u32 og_cap;		/* blocks that have memory */
 	u8 *og_cell;
 	u32 *ackdesc;		/* ackw words per block */
 	u32 ackw;
@@ -321,6 +330,9 @@ struct pw_aal {
 	u16 ackvpi, ackbldvpi;
 	/* receive buffer */
 	struct pw_aal_ic *ic;
+	void *ic_mem;		/* sparse: memory of the buffer */
+	u32 ic_cap;		/* blocks that have memory */
+	u32 ic_low;		/* ops->low is called with fewer free blocks; 0: never */
 	u8 *ic_cell;
 	u16 icbblknum, icfinum;
 	u16 icfb, iclb, icfi, icli;
@@ -381,16 +393,24 @@ struct pw_aal {
 
 /**
  * struct pw_aal_engine - how the controllers of an AAL unit are carried out
- * @layout: memory of the engine; with an arena that only counts, @u has cfg only
- * @init: initialize that memory, which is zeroed; may be NULL
+ * @layout_og: memory of the engine for a send buffer of @blocks; with an arena that only
+ *	counts, @u has cfg only
+ * @layout_ic: the same for a receive buffer
+ * @init: initialize its registers, which are zeroed; may be NULL
+ * @grown_og: @u has a larger send buffer than @old, in memory that is zeroed; the shared
+ *	part of it is complete
+ * @grown_ic: the same for the receive buffer
  * @read_header: message header from the first cell, in receive block @b
  *
  * The shared part calls an engine through this table only, so that it depends on none.
  * Each engine has functions of its own to run it: pw_aal_step(), pw_aal_fast_*().
  */
 struct pw_aal_engine {
-	void (*layout)(struct pw_arena *a, struct pw_aal *u);
+	void (*layout_og)(struct pw_arena *a, struct pw_aal *u, u32 blocks);
+	void (*layout_ic)(struct pw_arena *a, struct pw_aal *u, u32 blocks);
 	void (*init)(struct pw_aal *u);
+	void (*grown_og)(struct pw_aal *u, const struct pw_aal *old);
+	void (*grown_ic)(struct pw_aal *u, const struct pw_aal *old);
 	void (*read_header)(const struct pw_aal *u, u16 b, u32 *hdr);
 };
 
@@ -401,6 +421,11 @@ size_t pw_aal_size(const struct pw_aal_cfg *cfg);
 int pw_aal_cfg_check(const struct pw_aal_cfg *cfg);
 struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct pw_aal_ops *ops,
 			   void *ctx);
+u32 pw_aal_descs(const struct pw_aal_cfg *cfg);
+size_t pw_aal_og_bytes(const struct pw_aal *u, u32 blocks);
+size_t pw_aal_ic_bytes(const struct pw_aal *u, u32 blocks);
+void *pw_aal_give_og(struct pw_aal *u, void *mem, u32 blocks);
+void *pw_aal_give_ic(struct pw_aal *u, void *mem, u32 blocks);
 void pw_aal_read_done(struct pw_aal *u);
 void pw_aal_discard(struct pw_aal *u, u16 desc);
 

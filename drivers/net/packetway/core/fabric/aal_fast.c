@@ -1660,20 +1660,53 @@ u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
 }
 
 /* twice as many seats as blocks: seats are renumbered at most once in @blocks allocations */
+static u32 seats_of(u32 blocks)
+{
+	return max_t(u32, 64, 1U << fls(2 * blocks - 1));
+}
+
 static void seats_layout(struct pw_arena *a, struct pw_aal_seats *s, u32 blocks)
 {
-	s->size = max_t(u32, 64, 1U << fls(2 * blocks - 1));
+	s->size = seats_of(blocks);
 	s->busy = pw_arena_take(a, s->size / 8);
 	s->hot = pw_arena_take(a, s->size / 8);
 	s->blk = pw_arena_take(a, sizeof(u16) * s->size);
 }
 
-static void fast_layout(struct pw_arena *a, struct pw_aal *u)
+static void fast_layout_og(struct pw_arena *a, struct pw_aal *u, u32 blocks)
 {
-	seats_layout(a, &u->ogs, u->cfg.og_blocks);
-	seats_layout(a, &u->ics, u->cfg.ic_blocks);
-	u->hashes = max_t(u32, 64, u->ogs.size / 8);
+	seats_layout(a, &u->ogs, blocks);
+	/* the same for any number of blocks that have memory: entries need not move */
+	u->hashes = max_t(u32, 64, seats_of(u->cfg.og_blocks) / 8);
 	u->hash = pw_arena_take(a, sizeof(u16) * u->hashes);
+}
+
+static void fast_layout_ic(struct pw_arena *a, struct pw_aal *u, u32 blocks)
+{
+	seats_layout(a, &u->ics, blocks);
+}
+
+/* the blocks get seats in the new ring, in their order */
+static void fast_grown_og(struct pw_aal *u, const struct pw_aal *old)
+{
+	u32 i;
+	u16 b;
+
+	for (i = 0; i < u->hashes; i++)
+		u->hash[i] = old->og_cap ? old->hash[i] : PW_AAL_NONE;
+	u->ogs.next = 0;
+	for (i = 0, b = u->ogfb; i < u->ogbblknum; i++, b = u->og[b].next)
+		og_seat(u, b);
+}
+
+static void fast_grown_ic(struct pw_aal *u, const struct pw_aal *old)
+{
+	u32 i;
+	u16 b;
+
+	u->ics.next = 0;
+	for (i = 0, b = u->icfb; i < u->icbblknum; i++, b = u->ic[b].next)
+		ic_seat(u, b);
 }
 
 /* no event is due */
@@ -1692,8 +1725,6 @@ static void fast_init(struct pw_aal *u)
 	u->due_min = NEVER;
 	u->ask2 = NEVER;
 	u->ask7 = NEVER;
-	for (i = 0; i < u->hashes; i++)
-		u->hash[i] = PW_AAL_NONE;
 }
 
 /* cells carry the identifier only */
@@ -1704,8 +1735,11 @@ static void fast_read_header(const struct pw_aal *u, u16 b, u32 *hdr)
 }
 
 const struct pw_aal_engine pw_aal_fast = {
-	.layout = fast_layout,
+	.layout_og = fast_layout_og,
+	.layout_ic = fast_layout_ic,
 	.init = fast_init,
+	.grown_og = fast_grown_og,
+	.grown_ic = fast_grown_ic,
 	.read_header = fast_read_header,
 };
 

@@ -12,10 +12,26 @@
 
 /* ---- memory ---- */
 
-static void rtl_layout(struct pw_arena *a, struct pw_aal *u)
+static void rtl_layout_og(struct pw_arena *a, struct pw_aal *u, u32 blocks)
 {
-	u->og_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * u->cfg.og_blocks);
-	u->ic_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * u->cfg.ic_blocks);
+	u->og_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * blocks);
+}
+
+static void rtl_layout_ic(struct pw_arena *a, struct pw_aal *u, u32 blocks)
+{
+	u->ic_cell = pw_arena_take(a, (size_t)PW_BMX_CELL * blocks);
+}
+
+static void rtl_grown_og(struct pw_aal *u, const struct pw_aal *old)
+{
+	if (old->og_cap)
+		memcpy(u->og_cell, old->og_cell, (size_t)PW_BMX_CELL * old->og_cap);
+}
+
+static void rtl_grown_ic(struct pw_aal *u, const struct pw_aal *old)
+{
+	if (old->ic_cap)
+		memcpy(u->ic_cell, old->ic_cell, (size_t)PW_BMX_CELL * old->ic_cap);
 }
 
 static void rtl_read_header(const struct pw_aal *u, u16 b, u32 *hdr)
@@ -28,7 +44,10 @@ static void rtl_read_header(const struct pw_aal *u, u16 b, u32 *hdr)
 }
 
 const struct pw_aal_engine pw_aal_rtl = {
-	.layout = rtl_layout,
+	.layout_og = rtl_layout_og,
+	.layout_ic = rtl_layout_ic,
+	.grown_og = rtl_grown_og,
+	.grown_ic = rtl_grown_ic,
 	.read_header = rtl_read_header,
 };
 

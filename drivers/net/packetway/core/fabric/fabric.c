@@ -76,6 +76,21 @@ static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 	return m->dst == PW_FABRIC_ALL || m->dst == port;
 }
 
+/* sparse buffers: message @m needs its blocks from now on, or no longer */
+static void want_blocks(struct pw_fabric *f, const struct fmsg *m, bool on)
+{
+	u32 sign = on ? 1 : -1U, i;
+
+	f->port[m->src].og_want += sign * m->cells;
+	f->port[m->src].ic_want += sign * m->acks;
+	if (likely(m->dst != PW_FABRIC_ALL)) {
+		f->port[m->dst].ic_want += sign * m->cells;
+		return;
+	}
+	for (i = 0; i < f->ports; i++)
+		f->port[i].ic_want += sign * m->cells;
+}
+
 /**
  * pw_fabric_end_message() - end a message if it is acknowledged and delivered everywhere
  * @f: fabric
@@ -99,6 +114,8 @@ void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m)
 		f->msg[m->next].prev = m->prev;
 	p->q_num--;
 	f->nmsgs--;
+	if (f->sparse)
+		want_blocks(f, m, false);
 	if (f->lone && f->lone->msg == i) {
 		f->lone->t = m->t;
 		f->lone->ended = true;
@@ -154,15 +171,22 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 
 /* ---- admission ---- */
 
-/* receive blocks that message @m needs at @port */
-static u32 demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+/**
+ * pw_fabric_demand() - receive blocks that a message needs at a port
+ * @f: fabric
+ * @m: message
+ * @port: port
+ *
+ * Return: blocks for its cells, and at its sender for acknowledgments.
+ */
+u32 pw_fabric_demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
 	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
 }
 
 static bool fits_at(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
-	u32 n = demand(f, m, port), held = f->port[port].reserved;
+	u32 n = pw_fabric_demand(f, m, port), held = f->port[port].reserved;
 
 	return !n || !held || held + n <= f->p.credit;
 }
@@ -410,6 +434,19 @@ void pw_fabric_on_freed(void *ctx, struct pw_aal *u)
 }
 
 /**
+ * pw_fabric_on_low() - a port with sparse buffers has few free receive blocks
+ * @ctx: fabric
+ * @u: AAL unit
+ */
+void pw_fabric_on_low(void *ctx, struct pw_aal *u)
+{
+	struct pw_fabric *f = ctx;
+
+	map_set(f->low, u->cfg.port);
+	f->lows = true;
+}
+
+/**
  * pw_fabric_on_released() - all cells of a message are acknowledged
  * @ctx: fabric
  * @u: AAL unit
@@ -592,9 +629,18 @@ u64 pw_fabric_next(struct pw_fabric *f)
 
 /* ---- messages sent, messages flushed ---- */
 
-/* ports, cells and acknowledgments of a message; an error if the fabric can never carry it */
-static inline int plan_message(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst,
-			       int path, u32 len)
+/**
+ * pw_fabric_plan() - ports, cells and acknowledgments of a message
+ * @f: fabric
+ * @m: result
+ * @src: sending port
+ * @dst: destination port or PW_FABRIC_ALL
+ * @path: path or PW_FABRIC_AUTO
+ * @len: data bytes
+ *
+ * Return: 0 or an error if the fabric can never carry it.
+ */
+int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst, int path, u32 len)
 {
 	u32 own;
 
@@ -640,6 +686,8 @@ static inline void queue_message(struct pw_fabric *f, u16 i)
 	f->nmsgs++;
 	f->last_src = m->src;
 	f->stats.sent++;
+	if (f->sparse)
+		want_blocks(f, m, true);
 	pw_fabric_want_look(f, m->src);
 }
 
@@ -665,7 +713,7 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64
 	int err;
 	u16 i;
 
-	err = plan_message(f, &plan, src, dst, path, len);
+	err = pw_fabric_plan(f, &plan, src, dst, path, len);
 	if (err)
 		return err;
 	p = &f->port[src];

@@ -18,6 +18,13 @@
  * dropped there (and sent again) instead of holding up the network, which therefore
  * always drains.
  * Without that flag it is the published machine, including its time-outs.
+ *
+ * The buffers of a device can be sparse (PW_FABRIC_F_SPARSE): then those of a port have no
+ * memory until a message needs it. The owner calls pw_fabric_lacks() before each
+ * pw_fabric_send() and pw_fabric_low() after each pw_fabric_run() of at most
+ * PW_FABRIC_STEPS steps, and gives what they ask for. Cycles do not depend on that, unless
+ * memory is refused after pw_fabric_low(): cells that find no block are then dropped,
+ * counted (overrun) and sent again.
  */
 #ifndef PW_CORE_FABRIC_H
 #define PW_CORE_FABRIC_H
@@ -32,11 +39,13 @@
 #define PW_FABRIC_NEVER		U64_MAX
 #define PW_FABRIC_MAX_LEN	65600
 #define PW_FABRIC_QUEUE		64
+#define PW_FABRIC_STEPS		64	/* sparse buffers: steps between two pw_fabric_low() */
 
 #define PW_FABRIC_F_FAST	BIT(0)	/* by events */
 #define PW_FABRIC_F_DEVICE	BIT(1)	/* nothing is lost, see above */
 #define PW_FABRIC_F_POLL	BIT(2)	/* receivers request messages all the time; not with FAST */
 #define PW_FABRIC_F_SELF	BIT(3)	/* a broadcast is delivered to its sender, too */
+#define PW_FABRIC_F_SPARSE	BIT(4)	/* buffers take memory as they fill; only with DEVICE */
 
 /* receive blocks of a device: one message of the largest size in, one out */
 #define PW_FABRIC_IC_BLOCKS	4096
@@ -204,6 +213,12 @@ bool pw_fabric_flush(struct pw_fabric *f, u32 max);
 u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q);
 void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s);
 void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s);
+
+/* fabric_mem.c: PW_FABRIC_F_SPARSE */
+size_t pw_fabric_lacks(struct pw_fabric *f, u16 src, u16 dst, u32 len);
+size_t pw_fabric_low(struct pw_fabric *f);
+void *pw_fabric_give(struct pw_fabric *f, void *mem);
+void *pw_fabric_take(struct pw_fabric *f);
 
 /* fabric_tools.c: for tools and tests */
 struct pw_aal *pw_fabric_aal(struct pw_fabric *f, u16 port);

@@ -199,6 +199,7 @@ static const struct pw_aal_ops aal_ops = {
 	.room = on_room,
 	.obsolete = pw_fabric_on_obsolete,
 	.freed = pw_fabric_on_freed,
+	.low = pw_fabric_on_low,
 	.released = pw_fabric_on_released,
 	.tx = on_tx,
 };

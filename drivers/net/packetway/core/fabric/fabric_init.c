@@ -51,6 +51,8 @@ static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cf
 		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ | PW_AAL_F_DISCARD;
 		c->window = p->credit;
 	}
+	if (p->flags & PW_FABRIC_F_SPARSE)
+		c->flags |= PW_AAL_F_SPARSE;
 }
 
 /**
@@ -82,6 +84,8 @@ int pw_fabric_check(const struct pw_fabric_params *p)
 		return -EINVAL;
 	if (q.flags & PW_FABRIC_F_POLL && q.flags & PW_FABRIC_F_FAST)
 		return -EINVAL;
+	if (q.flags & PW_FABRIC_F_SPARSE && !(q.flags & PW_FABRIC_F_DEVICE))
+		return -EINVAL;
 	return 0;
 }
 
@@ -102,15 +106,18 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 	v->p = q;
 	v->engine = engine_of(&q);
 	v->ports = q.k * q.k;
+	v->sparse = q.flags & PW_FABRIC_F_SPARSE;
 	net_cfg(&q, &nc);
 	v->port = pw_arena_take(a, sizeof(*v->port) * v->ports);
 	v->msg = pw_arena_take(a, sizeof(*v->msg) * q.queue * v->ports);
 	v->engine->layout(a, v, &nc);
 	for (i = 0; i < v->ports; i++) {
-		u32 cap = min_t(u32, v->ports * q.descs, q.ic_blocks);
-		u16 *ready = pw_arena_take(a, sizeof(u16) * cap);
+		u16 *ready;
+		u32 cap;
 
 		aal_cfg(&q, i, &ac);
+		cap = pw_aal_descs(&ac);
+		ready = pw_arena_take(a, sizeof(u16) * cap);
 		m = pw_arena_take(a, pw_aal_size(&ac));
 		if (!f)
 			continue;
@@ -126,7 +133,7 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
  * pw_fabric_size() - memory that a fabric needs
  * @p: sizes, checked
  *
- * Return: bytes to hand to pw_fabric_init().
+ * Return: bytes to hand to pw_fabric_init(); with PW_FABRIC_F_SPARSE what it needs at first.
  */
 size_t pw_fabric_size(const struct pw_fabric_params *p)
 {

@@ -34,8 +34,10 @@ struct fmsg {
 
 /* a cell in the network of the fast engine */
 struct fcell {
-	struct pw_aal_cell c;
-	u32 next;
+	union {
+		struct pw_aal_cell c;
+		u32 next;	/* free */
+	};
 	u16 copies;
 	u16 vpi;		/* at the sender */
 	u8 damage;		/* bit s: PPD of stage s flipped a bit */
@@ -62,6 +64,8 @@ struct fport {
 	u16 q_num;
 	u16 tx, rx;		/* message being packed, read */
 	u32 reserved;
+	/* sparse: blocks that messages from pw_fabric_send() to ops->done() need */
+	u32 og_want, ic_want;
 	bool attached;
 	bool sent_last;
 	bool full;		/* a send was refused */
@@ -159,6 +163,15 @@ struct pw_fabric {
 	u32 nmsgs;		/* messages from pw_fabric_send() to ops->done() */
 	u16 last_src;		/* sender of the last one */
 	struct flone *lone;	/* rtl: NULL */
+	bool sparse;
+	/* sparse: ports that have few free receive blocks */
+	bool lows;
+	u32 low[MAP_WORDS];
+	/* sparse: the piece of memory asked for: send or receive buffer of a port, its blocks */
+	bool lack_og;
+	u16 lack_port;
+	u32 lack_blocks;
+	u32 taken;		/* ports whose memory was taken back */
 	/*
 	 * Fast engine: AAL units by the cycle of their next event. Those of the next
 	 * SLOTS cycles have a bit in the slot of the cycle, the others one in far;
@@ -233,6 +246,8 @@ static inline void pw_fabric_lone_forget(struct pw_fabric *f)
 		f->lone->msg = NONE;
 }
 
+int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst, int path, u32 len);
+u32 pw_fabric_demand(const struct pw_fabric *f, const struct fmsg *m, u32 port);
 void pw_fabric_message_header(const struct fmsg *m, u32 *hdr);
 void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n);
 void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
@@ -249,6 +264,7 @@ void pw_fabric_on_acked(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from);
 void pw_fabric_on_complete(void *ctx, struct pw_aal *u, u16 desc);
 void pw_fabric_on_obsolete(void *ctx, struct pw_aal *u, u16 desc);
 void pw_fabric_on_freed(void *ctx, struct pw_aal *u);
+void pw_fabric_on_low(void *ctx, struct pw_aal *u);
 void pw_fabric_on_released(void *ctx, struct pw_aal *u, u32 id);
 
 extern const struct pw_fabric_engine pw_fabric_rtl;

@@ -99,6 +99,7 @@ static const struct pw_aal_ops aal_ops = {
 	.complete = pw_fabric_on_complete,
 	.obsolete = pw_fabric_on_obsolete,
 	.freed = pw_fabric_on_freed,
+	.low = pw_fabric_on_low,
 	.released = pw_fabric_on_released,
 };
 

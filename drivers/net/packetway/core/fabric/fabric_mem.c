@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whole BMX fabric: memory of sparse buffers. A buffer grows by replacing its memory with a
+ * larger piece; pieces are given by the owner and taken back at the end.
+ */
+#include "fabric_priv.h"
+
+/* blocks of the smallest pieces, which take 8 KiB at most; each piece has twice as many */
+#define OG_FIRST	64
+#define IC_FIRST	96
+
+static_assert(IC_FIRST > PW_AAL_SPARE);
+/* a port takes in at most one cell per step; low() is called when PW_AAL_SPARE are left */
+static_assert(PW_AAL_SPARE > PW_FABRIC_STEPS + 1);
+
+/* ask for memory for at least @need send blocks of @port */
+static size_t lacks_og(struct pw_fabric *f, u32 port, u32 need)
+{
+	const struct pw_aal *u = f->port[port].u;
+	u32 n = OG_FIRST;
+
+	need = min(need, f->p.og_blocks);
+	if (likely(need <= u->og_cap))
+		return 0;
+	while (n < need)
+		n *= 2;
+	f->lack_og = true;
+	f->lack_port = port;
+	f->lack_blocks = min(n, f->p.og_blocks);
+	return pw_aal_og_bytes(u, f->lack_blocks);
+}
+
+/* ask for memory for at least @need receive blocks of @port */
+static size_t lacks_ic(struct pw_fabric *f, u32 port, u32 need)
+{
+	const struct pw_aal *u = f->port[port].u;
+	u32 n = IC_FIRST;
+
+	need = min(need, f->p.ic_blocks);
+	if (likely(need <= u->ic_cap))
+		return 0;
+	while (n < need)
+		n *= 2;
+	f->lack_og = false;
+	f->lack_port = port;
+	f->lack_blocks = min(n, f->p.ic_blocks);
+	return pw_aal_ic_bytes(u, f->lack_blocks);
+}
+
+/*
+ * Blocks that a buffer needs for a message of @n, @want being those of the messages that are
+ * in the fabric. admit() lets in messages of at most credit blocks together, or a single one.
+ * A message that is sent @later may meet more messages than there are now.
+ */
+static u32 needs(const struct pw_fabric *f, u32 want, u32 n, bool later)
+{
+	u32 most = max(f->p.credit, n);
+
+	return later ? most : min(want + n, most);
+}
+
+/* the same at a port that takes in cells, with room for repeated ones */
+static size_t lacks_in(struct pw_fabric *f, const struct fmsg *m, u32 port, bool later)
+{
+	u32 n = pw_fabric_demand(f, m, port);
+
+	return lacks_ic(f, port, needs(f, f->port[port].ic_want, n, later) + PW_AAL_SPARE);
+}
+
+/**
+ * pw_fabric_lacks() - memory that sparse buffers lack for a message
+ * @f: fabric
+ * @src: sending port
+ * @dst: destination port or PW_FABRIC_ALL
+ * @len: data bytes
+ *
+ * To be called before pw_fabric_send(), also if that will refuse the message with -EBUSY.
+ * When the message is sent again, the buffers still have what it needs.
+ *
+ * Return: bytes of a piece for pw_fabric_give(), after which the next one may be lacking; 0
+ * if nothing is.
+ */
+size_t pw_fabric_lacks(struct pw_fabric *f, u16 src, u16 dst, u32 len)
+{
+	const struct fport *p;
+	struct fmsg m;
+	size_t bytes;
+	bool later;
+	u32 i;
+
+	if (!f->sparse || pw_fabric_plan(f, &m, src, dst, PW_FABRIC_AUTO, len))
+		return 0;
+	p = &f->port[src];
+	later = p->full || p->q_num >= f->p.queue;
+	bytes = lacks_og(f, src, needs(f, p->og_want, m.cells, later));
+	if (!bytes)
+		bytes = lacks_in(f, &m, src, later);
+	if (dst != PW_FABRIC_ALL)
+		return bytes ? bytes : lacks_in(f, &m, dst, later);
+	for (i = 0; i < f->ports && !bytes; i++)
+		bytes = lacks_in(f, &m, i, later);
+	return bytes;
+}
+
+/**
+ * pw_fabric_low() - memory that sparse receive buffers lack because of repeated cells
+ * @f: fabric
+ *
+ * Return: as pw_fabric_lacks().
+ */
+size_t pw_fabric_low(struct pw_fabric *f)
+{
+	const struct pw_aal *u;
+	u32 w, port;
+
+	if (likely(!f->lows))
+		return 0;
+	for (w = 0; w < MAP_WORDS; w++) {
+		while (f->low[w]) {
+			port = 32 * w + fls(f->low[w] & -f->low[w]) - 1;
+			u = f->port[port].u;
+			if (u->icfinum < u->ic_low)
+				return lacks_ic(f, port, u->ic_cap + 1);
+			map_clear(f->low, port);
+		}
+	}
+	f->lows = false;
+	return 0;
+}
+
+/**
+ * pw_fabric_give() - give the piece that was asked for last
+ * @f: fabric, not inside of pw_fabric_run()
+ * @mem: the piece, aligned to 8; NULL: it is refused
+ *
+ * After a refusal the message must not be sent; pw_fabric_low() asks again when the next cell
+ * arrives at that port.
+ *
+ * Return: a piece that is no longer used, or NULL.
+ */
+void *pw_fabric_give(struct pw_fabric *f, void *mem)
+{
+	struct pw_aal *u = f->port[f->lack_port].u;
+
+	if (!f->lack_og)
+		map_clear(f->low, f->lack_port);
+	if (!mem)
+		return NULL;
+	return f->lack_og ? pw_aal_give_og(u, mem, f->lack_blocks) :
+			    pw_aal_give_ic(u, mem, f->lack_blocks);
+}
+
+/**
+ * pw_fabric_take() - take back a piece of a fabric that is no longer used
+ * @f: fabric; only pw_fabric_take() may be called from now on
+ *
+ * Return: a piece, NULL if there is none left.
+ */
+void *pw_fabric_take(struct pw_fabric *f)
+{
+	struct pw_aal *u;
+	void *mem;
+
+	for (; f->taken < f->ports; f->taken++) {
+		u = f->port[f->taken].u;
+		mem = u->og_mem ? u->og_mem : u->ic_mem;
+		if (mem == u->og_mem)
+			u->og_mem = NULL;
+		else
+			u->ic_mem = NULL;
+		if (mem)
+			return mem;
+	}
+	return NULL;
+}
