@@ -23,6 +23,10 @@
  * participants are blocked again. Messages of one cycle are offered in the order of their
  * ports, never in that in which the senders ran.
  *
+ * The buffers of the fabric take memory as they fill. A message that needs more than they
+ * have waits, and virtual time with it, until a work item has given them memory (pw_fab_grow());
+ * so no cycle depends on that. If there is none, the message is dropped and counted.
+ *
  * eng->lock guards the fabric and all lists. A message (struct pw_fab_msg) lives
  * from xmit to the fabric's done callback; its frame goes to the receiver, or stays
  * until done where the bytes may be needed again or go to many.
@@ -34,6 +38,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include <linux/packetway_netlink.h>
@@ -52,7 +57,7 @@
  * some ten thousand instructions. An event takes longer with more ports: up to 70,000
  * instructions in a broadcast to 256 of them. A cycle of 256 ports (rtl) is the longest slice.
  */
-#define PW_FAB_SLICE_FAST	64
+#define PW_FAB_SLICE_FAST	PW_FABRIC_STEPS
 #define PW_FAB_SLICE_RTL	32
 /* messages handed to the fabric, and frames to receivers, between two looks at the clock */
 #define PW_FAB_OFFER		16
@@ -78,6 +83,7 @@ struct pw_fab_msg {
 	u16 dst;
 	s8 path;
 	bool delivered;
+	bool nomem;			/* memory for it was refused */
 };
 
 struct pw_fab {
@@ -98,6 +104,8 @@ struct pw_fab {
 	u64 window;			/* end of the cycles that are being run */
 	bool inside;			/* the last of them is not complete */
 	u32 slice;			/* steps of the model between two looks at the clock */
+	bool waits;			/* for memory: the work item is queued, or runs */
+	struct work_struct grow;
 	struct list_head blocked[PACKETWAY_PORTS_MAX];	/* their port's queue is full */
 	struct sk_buff_head arrived;	/* not yet handed to their receivers */
 	u64 real_start;			/* ktime of cycle 0 */
@@ -328,11 +336,16 @@ static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
 	return PW_BMX_FAULT_NONE;
 }
 
+/* port, or all ports, as the fabric numbers them */
+static u16 pw_fab_dst(const struct pw_fab_msg *m)
+{
+	return m->dst == PW_PORT_GROUP ? PW_FABRIC_ALL : m->dst;
+}
+
 /* hand a message to the fabric; fab->lock held */
 static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 {
-	return pw_fabric_send(fab->f, m->src,
-			      m->dst == PW_PORT_GROUP ? PW_FABRIC_ALL : m->dst,
+	return pw_fabric_send(fab->f, m->src, pw_fab_dst(m),
 			      m->dst == PW_PORT_GROUP ? PW_FABRIC_AUTO : m->path, m->len,
 			      (uintptr_t)m, NULL);
 }
@@ -407,6 +420,78 @@ static void pw_fab_dequeue(struct pw_fab *fab, struct pw_fab_msg *m)
 		fab->last = NULL;
 }
 
+/* the message that arrives first, if it is due; fab->lock held */
+static struct pw_fab_msg *pw_fab_due(const struct pw_fab *fab)
+{
+	struct pw_fab_msg *m = pw_fab_first(fab);
+
+	return m && m->cycle <= pw_fabric_now(fab->f) ? m : NULL;
+}
+
+/* nothing is run or offered until pw_fab_grow() is done; fab->lock held */
+static void pw_fab_wait(struct pw_fab *fab)
+{
+	fab->waits = true;
+	queue_work(pw_wq, &fab->grow);
+}
+
+/* memory for a buffer, charged to the maker of the SAN; beyond its caches kmalloc() rounds up */
+static void *pw_fab_piece(const struct pw_fab *fab, size_t bytes)
+{
+	struct mem_cgroup *old = pw_memcg_enter(fab->eng.san->memcg);
+	void *mem;
+
+	mem = bytes > KMALLOC_MAX_CACHE_SIZE ? __vmalloc(bytes, PW_GFP) : kmalloc(bytes, PW_GFP);
+	pw_memcg_leave(old);
+	return mem;
+}
+
+/* bytes that lack now: for repeated cells, or for message @m that is due. fab->lock held */
+static size_t pw_fab_lacks(struct pw_fab *fab, struct pw_fab_msg **m)
+{
+	size_t bytes = pw_fabric_low(fab->f);
+
+	*m = NULL;
+	if (bytes)
+		return bytes;
+	*m = pw_fab_due(fab);
+	return *m && !(*m)->nomem ?
+	       pw_fabric_lacks(fab->f, (*m)->src, pw_fab_dst(*m), (*m)->len) : 0;
+}
+
+/* not inlined: what is done with BH off is measured by functions */
+static noinline void *pw_fab_grow_one(struct pw_fab *fab, void *mem, struct pw_fab_msg *m)
+{
+	/* no poll takes @m out of pending meanwhile */
+	if (!mem && m)
+		m->nomem = true;
+	return pw_fabric_give(fab->f, mem);
+}
+
+/* the buffers get what the next message and repeated cells need, piece by piece */
+static void pw_fab_grow(struct work_struct *work)
+{
+	struct pw_fab *fab = container_of(work, struct pw_fab, grow);
+	struct pw_fab_msg *m;
+	size_t bytes;
+	void *mem;
+
+	spin_lock_bh(&fab->lock);
+	while ((bytes = pw_fab_lacks(fab, &m))) {
+		spin_unlock_bh(&fab->lock);
+		mem = pw_fab_piece(fab, bytes);
+		spin_lock_bh(&fab->lock);
+		mem = pw_fab_grow_one(fab, mem, m);
+		spin_unlock_bh(&fab->lock);
+		kvfree(mem);
+		cond_resched();
+		spin_lock_bh(&fab->lock);
+	}
+	fab->waits = false;
+	pw_share_wake(&fab->share);
+	spin_unlock_bh(&fab->lock);
+}
+
 /*
  * What is due goes in, or waits for room at its port, PW_FAB_OFFER messages at most.
  * fab->lock held
@@ -418,9 +503,18 @@ static bool pw_fab_offer_due(struct pw_fab *fab)
 	struct pw_fab_msg *m;
 	int err, n = 0;
 
-	while ((m = pw_fab_first(fab)) && m->cycle <= pw_fabric_now(fab->f)) {
+	while ((m = pw_fab_due(fab))) {
 		if (n++ == PW_FAB_OFFER)
 			return false;
+		if (unlikely(m->nomem)) {
+			pw_fab_dequeue(fab, m);
+			pw_fab_drop(fab, m, PW_DROP_TX_NOMEM);
+			continue;
+		}
+		if (unlikely(pw_fabric_lacks(fab->f, m->src, pw_fab_dst(m), m->len))) {
+			pw_fab_wait(fab);
+			return false;
+		}
 		pw_fab_dequeue(fab, m);
 		err = list_empty(&fab->blocked[m->src]) ? pw_fab_offer(fab, m) : -EBUSY;
 		if (err == -EBUSY)
@@ -505,6 +599,10 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next, u64 *start)
 	*start = 0;
 	pw_fab_hooks(fab);
 	do {
+		if (unlikely(fab->waits)) {
+			*next = PW_FABRIC_NEVER;
+			return false;
+		}
 		/* deliver frames and offer messages of a cycle before the model continues */
 		if (!pw_fab_hand_over(fab) || (!fab->inside && !pw_fab_offer_due(fab)))
 			continue;
@@ -522,6 +620,8 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next, u64 *start)
 		if (fab->window <= pw_fabric_now(fab->f))
 			fab->window = max(*next, pw_fabric_now(fab->f)) + PW_FAB_WINDOW;
 		fab->inside = !pw_fabric_run_part(fab->f, min(fab->window, until), fab->slice);
+		if (unlikely(pw_fabric_low(fab->f)))
+			pw_fab_wait(fab);
 	} while (pw_fab_in_time(start));
 	return true;
 }
@@ -597,6 +697,9 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 	if (!pw_time_quiet(t, &switches))
 		return false;
 	do {
+		/* pw_fab_grow() polls again */
+		if (unlikely(fab->waits))
+			return false;
 		if (!fab->inside && !pw_fab_offer_due(fab))
 			continue;
 		alarm = pw_fab_alarm(fab);
@@ -607,6 +710,8 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 		}
 		next = max(next, pw_fabric_now(fab->f) + 1);
 		fab->inside = !pw_fabric_run_part(fab->f, next, 1);
+		if (unlikely(pw_fabric_low(fab->f)))
+			pw_fab_wait(fab);
 		if (!fab->inside && pw_fab_lockstep_stop(fab, alarm))
 			return !skb_queue_empty(&fab->arrived) || pw_time_due(t) ||
 			       !pw_fab_settled(fab) || pw_time_quiet(t, &switches);
@@ -717,6 +822,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->dst = cb->dst_port;
 	m->path = cb->path;
 	m->delivered = false;
+	m->nomem = false;
 	m->len = pw_fab_msg_len(skb);
 
 	spin_lock(&fab->lock);
@@ -827,6 +933,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	struct pw_fab *fab;
 	u32 i;
 
+	params.flags |= PW_FABRIC_F_SPARSE;
 	if (!rtl)
 		params.flags |= PW_FABRIC_F_FAST;
 	if (pw_fabric_check(&params)) {
@@ -856,6 +963,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	for (i = 0; i < ARRAY_SIZE(fab->blocked); i++)
 		INIT_LIST_HEAD(&fab->blocked[i]);
 	__skb_queue_head_init(&fab->arrived);
+	INIT_WORK(&fab->grow, pw_fab_grow);
 	fab->ops.deliver = pw_fab_deliver;
 	fab->ops.done = pw_fab_done;
 	fab->ops.room = pw_fab_room;
@@ -967,14 +1075,18 @@ static void pw_fab_flush(struct pw_fab *fab)
 static void pw_fab_destroy(struct pw_engine *eng)
 {
 	struct pw_fab *fab = pw_fab(eng);
+	void *mem;
 
-	/* a poll starts the timer; the timer finds the NAPI disabled */
+	/* a poll starts timer and work; they find the NAPI disabled */
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);
+	cancel_work_sync(&fab->grow);
 	pw_share_stop(&fab->share, &fab->lock);
 	pw_fab_flush(fab);
 	netif_napi_del(&fab->napi);
 	pw_dummy_netdev_free(fab->dummy);
+	while ((mem = pw_fabric_take(fab->f)))
+		kvfree(mem);
 	vfree(fab->mem);
 	kvfree(fab);
 }
