@@ -410,7 +410,86 @@ static int poor(void)
 	return err == -ENOMEM ? 0 : 8;
 }
 
-TEST_F(limits, memory_cgroup)
+#define STARVED 6
+
+/* one message of 60,000 bytes from the first station to each other one */
+static int send_large(int fd)
+{
+	static uint8_t buf[70000];
+	int i, n;
+
+	for (i = 1; i < STARVED; i++) {
+		n = pw_msg(buf, i + 1, 1, 1500, 0, 0, NULL, 60000);
+		if (send(fd, buf, n, 0) != n)
+			return -1;
+	}
+	return 0;
+}
+
+/* those that have arrived */
+static int recv_large(const int *fd, int ms)
+{
+	int i, n = 0;
+
+	for (i = 1; i < STARVED; i++)
+		while (pw_recv(fd[i], NULL, 0, NULL, ms) >= 60000)
+			n++;
+	return n;
+}
+
+/*
+ * The buffers of a fabric grow with use, and the cgroup of its maker has nothing left: what is
+ * not delivered is counted by its sender. With memory, all is delivered.
+ */
+static int starved(void)
+{
+	double end = pw_now() + SOON / 1000;
+	int fd[STARVED], i, got = 0;
+	char name[8];
+	struct pw_genl g;
+	struct pw_nl nl;
+	uint64_t drops;
+
+	if (pw_write_file(CGROUP "/cgroup.procs", "0") || unshare(CLONE_NEWNET))
+		return 1;
+	if (pw_nl_open(&nl, pw_ns_self()) || pw_genl_open(&g, pw_ns_self()) ||
+	    pw_san_cmd(&g, PACKETWAY_CMD_SAN_NEW, 0, 16, PACKETWAY_ENGINE_FAST))
+		return 2;
+	/* nothing of the group can be killed then */
+	if (pw_write_file(CGROUPS "/cgroup.procs", "0"))
+		return 3;
+	for (i = 0; i < STARVED; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		if (pw_station_add(&nl, name, 0, i, -1) || pw_link_mtu(&nl, name, 65000) ||
+		    pw_link_up(&nl, name))
+			return 4;
+		fd[i] = pw_packet_open(pw_ns_self(), SOCK_RAW, ETH_P_PACKETWAY,
+				       pw_link_index(&nl, name));
+		if (fd[i] < 0)
+			return 5;
+	}
+	if (pw_write_file(CGROUP "/memory.max", "0") || send_large(fd[0]))
+		return 6;
+	do {
+		got += recv_large(fd, 10);
+		drops = pw_stat(fd[0], "s0", "drop_tx_nomem");
+	} while (got + drops < STARVED - 1 && pw_now() < end);
+	printf("# %d messages delivered, %d dropped without memory\n", got, (int)drops);
+	if (got + drops != STARVED - 1)
+		return 7;
+	if (!drops)
+		return 8;
+	if (pw_write_file(CGROUP "/memory.max", "max") || send_large(fd[0]))
+		return 9;
+	for (got = 0; got < STARVED - 1 && pw_now() < end;)
+		got += recv_large(fd, 10);
+	if (got != STARVED - 1)
+		return 10;
+	return pw_stat(fd[0], "s0", "drop_tx_nomem") == drops ? 0 : 11;
+}
+
+/* @what in a child process in a memory cgroup of its own */
+static void in_cgroup(struct __test_metadata *_metadata, const char *max, int (*what)(void))
 {
 	int status;
 	pid_t pid;
@@ -422,10 +501,14 @@ TEST_F(limits, memory_cgroup)
 	if (pw_write_file(CGROUPS "/cgroup.subtree_control", "+memory"))
 		SKIP(return, "no memory cgroups here");
 	ASSERT_TRUE(!mkdir(CGROUP, 0755) || errno == EEXIST);
-	ASSERT_EQ(0, pw_write_file(CGROUP "/memory.max", "16777216"));
+	ASSERT_EQ(0, pw_write_file(CGROUP "/memory.max", max));
+	fflush(stdout);
 	pid = fork();
-	if (!pid)
-		_exit(poor());
+	if (!pid) {
+		status = what();
+		fflush(stdout);
+		_exit(status);
+	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status) {
 		TH_LOG("child ended with %x", status);
@@ -435,6 +518,16 @@ TEST_F(limits, memory_cgroup)
 	for (status = 0; rmdir(CGROUP) && status < 300; status++)
 		usleep(100000);
 	EXPECT_LT(status, 300);
+}
+
+TEST_F(limits, memory_cgroup)
+{
+	in_cgroup(_metadata, "16777216", poor);
+}
+
+TEST_F(limits, memory_of_buffers)
+{
+	in_cgroup(_metadata, "max", starved);
 }
 
 /* --- who may change a limit --------------------------------------------------- */
