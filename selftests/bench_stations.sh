@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Stations of untimed SANs beside veth pairs: memory of one that is up, and the time to add 256
-# of them, to bring them up and to delete them. One CPU whose nanoseconds are instructions;
+# of them, to bring them up and to delete them; and memory of a fabric of 256 ports that no
+# message has passed. One CPU whose nanoseconds are instructions;
 # waits for grace periods count as they do for a user.
 #
 # Memory is a difference of two sizes: that of the second 256, after the first 256 have taken
 # what the kernel keeps for all (free objects of slabs, per-CPU chunks, page tables).
-# Goals: memory at most 0.5 times, time at most 0.5 times those of veth. Stations are deleted with
+# Goals: memory at most 0.5 times, time at most 0.5 times those of veth; fabric "fast" at most
+# 8 MiB, with the rest of its SAN. Stations are deleted with
 # their SAN; pairs one by one, and for comparison as a group of links.
 
 . "$(dirname "$0")/lib.sh"
@@ -76,6 +78,20 @@ memory() {
 	echo $(((bytes[2] - bytes[1]) / n))
 }
 
+# fabric ENGINE: bytes of an idle SAN of 256 ports
+fabric() {
+	local i bytes=()
+
+	begin veth || return 1
+	for ((i = 0; i < 6; i++)); do
+		[ $i = 2 ] && bytes[0]=$(used)
+		ip netns exec "$N" pwctl san add $((i + 1)) ports 256 engine "$1" >/dev/null || return 1
+	done
+	bytes[1]=$(used)
+	cleanup_ns "$N"
+	echo $(((bytes[1] - bytes[0]) / 4))
+}
+
 # delete KIND: all at once
 delete() {
 	if [ "$1" = veth ]; then
@@ -112,12 +128,14 @@ times() {
 # the first one meets a kernel that still frees what it needed to start
 memory veth >/dev/null
 veth=$(memory veth) && ours=$(memory station) || exit 1
+fast=$(fabric fast) && rtl=$(fabric rtl) || exit 1
 veth_times=$(times veth) && ours_times=$(times station) || exit 1
-echo "$veth $ours $veth_times $ours_times" | awk '{
+echo "$veth $ours $veth_times $ours_times $fast $rtl" | awk '{
 	mem = $2 / $1
 	group = ($7 + $8 + $9) / ($3 + $4 + $5)
 	t = ($7 + $8 + $9) / ($3 + $4 + $6)
 	printf "a station: %d bytes, a veth pair %d bytes: %.3f x (goal <= 0.50): %s\n", $2, $1, mem, mem <= 0.5 ? "met" : "NOT MET"
 	printf "256 added, up, deleted with their SAN: %.3f + %.3f + %.3f s, veth pairs, one by one, %.3f + %.3f + %.3f s: %.3f x (goal <= 0.50): %s\n", $7 / 1e9, $8 / 1e9, $9 / 1e9, $3 / 1e9, $4 / 1e9, $6 / 1e9, t, t <= 0.5 ? "met" : "NOT MET"
 	printf "256 pairs deleted as a group of links: %.3f s, with adding and up %.3f x; 256 stations deleted one by one: %.3f s\n", $5 / 1e9, group, $10 / 1e9
-	exit !(mem <= 0.5 && t <= 0.5) }'
+	printf "a fabric of 256 ports, idle: %.1f MiB, rtl %.1f MiB (goal fast <= 8): %s\n", $11 / 2^20, $12 / 2^20, $11 <= 2^23 ? "met" : "NOT MET"
+	exit !(mem <= 0.5 && t <= 0.5 && $11 <= 2^23) }'

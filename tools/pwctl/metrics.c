@@ -184,6 +184,7 @@ static const struct rule station_rules[] = {
 	{ "aal_bad_crc", "aal_bad_cells", "reason", "crc" },
 	{ "aal_duplicate", "aal_bad_cells", "reason", "duplicate" },
 	{ "aal_ahead", "aal_bad_cells", "reason", "ahead" },
+	{ "aal_overrun", "aal_bad_cells", "reason", "overrun" },
 	{}
 };
 

@@ -459,13 +459,33 @@ static size_t pw_fab_lacks(struct pw_fab *fab, struct pw_fab_msg **m)
 	       pw_fabric_lacks(fab->f, (*m)->src, pw_fab_dst(*m), (*m)->len) : 0;
 }
 
-/* not inlined: what is done with BH off is measured by functions */
+/* bytes of the next piece; if there is none, the fabric goes on */
+static noinline size_t pw_fab_grow_next(struct pw_fab *fab, struct pw_fab_msg **m)
+{
+	size_t bytes;
+
+	spin_lock_bh(&fab->lock);
+	bytes = pw_fab_lacks(fab, m);
+	if (!bytes) {
+		fab->waits = false;
+		pw_share_wake(&fab->share);
+	}
+	spin_unlock_bh(&fab->lock);
+	return bytes;
+}
+
+/* @mem is the piece, NULL if there is no memory; returns the one that it replaces */
 static noinline void *pw_fab_grow_one(struct pw_fab *fab, void *mem, struct pw_fab_msg *m)
 {
-	/* no poll takes @m out of pending meanwhile */
+	void *old;
+
+	spin_lock_bh(&fab->lock);
+	/* no poll has taken @m out of pending meanwhile */
 	if (!mem && m)
 		m->nomem = true;
-	return pw_fabric_give(fab->f, mem);
+	old = pw_fabric_give(fab->f, mem);
+	spin_unlock_bh(&fab->lock);
+	return old;
 }
 
 /* the buffers get what the next message and repeated cells need, piece by piece */
@@ -474,22 +494,11 @@ static void pw_fab_grow(struct work_struct *work)
 	struct pw_fab *fab = container_of(work, struct pw_fab, grow);
 	struct pw_fab_msg *m;
 	size_t bytes;
-	void *mem;
 
-	spin_lock_bh(&fab->lock);
-	while ((bytes = pw_fab_lacks(fab, &m))) {
-		spin_unlock_bh(&fab->lock);
-		mem = pw_fab_piece(fab, bytes);
-		spin_lock_bh(&fab->lock);
-		mem = pw_fab_grow_one(fab, mem, m);
-		spin_unlock_bh(&fab->lock);
-		kvfree(mem);
+	while ((bytes = pw_fab_grow_next(fab, &m))) {
+		kvfree(pw_fab_grow_one(fab, pw_fab_piece(fab, bytes), m));
 		cond_resched();
-		spin_lock_bh(&fab->lock);
 	}
-	fab->waits = false;
-	pw_share_wake(&fab->share);
-	spin_unlock_bh(&fab->lock);
 }
 
 /*

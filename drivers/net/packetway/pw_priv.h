@@ -423,6 +423,7 @@ u64 pw_engine_now(const struct pw_san *san);
 	X(bad_crc,	"aal_bad_crc")		\
 	X(duplicate,	"aal_duplicate")	\
 	X(ahead,	"aal_ahead")		\
+	X(overrun,	"aal_overrun")		\
 	X(msgs_out,	"aal_messages_out")	\
 	X(msgs_in,	"aal_messages_in")
 #define PW_X_ONE(field, name) + 1

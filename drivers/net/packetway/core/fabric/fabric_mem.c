@@ -9,9 +9,9 @@
 #define OG_FIRST	64
 #define IC_FIRST	96
 
-static_assert(IC_FIRST > PW_AAL_SPARE);
+static_assert(PW_AAL_SPARE < IC_FIRST);
 /* a port takes in at most one cell per step; low() is called when PW_AAL_SPARE are left */
-static_assert(PW_AAL_SPARE > PW_FABRIC_STEPS + 1);
+static_assert(PW_FABRIC_STEPS + 1 < PW_AAL_SPARE);
 
 /* ask for memory for at least @need send blocks of @port */
 static size_t lacks_og(struct pw_fabric *f, u32 port, u32 need)
