@@ -501,6 +501,14 @@ static void pw_fab_grow(struct work_struct *work)
 	}
 }
 
+/* offer a message, or let it wait behind others of its port; fab->lock held */
+static int pw_fab_try(struct pw_fab *fab, struct pw_fab_msg *m)
+{
+	if (likely(list_empty(&fab->blocked[m->src])))
+		return pw_fab_offer(fab, m);
+	return pw_fabric_lacks(fab->f, m->src, pw_fab_dst(m), m->len) ? -ENOMEM : -EBUSY;
+}
+
 /*
  * What is due goes in, or waits for room at its port, PW_FAB_OFFER messages at most.
  * fab->lock held
@@ -520,12 +528,12 @@ static bool pw_fab_offer_due(struct pw_fab *fab)
 			pw_fab_drop(fab, m, PW_DROP_TX_NOMEM);
 			continue;
 		}
-		if (unlikely(pw_fabric_lacks(fab->f, m->src, pw_fab_dst(m), m->len))) {
+		err = pw_fab_try(fab, m);
+		if (unlikely(err == -ENOMEM)) {
 			pw_fab_wait(fab);
 			return false;
 		}
 		pw_fab_dequeue(fab, m);
-		err = list_empty(&fab->blocked[m->src]) ? pw_fab_offer(fab, m) : -EBUSY;
 		if (err == -EBUSY)
 			list_add_tail(&m->entry, &fab->blocked[m->src]);
 		else if (err)

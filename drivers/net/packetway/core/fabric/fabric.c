@@ -71,24 +71,28 @@ bool pw_fabric_tapped(const struct pw_fabric *f)
 
 /* ---- delivery ---- */
 
-static bool goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+/* sparse buffers: every port needs @n receive blocks more */
+static noinline void need_all(struct pw_fabric *f, s32 n)
 {
-	return m->dst == PW_FABRIC_ALL || m->dst == port;
+	u32 i;
+
+	for (i = 0; i < f->ports; i++)
+		f->port[i].ic_left -= n;
 }
 
-/* sparse buffers: message @m needs its blocks from now on, or no longer */
-static void want_blocks(struct pw_fabric *f, const struct fmsg *m, bool on)
+/* sparse buffers: message @m needs its blocks from now on (@sign 1), or no longer (-1) */
+static __always_inline void need_blocks(struct pw_fabric *f, const struct fmsg *m, s32 sign)
 {
-	u32 sign = on ? 1 : -1U, i;
+	struct fport *p = &f->port[m->src];
 
-	f->port[m->src].og_want += sign * m->cells;
-	f->port[m->src].ic_want += sign * m->acks;
-	if (likely(m->dst != PW_FABRIC_ALL)) {
-		f->port[m->dst].ic_want += sign * m->cells;
+	if (!f->sparse)
 		return;
-	}
-	for (i = 0; i < f->ports; i++)
-		f->port[i].ic_want += sign * m->cells;
+	p->og_left -= sign * (s32)m->cells;
+	p->ic_left -= sign * (s32)m->acks;
+	if (likely(m->dst != PW_FABRIC_ALL))
+		f->port[m->dst].ic_left -= sign * (s32)m->cells;
+	else
+		need_all(f, sign * (s32)m->cells);
 }
 
 /**
@@ -114,8 +118,7 @@ void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m)
 		f->msg[m->next].prev = m->prev;
 	p->q_num--;
 	f->nmsgs--;
-	if (f->sparse)
-		want_blocks(f, m, false);
+	need_blocks(f, m, -1);
 	if (f->lone && f->lone->msg == i) {
 		f->lone->t = m->t;
 		f->lone->ended = true;
@@ -153,7 +156,7 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 		struct fmsg *e = &f->msg[i];
 
 		next = e->next;
-		if (!goes_to(f, e, port) || map_get(e->done, port))
+		if (!pw_fabric_goes_to(f, e, port) || map_get(e->done, port))
 			continue;
 		if (!map_get(e->got, port))
 			break;
@@ -170,19 +173,6 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 }
 
 /* ---- admission ---- */
-
-/**
- * pw_fabric_demand() - receive blocks that a message needs at a port
- * @f: fabric
- * @m: message
- * @port: port
- *
- * Return: blocks for its cells, and at its sender for acknowledgments.
- */
-u32 pw_fabric_demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
-{
-	return (goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
-}
 
 static bool fits_at(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
@@ -523,7 +513,7 @@ static struct fmsg *expected(struct pw_fabric *f, u32 port)
 	for (i = 0; i < f->ports; i++) {
 		for (j = f->port[i].q_head; j != NONE; j = f->msg[j].next) {
 			m = &f->msg[j];
-			if (goes_to(f, m, port) && !map_get(m->got, port) &&
+			if (pw_fabric_goes_to(f, m, port) && !map_get(m->got, port) &&
 			    (i != port || f->p.flags & PW_FABRIC_F_SELF || m->dst == port) &&
 			    (!best || m->t.start < best->t.start))
 				best = m;
@@ -629,44 +619,6 @@ u64 pw_fabric_next(struct pw_fabric *f)
 
 /* ---- messages sent, messages flushed ---- */
 
-/**
- * pw_fabric_plan() - ports, cells and acknowledgments of a message
- * @f: fabric
- * @m: result
- * @src: sending port
- * @dst: destination port or PW_FABRIC_ALL
- * @path: path or PW_FABRIC_AUTO
- * @len: data bytes
- *
- * Return: 0 or an error if the fabric can never carry it.
- */
-int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst, int path, u32 len)
-{
-	u32 own;
-
-	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || path >= (int)f->p.k ||
-	    path < PW_FABRIC_AUTO)
-		return -EINVAL;
-	if (len > PW_FABRIC_MAX_LEN)
-		return -EMSGSIZE;
-	m->src = src;
-	m->dst = dst;
-	m->path = path;
-	m->len = len;
-	m->cells = pw_cell_count(len);
-	m->acks = m->cells;
-	m->need = 1;
-	if (dst == PW_FABRIC_ALL) {
-		m->acks = min(m->cells * f->ports, f->window);
-		m->need = f->ports;
-	}
-	if (m->cells > f->p.og_blocks || m->cells > f->p.ic_blocks)
-		return -EMSGSIZE;
-	/* the sender needs most if it is one of the receivers */
-	own = goes_to(f, m, src) ? m->cells : 0;
-	return pw_fabric_device(f) && m->acks + own > f->cap ? -EMSGSIZE : 0;
-}
-
 /* append message @i to the queue of its sender */
 static inline void queue_message(struct pw_fabric *f, u16 i)
 {
@@ -686,8 +638,7 @@ static inline void queue_message(struct pw_fabric *f, u16 i)
 	f->nmsgs++;
 	f->last_src = m->src;
 	f->stats.sent++;
-	if (f->sparse)
-		want_blocks(f, m, true);
+	need_blocks(f, m, 1);
 	pw_fabric_want_look(f, m->src);
 }
 
@@ -702,20 +653,23 @@ static inline void queue_message(struct pw_fabric *f, u16 i)
  * @data: its bytes (rtl), may be NULL; must stay until ops->done()
  *
  * Return: 0; -EINVAL for a port or path that does not exist; -EMSGSIZE if it
- * does not fit into the buffers; -EBUSY if the queue of the port is full, ops->room() is
- * called when it has room again.
+ * does not fit into the buffers; -ENOMEM if sparse buffers lack memory for it, see
+ * pw_fabric_lacks(); -EBUSY if the queue of the port is full, ops->room() is called when it
+ * has room again. A message that was refused with -EBUSY is not refused with -ENOMEM later.
  */
 int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64 cookie,
 		   const void *data)
 {
-	struct fmsg *m, plan = {};
+	struct fmsg *m, *plan = &f->plan;
 	struct fport *p;
+	u16 i, gen;
 	int err;
-	u16 i;
 
-	err = pw_fabric_plan(f, &plan, src, dst, path, len);
+	err = pw_fabric_plan(f, plan, src, dst, path, len);
 	if (err)
 		return err;
+	if (f->sparse && unlikely(!pw_fabric_has_room(f, plan)) && pw_fabric_message_lacks(f, plan))
+		return -ENOMEM;
 	p = &f->port[src];
 	if (p->q_num >= f->p.queue || f->msg_free == NONE) {
 		p->full = true;
@@ -727,10 +681,18 @@ int pw_fabric_send(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64
 	i = f->msg_free;
 	m = &f->msg[i];
 	f->msg_free = m->next;
-	plan.gen = m->gen + 1;
-	*m = plan;
+	gen = m->gen + 1;
+	memset(m, 0, sizeof(*m));
+	m->src = src;
+	m->dst = dst;
+	m->path = path;
+	m->len = len;
+	m->cells = plan->cells;
+	m->acks = plan->acks;
+	m->need = plan->need;
+	m->gen = gen;
 	m->used = true;
-	m->id = (u32)m->gen << 16 | i;
+	m->id = (u32)gen << 16 | i;
 	m->cookie = cookie;
 	m->data = data;
 	queue_message(f, i);
@@ -743,7 +705,7 @@ static void hand_over(struct pw_fabric *f, struct fmsg *m)
 	u32 port;
 
 	for (port = 0; port < f->ports; port++) {
-		if (!goes_to(f, m, port) || map_get(m->done, port) || !f->port[port].attached)
+		if (!pw_fabric_goes_to(f, m, port) || map_get(m->done, port) || !f->port[port].attached)
 			continue;
 		if (port == m->src && m->dst == PW_FABRIC_ALL && !(f->p.flags & PW_FABRIC_F_SELF))
 			continue;

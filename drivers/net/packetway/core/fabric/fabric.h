@@ -20,8 +20,8 @@
  * Without that flag it is the published machine, including its time-outs.
  *
  * The buffers of a device can be sparse (PW_FABRIC_F_SPARSE): then those of a port have no
- * memory until a message needs it. The owner calls pw_fabric_lacks() before each
- * pw_fabric_send() and pw_fabric_low() after each pw_fabric_run() of at most
+ * memory until a message needs it. The owner calls pw_fabric_lacks() when pw_fabric_send()
+ * returns -ENOMEM and pw_fabric_low() after each pw_fabric_run() of at most
  * PW_FABRIC_STEPS steps, and gives what they ask for. Cycles do not depend on that, unless
  * memory is refused after pw_fabric_low(): cells that find no block are then dropped,
  * counted (overrun) and sent again.

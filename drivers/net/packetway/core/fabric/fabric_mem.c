@@ -62,9 +62,34 @@ static u32 needs(const struct pw_fabric *f, u32 want, u32 n, bool later)
 /* the same at a port that takes in cells, with room for repeated ones */
 static size_t lacks_in(struct pw_fabric *f, const struct fmsg *m, u32 port, bool later)
 {
-	u32 n = pw_fabric_demand(f, m, port);
+	const struct fport *p = &f->port[port];
+	u32 want = p->u->ic_cap - (p->u->ic_cap ? PW_AAL_SPARE : 0) - p->ic_left;
 
-	return lacks_ic(f, port, needs(f, f->port[port].ic_want, n, later) + PW_AAL_SPARE);
+	return lacks_ic(f, port, needs(f, want, pw_fabric_demand(f, m, port), later) + PW_AAL_SPARE);
+}
+
+/**
+ * pw_fabric_message_lacks() - memory that sparse buffers lack for a message
+ * @f: fabric
+ * @m: message, planned
+ *
+ * Return: as pw_fabric_lacks().
+ */
+size_t pw_fabric_message_lacks(struct pw_fabric *f, const struct fmsg *m)
+{
+	const struct fport *p = &f->port[m->src];
+	bool later = !pw_fabric_has_place(f, p);
+	size_t bytes;
+	u32 i;
+
+	bytes = lacks_og(f, m->src, needs(f, p->u->og_cap - p->og_left, m->cells, later));
+	if (!bytes)
+		bytes = lacks_in(f, m, m->src, later);
+	if (m->dst != PW_FABRIC_ALL)
+		return bytes ? bytes : lacks_in(f, m, m->dst, later);
+	for (i = 0; i < f->ports && !bytes; i++)
+		bytes = lacks_in(f, m, i, later);
+	return bytes;
 }
 
 /**
@@ -74,32 +99,18 @@ static size_t lacks_in(struct pw_fabric *f, const struct fmsg *m, u32 port, bool
  * @dst: destination port or PW_FABRIC_ALL
  * @len: data bytes
  *
- * To be called before pw_fabric_send(), also if that will refuse the message with -EBUSY.
- * When the message is sent again, the buffers still have what it needs.
+ * pw_fabric_send() refuses the message with -ENOMEM as long as something lacks. To be called
+ * before a message is held back without pw_fabric_send() because others of its port wait for
+ * ops->room(); when it is sent, the buffers still have what it needs.
  *
  * Return: bytes of a piece for pw_fabric_give(), after which the next one may be lacking; 0
- * if nothing is.
+ * if nothing is, or if the fabric can never carry the message.
  */
 size_t pw_fabric_lacks(struct pw_fabric *f, u16 src, u16 dst, u32 len)
 {
-	const struct fport *p;
-	struct fmsg m;
-	size_t bytes;
-	bool later;
-	u32 i;
-
-	if (!f->sparse || pw_fabric_plan(f, &m, src, dst, PW_FABRIC_AUTO, len))
+	if (!f->sparse || pw_fabric_plan(f, &f->plan, src, dst, PW_FABRIC_AUTO, len))
 		return 0;
-	p = &f->port[src];
-	later = p->full || p->q_num >= f->p.queue;
-	bytes = lacks_og(f, src, needs(f, p->og_want, m.cells, later));
-	if (!bytes)
-		bytes = lacks_in(f, &m, src, later);
-	if (dst != PW_FABRIC_ALL)
-		return bytes ? bytes : lacks_in(f, &m, dst, later);
-	for (i = 0; i < f->ports && !bytes; i++)
-		bytes = lacks_in(f, &m, i, later);
-	return bytes;
+	return pw_fabric_message_lacks(f, &f->plan);
 }
 
 /**
@@ -140,14 +151,18 @@ size_t pw_fabric_low(struct pw_fabric *f)
  */
 void *pw_fabric_give(struct pw_fabric *f, void *mem)
 {
-	struct pw_aal *u = f->port[f->lack_port].u;
+	struct fport *p = &f->port[f->lack_port];
 
 	if (!f->lack_og)
 		map_clear(f->low, f->lack_port);
 	if (!mem)
 		return NULL;
-	return f->lack_og ? pw_aal_give_og(u, mem, f->lack_blocks) :
-			    pw_aal_give_ic(u, mem, f->lack_blocks);
+	if (f->lack_og) {
+		p->og_left += f->lack_blocks - p->u->og_cap;
+		return pw_aal_give_og(p->u, mem, f->lack_blocks);
+	}
+	p->ic_left += f->lack_blocks - (p->u->ic_cap ? p->u->ic_cap : PW_AAL_SPARE);
+	return pw_aal_give_ic(p->u, mem, f->lack_blocks);
 }
 
 /**

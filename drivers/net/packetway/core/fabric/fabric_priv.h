@@ -64,8 +64,11 @@ struct fport {
 	u16 q_num;
 	u16 tx, rx;		/* message being packed, read */
 	u32 reserved;
-	/* sparse: blocks that messages from pw_fabric_send() to ops->done() need */
-	u32 og_want, ic_want;
+	/*
+	 * Sparse: blocks that messages from pw_fabric_send() to ops->done() may need in
+	 * addition to those that they need now. Negative: they do not need all at once.
+	 */
+	s32 og_left, ic_left;
 	bool attached;
 	bool sent_last;
 	bool full;		/* a send was refused */
@@ -146,6 +149,7 @@ struct pw_fabric {
 	struct pw_bmx_fast *fnet;
 	struct pw_bmx_fast_ops fnet_ops;
 	struct fport *port;
+	struct fmsg plan;	/* of the message that is handed over: too large for the stack */
 	struct fmsg *msg;
 	u16 msg_free;
 	struct fcell *cell;
@@ -233,6 +237,64 @@ static inline struct fmsg *pw_fabric_find(struct pw_fabric *f, u32 id)
 	return &f->msg[i];
 }
 
+static inline bool pw_fabric_goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+{
+	return m->dst == PW_FABRIC_ALL || m->dst == port;
+}
+
+/* ports, cells and acknowledgments of a message; an error if the fabric can never carry it */
+static inline int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst,
+				 int path, u32 len)
+{
+	u32 own;
+
+	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || path >= (int)f->p.k ||
+	    path < PW_FABRIC_AUTO)
+		return -EINVAL;
+	if (len > PW_FABRIC_MAX_LEN)
+		return -EMSGSIZE;
+	m->src = src;
+	m->dst = dst;
+	m->path = path;
+	m->len = len;
+	m->cells = pw_cell_count(len);
+	m->acks = m->cells;
+	m->need = 1;
+	if (dst == PW_FABRIC_ALL) {
+		m->acks = min(m->cells * f->ports, f->window);
+		m->need = f->ports;
+	}
+	if (m->cells > f->p.og_blocks || m->cells > f->p.ic_blocks)
+		return -EMSGSIZE;
+	/* the sender needs most if it is one of the receivers */
+	own = pw_fabric_goes_to(f, m, src) ? m->cells : 0;
+	return pw_fabric_device(f) && m->acks + own > f->cap ? -EMSGSIZE : 0;
+}
+
+/* receive blocks that message @m needs at @port */
+static inline u32 pw_fabric_demand(const struct pw_fabric *f, const struct fmsg *m, u32 port)
+{
+	return (pw_fabric_goes_to(f, m, port) ? m->cells : 0) + (port == m->src ? m->acks : 0);
+}
+
+/* is a message from @p taken, and does none wait for that? */
+static inline bool pw_fabric_has_place(const struct pw_fabric *f, const struct fport *p)
+{
+	return !p->full && p->q_num < f->p.queue;
+}
+
+/* sparse: is there memory for message @m? If not, pw_fabric_message_lacks() says how much lacks */
+static inline bool pw_fabric_has_room(const struct pw_fabric *f, const struct fmsg *m)
+{
+	const struct fport *p = &f->port[m->src];
+	s32 n = m->cells;
+
+	return m->dst != m->src && m->dst != PW_FABRIC_ALL && pw_fabric_has_place(f, p) &&
+	       n <= p->og_left && n <= p->ic_left && n <= f->port[m->dst].ic_left;
+}
+
+size_t pw_fabric_message_lacks(struct pw_fabric *f, const struct fmsg *m);
+
 /* neither trace nor fault nor tap has a callback for single cells */
 static inline bool pw_fabric_unwatched(const struct pw_fabric *f)
 {
@@ -246,8 +308,6 @@ static inline void pw_fabric_lone_forget(struct pw_fabric *f)
 		f->lone->msg = NONE;
 }
 
-int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 src, u16 dst, int path, u32 len);
-u32 pw_fabric_demand(const struct pw_fabric *f, const struct fmsg *m, u32 port);
 void pw_fabric_message_header(const struct fmsg *m, u32 *hdr);
 void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n);
 void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
