@@ -705,7 +705,8 @@ static void hand_over(struct pw_fabric *f, struct fmsg *m)
 	u32 port;
 
 	for (port = 0; port < f->ports; port++) {
-		if (!pw_fabric_goes_to(f, m, port) || map_get(m->done, port) || !f->port[port].attached)
+		if (!pw_fabric_goes_to(f, m, port) || map_get(m->done, port) ||
+		    !f->port[port].attached)
 			continue;
 		if (port == m->src && m->dst == PW_FABRIC_ALL && !(f->p.flags & PW_FABRIC_F_SELF))
 			continue;

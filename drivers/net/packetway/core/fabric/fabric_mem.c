@@ -64,8 +64,9 @@ static size_t lacks_in(struct pw_fabric *f, const struct fmsg *m, u32 port, bool
 {
 	const struct fport *p = &f->port[port];
 	u32 want = p->u->ic_cap - (p->u->ic_cap ? PW_AAL_SPARE : 0) - p->ic_left;
+	u32 n = pw_fabric_demand(f, m, port);
 
-	return lacks_ic(f, port, needs(f, want, pw_fabric_demand(f, m, port), later) + PW_AAL_SPARE);
+	return lacks_ic(f, port, needs(f, want, n, later) + PW_AAL_SPARE);
 }
 
 /**
