@@ -240,7 +240,7 @@ static struct pw_end *pw_port_instead(const struct pw_san *san, struct sk_buff *
  * The sender answers the node that made the frame: not here, where an engine may hold its
  * lock, but in its poll. BH off, RCU held.
  *
- * Return: false if nobody can answer; then the frame is still the caller's.
+ * Return: false if no node can answer; then the frame is still the caller's.
  */
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb)
 {
