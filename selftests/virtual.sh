@@ -219,12 +219,21 @@ if command -v iperf3 >/dev/null; then
 		timeout 300 pwctl lab exec a pwctl virtual $limit fresh quantum 100000 sh -c \
 			"pwctl lab exec b iperf3 -s -1 >'$tmp/server' &
 			sleep 1; iperf3 -u -c 10.9.0.2 -k 20 -b 400K -l 500 --cport 5300; wait; cat '$tmp/server'" |
-			sed '/^Accepted connection/s/port .*//'
+			sed '/^Accepted connection/s/port .*//' | rates
+	}
+	# TCP carries the reports of iperf3, and on a busy machine rates and jitter may differ a little
+	# (packetway-lockstep.rst); only soaks compare them
+	rates() {
+		if [ -n "${PW_LONG:-}" ]; then
+			cat
+		else
+			sed -E 's/[0-9.]+ Kbits/X Kbits/; s/ [0-9.]+ ms / X ms /'
+		fi
 	}
 	iperf >"$tmp/iperf.1" 2>&1
 	sed 's/^/# /' "$tmp/iperf.1"
 	tap_is "iperf3 -u: all datagrams arrive" "$(grep -c '0/20 (0%)  receiver' "$tmp/iperf.1")" 2
-	tap_ok "iperf3 -u: the same bytes in $runs runs" again iperf iperf
+	tap_ok "iperf3 -u: the same report in $runs runs$([ -n "${PW_LONG:-}" ] || echo ", rates aside")" again iperf iperf
 else
 	tap_skip "iperf3 -u: the same bytes" "iperf3 is not installed"
 fi

@@ -488,19 +488,21 @@ static void write_sysctl(const char *path, const char *value)
  */
 static enum status quiet_station(const struct lab *lab, const struct lab_station *s)
 {
+	int index = (int)if_nametoindex("pw0"), i, k;
 	const struct lab_station *other;
 	enum status st;
 	struct nl nl;
-	int i, k;
 
 	write_sysctl("/proc/sys/net/ipv4/tcp_early_retrans", "0");
 	write_sysctl("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
 	st = rtnl_open(&nl);
 	for (i = 0; !st && i < lab->nst; i++) {
 		other = &lab->st[i];
-		for (k = 0; !st && other != s && other->san == s->san && k < other->naddr; k++)
-			st = link_neigh_add(&nl, (int)if_nametoindex("pw0"), other->addr[k],
-					    other->pw_addr);
+		for (k = 0; !st && other != s && other->san == s->san && k < other->naddr; k++) {
+			st = link_neigh_add(&nl, index, other->addr[k], other->pw_addr);
+			if (!st)
+				st = link_route_quiet(&nl, index, other->addr[k]);
+		}
 	}
 	nl_close(&nl);
 	return st;

@@ -244,6 +244,7 @@ enum status link_del(struct nl *nl, const char *name);
 enum status link_alias(struct nl *nl, const char *name, const char *alias);
 enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr);
+enum status link_route_quiet(struct nl *nl, uint32_t ifindex, const char *text);
 json_t *link_event(const struct nlmsghdr *h, const char **action);
 
 /* rrp.c: what a host asks half-routers, from a station's socket */

@@ -301,18 +301,61 @@ enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 	return nl_do(nl, h, NULL, NULL, text);
 }
 
-/* an IP address, with or without a prefix length, is that of PacketWay address @lladdr */
-enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr)
+/* the bytes of an IP address with or without a prefix length; its family, or 0 */
+static int parse_host(const char *text, uint8_t *bytes)
 {
-	char buf[MNL_SOCKET_BUFFER_SIZE], ip[64];
-	uint8_t bytes[16], ll[3] = { lladdr >> 16, lladdr >> 8, lladdr };
-	struct nlmsghdr *h;
-	struct ndmsg *nd;
 	int family;
+	char ip[64];
 
 	snprintf(ip, sizeof(ip), "%.*s", (int)strcspn(text, "/"), text);
 	family = strchr(ip, ':') ? AF_INET6 : AF_INET;
-	if (inet_pton(family, ip, bytes) != 1)
+	return inet_pton(family, ip, bytes) == 1 ? family : 0;
+}
+
+/*
+ * TCP to this IP address acknowledges at once, and sends again after a minute only: it has no timers
+ * that expire where nothing is lost.
+ */
+enum status link_route_quiet(struct nl *nl, uint32_t ifindex, const char *text)
+{
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlattr *metrics;
+	struct nlmsghdr *h;
+	uint8_t bytes[16];
+	struct rtmsg *rt;
+	int family = parse_host(text, bytes);
+
+	if (!family)
+		return usage("'%s' is not an IP address", text);
+	h = nl_request(nl, buf, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+	rt = mnl_nlmsg_put_extra_header(h, sizeof(*rt));
+	rt->rtm_family = family;
+	rt->rtm_dst_len = family == AF_INET ? 32 : 128;
+	rt->rtm_table = RT_TABLE_MAIN;
+	rt->rtm_protocol = RTPROT_STATIC;
+	rt->rtm_scope = RT_SCOPE_LINK;
+	rt->rtm_type = RTN_UNICAST;
+	mnl_attr_put(h, RTA_DST, family == AF_INET ? 4 : 16, bytes);
+	mnl_attr_put_u32(h, RTA_OIF, ifindex);
+	metrics = mnl_attr_nest_start(h, RTA_METRICS);
+	/* the kernel takes a minimum only if it is locked */
+	mnl_attr_put_u32(h, RTAX_LOCK, 1U << RTAX_RTO_MIN);
+	mnl_attr_put_u32(h, RTAX_RTO_MIN, 60000);
+	mnl_attr_put_u32(h, RTAX_QUICKACK, 1);
+	mnl_attr_nest_end(h, metrics);
+	return nl_do(nl, h, NULL, NULL, text);
+}
+
+/* an IP address, with or without a prefix length, is that of PacketWay address @lladdr */
+enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr)
+{
+	uint8_t bytes[16], ll[3] = { lladdr >> 16, lladdr >> 8, lladdr };
+	int family = parse_host(text, bytes);
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	struct nlmsghdr *h;
+	struct ndmsg *nd;
+
+	if (!family)
 		return usage("'%s' is not an IP address", text);
 	h = nl_request(nl, buf, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
 	nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
