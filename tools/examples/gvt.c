@@ -15,8 +15,8 @@
  *
  *   1. ROUND announces an epoch; a process that sees it (MAX) enters it.
  *	A message carries the epoch that its sender was in.
- *   2. When all are in the epoch (a count), no message of the one before is sent
- *	any more. ADD over sent minus received tells how many are on their way.
+ *   2. When all are in the epoch (a count), all messages of the one before have been
+ *	sent. ADD over sent minus received tells how many are on their way.
  *   3. When this is 0, GVT is the MIN over LOW: in each process, the time of the next
  *	event or of the earliest message that it sent in this epoch.
  *

@@ -23,8 +23,8 @@
  *   lock	another bit, with the same key: one name at a time goes on.
  *   control	lease free registers, and store a word made of the name in each, from the
  *		highest to the lowest. The highest register in which all n have it is for
- *		control: it holds the word plus the number of a step, and nobody goes on to the
- *		next step before all have come to this one.
+ *		control: it holds the word plus the number of a step. A member goes on to the next
+ *		step when all have come to this one.
  *   step 1	all have stored: registers in which all n have the word are common. Some of
  *		them are kept.
  *   step 2	all know them. Each stores a random number and the group bits that are free.
@@ -35,7 +35,7 @@
  *
  * Whatever happens on the way, a member that opens has seen n members in a group whose key
  * says that they have agreed on the same registers; and as all had deleted their numbers by
- * then, nobody can join later, not even in place of one that ends.
+ * then, no process can join later, not even in place of a member that ends.
  */
 #include <errno.h>
 #include <sched.h>
@@ -714,7 +714,7 @@ static int find_control(struct meeting *m)
 	}
 	if (last < 0)
 		return last;
-	/* so all have stored it in all higher ones that they have: the same answer for everybody */
+	/* all members have stored it in all higher registers that they have: each gets the same answer */
 	for (reg = PACKETWAY_ATON_REGS; !all && reg-- > last;)
 		all = m->regs >> reg & 1 ? is_common(m, reg) : 0;
 	m->control = reg;
@@ -798,7 +798,7 @@ static int share_number(struct meeting *m, uint64_t *number, uint64_t *bits)
 	return err;
 }
 
-/* one of the bits, the same for everybody */
+/* one of the bits; all members choose the same */
 static uint32_t choose_bit(uint32_t bits, uint64_t number)
 {
 	uint32_t n;
@@ -828,7 +828,7 @@ static int gather(const struct meeting *m)
 			return 0;
 		if (gone)
 			return -EAGAIN;
-		/* nobody leaves the meeting before all have been in the group */
+		/* a member leaves the meeting when all have been in the group */
 		n = there < c->n ? in_group(c, m->region) : c->n;
 		if (n < 0)
 			return n;

@@ -574,7 +574,7 @@ static int wrong_uses(void)
 	both("operation that is none", bad_op);
 	open_one("alone", 2, 300);
 	open_one("", 2, 300);
-	open_one("nobody", 0, 300);
+	open_one("no members", 0, 300);
 	open_one("one", 1, LIMIT_MS);
 	crowd();
 	taken();

@@ -92,7 +92,7 @@ static bool has(pid_t owner)
 	return owner && (owner == getpid() || !kill(owner, 0) || errno != ESRCH);
 }
 
-/* take it from @owner, 0: nobody */
+/* take it from @owner, 0: it is free */
 static bool take_lock(struct shm *shm, pid_t owner)
 {
 	return __atomic_compare_exchange_n(&shm->lock, &owner, getpid(), false, __ATOMIC_ACQUIRE,

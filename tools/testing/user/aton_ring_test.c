@@ -281,7 +281,7 @@ static void test_lease_ends(int e)
 		pw_ring_bind(rig.ring, 2, NULL);
 	}
 	is(t, 400, "%s: a lease ends in each of 400 bit times", engine_name[e]);
-	is(bad, 0, "%s: nobody is counted with an operand that is not leased", engine_name[e]);
+	is(bad, 0, "%s: no interface is counted with an operand that is not leased", engine_name[e]);
 	ok(with && without && with + without == 400, "%s: counted with its operand %u times, not counted %u",
 	   engine_name[e], with, without);
 }
