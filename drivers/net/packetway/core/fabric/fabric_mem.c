@@ -13,37 +13,39 @@ static_assert(PW_AAL_SPARE < IC_FIRST);
 /* a port takes in at most one cell per step; low() is called when PW_AAL_SPARE are left */
 static_assert(PW_FABRIC_STEPS + 1 < PW_AAL_SPARE);
 
-/* ask for memory for at least @need send blocks of @port */
+/* ask for memory for @blocks send (@og) or receive blocks of @port, or the next size of a piece */
+static void ask(struct pw_fabric *f, u32 port, bool og, u32 blocks)
+{
+	u32 n = og ? OG_FIRST : IC_FIRST;
+
+	while (n < blocks)
+		n *= 2;
+	f->lack_og = og;
+	f->lack_port = port;
+	f->lack_blocks = min(n, og ? f->p.og_blocks : f->p.ic_blocks);
+}
+
+/* bytes that @port lacks for @need send blocks */
 static size_t lacks_og(struct pw_fabric *f, u32 port, u32 need)
 {
 	const struct pw_aal *u = f->port[port].u;
-	u32 n = OG_FIRST;
 
 	need = min(need, f->p.og_blocks);
 	if (likely(need <= u->og_cap))
 		return 0;
-	while (n < need)
-		n *= 2;
-	f->lack_og = true;
-	f->lack_port = port;
-	f->lack_blocks = min(n, f->p.og_blocks);
+	ask(f, port, true, need);
 	return pw_aal_og_bytes(u, f->lack_blocks);
 }
 
-/* ask for memory for at least @need receive blocks of @port */
+/* bytes that @port lacks for @need receive blocks */
 static size_t lacks_ic(struct pw_fabric *f, u32 port, u32 need)
 {
 	const struct pw_aal *u = f->port[port].u;
-	u32 n = IC_FIRST;
 
 	need = min(need, f->p.ic_blocks);
 	if (likely(need <= u->ic_cap))
 		return 0;
-	while (n < need)
-		n *= 2;
-	f->lack_og = false;
-	f->lack_port = port;
-	f->lack_blocks = min(n, f->p.ic_blocks);
+	ask(f, port, false, need);
 	return pw_aal_ic_bytes(u, f->lack_blocks);
 }
 
