@@ -10,7 +10,7 @@
  */
 #include "pwtest.h"
 #include "pwrelay.h"
-#include "pwring.h"
+#include "pwreduce.h"
 #include "pwharness.h"
 
 #include <sys/syscall.h>
@@ -56,61 +56,12 @@ static struct packetway_aton_reduce command(unsigned int op)
 	};
 }
 
-static int reduce(int fd, struct packetway_aton_reduce *c)
-{
-	c->out_counter = c->out_v1 = c->out_v2 = 0x5a5a5a5a5a5a5a5aULL;
-	return ioctl(fd, PACKETWAY_IOC_ATON_REDUCE, c) < 0 ? -errno : 0;
-}
-
 /* is a result that of the SANs in @mask, as they are? */
 static const char *wrong(const struct packetway_aton_reduce *c, unsigned int mask)
 {
-	uint64_t sum = 0, and = ~0ULL, or = 0, most = 0, least = 0, count = 0, n = 0, top, want, v;
-	int s, i;
+	const struct pw_reduce_plain p = { .x = x[1], .sans = SANS, .per = PER };
 
-	top = c->mods & PACKETWAY_ATON_SIGNED ? 1ULL << 63 : 0;
-	for (s = 1; s <= SANS; s++)
-		for (i = 0; (mask >> s & 1) && i < PER; i++) {
-			v = x[s][i];
-			sum += v;
-			and &= v;
-			or |= v;
-			if (!n || (v ^ top) > (most ^ top))
-				most = v;
-			if (!n || (v ^ top) < (least ^ top))
-				least = v;
-			count += c->op == PW_ATON_OP_COUNT_EQ ? c->out_v1 == v :
-				 c->op == PW_ATON_OP_COUNT_LT ? (c->out_v1 ^ top) < (v ^ top) :
-				 (c->out_v1 ^ top) <= (v ^ top);
-			n++;
-		}
-	if (c->out_counter != n)
-		return "Counter";
-	if (c->out_sans != (unsigned int)__builtin_popcount(mask))
-		return "number of SANs";
-	switch (c->op) {
-	case PW_ATON_OP_ADD:
-		want = sum;
-		break;
-	case PW_ATON_OP_AND:
-		want = and;
-		break;
-	case PW_ATON_OP_OR:
-		want = or;
-		break;
-	case PW_ATON_OP_MAX:
-	case PW_ATON_OP_MIN:
-		want = c->op == PW_ATON_OP_MAX ? most : least;
-		s = c->out_v2 >> 8;
-		i = (c->out_v2 & 0xff) - 1;
-		if (s < 1 || s > SANS || i < 0 || i >= PER || x[s][i] != want ||
-		    c->out_san != 256u * s)
-			return "address";
-		break;
-	default:
-		return c->out_v2 == count ? NULL : "count";
-	}
-	return c->out_v1 == want ? NULL : "Variable-1";
+	return pw_reduce_wrong(c, &p, mask);
 }
 
 static int all_stations(struct pw_nl *nl, int ns)
@@ -228,7 +179,7 @@ FIXTURE_TEARDOWN(reduce)
 			_c.comparand = pw_below(9);					\
 		}									\
 		operands(pw_below(2));							\
-		_err = reduce(st[_s][_k].fd, &_c);					\
+		_err = pw_reduce(st[_s][_k].fd, &_c);					\
 		if (_err) {								\
 			(failed)++;							\
 			continue;							\
@@ -255,51 +206,51 @@ TEST_F(reduce, refusals)
 
 	ASSERT_EQ(0, ioctl(fd, PACKETWAY_IOC_GET_INFO, &info));
 	EXPECT_NE(0, (int)(info.out_features & PACKETWAY_FEATURE_REDUCE));
-	EXPECT_EQ(-ENOTCONN, reduce(fd, &c));
+	EXPECT_EQ(-ENOTCONN, pw_reduce(fd, &c));
 	close(fd);
 	fd = st[1][0].fd;
 	c.sans = 0;
 	c.op = PW_ATON_OP_SORT;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.op = 0;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.op = PW_ATON_OP_ADD;
 	c.reg = PACKETWAY_ATON_REGS;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.reg = 2;
 	c.flags = 2;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.flags = 0;
 	c.__reserved = 1;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.__reserved = 0;
 	c.timeout_ms = PACKETWAY_ATON_REDUCE_MS_MAX + 1;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.timeout_ms = 0;
 	c.size = sizeof(c) - 8;
-	EXPECT_EQ(-EINVAL, reduce(fd, &c));
+	EXPECT_EQ(-EINVAL, pw_reduce(fd, &c));
 	c.size = sizeof(c);
 	/* without routers it is a command of the own ring */
-	ASSERT_EQ(0, reduce(fd, &c));
+	ASSERT_EQ(0, pw_reduce(fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 1 << 1));
 	EXPECT_EQ(0, c.out_missing);
 	/* others are expected */
 	c.sans = 3;
-	EXPECT_EQ(-ENETUNREACH, reduce(fd, &c));
+	EXPECT_EQ(-ENETUNREACH, pw_reduce(fd, &c));
 	EXPECT_EQ(2, c.out_missing);
 	EXPECT_EQ(PACKETWAY_ATON_R_ROUTE, c.out_reason);
 	c.flags = PACKETWAY_ATON_REDUCE_PARTIAL;
-	ASSERT_EQ(0, reduce(fd, &c));
+	ASSERT_EQ(0, pw_reduce(fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 1 << 1));
 	EXPECT_EQ(2, c.out_missing);
 	/* the ring itself fails */
 	ASSERT_EQ(0, pw_link_down(&self->nl, "s10"));
 	c.flags = 0;
 	c.sans = 0;
-	EXPECT_EQ(-ENETDOWN, reduce(fd, &c));
+	EXPECT_EQ(-ENETDOWN, pw_reduce(fd, &c));
 	EXPECT_EQ(PACKETWAY_ATON_E_DOWN, c.out_error);
 	ASSERT_EQ(0, syscall(SYS_capset, &h, none));
-	EXPECT_EQ(-EPERM, reduce(st[1][1].fd, &c));
+	EXPECT_EQ(-EPERM, pw_reduce(st[1][1].fd, &c));
 }
 
 /* half-routers are on the ring, and take no part in its commands */
@@ -335,7 +286,7 @@ TEST_F(reduce, routers)
 	ASSERT_EQ(0, pw_wait_route(&self->g, 1, ADDR(2, 0)));
 	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(1, 0)));
 	c.sans = 2;
-	ASSERT_EQ(0, reduce(st[2][1].fd, &c));
+	ASSERT_EQ(0, pw_reduce(st[2][1].fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 6));
 	ASSERT_EQ(0, add_router(&self->g, 1));
 	ASSERT_EQ(0, add_router(&self->g, 2));
@@ -369,7 +320,7 @@ TEST_F(reduce, trunks)
 	/* one starter: the trunk between the other two is not used */
 	reduced[0] = reduced[1] = reduced[2] = 0;
 	for (i = 0; i < 20; i++)
-		ASSERT_EQ(0, reduce(st[1][0].fd, &c));
+		ASSERT_EQ(0, pw_reduce(st[1][0].fd, &c));
 	repeated = half_sum(&self->g, PACKETWAY_A_HALF_STAT_REDUCE_REPEATED) - repeated;
 	EXPECT_EQ(0, reduced[1]);
 	EXPECT_LE(reduced[0] + reduced[2], 80 + 2 * (long)repeated);
@@ -408,17 +359,17 @@ TEST_F(reduce, silent)
 	ASSERT_EQ(0, add_router(&self->g, 0));
 	ASSERT_EQ(0, add_trunk(&self->g, 1));
 	ASSERT_EQ(0, wait_routes(&self->g));
-	ASSERT_EQ(0, reduce(st[1][0].fd, &c));
+	ASSERT_EQ(0, pw_reduce(st[1][0].fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 0xe));
 	relay.percent[1] = 100;
 	c.timeout_ms = 1000;
 	start = pw_now();
-	EXPECT_NE(0, reduce(st[1][0].fd, &c));
+	EXPECT_NE(0, pw_reduce(st[1][0].fd, &c));
 	EXPECT_LT(pw_now() - start, pw_slow_kernel() ? 100 : 20);
 	EXPECT_EQ(1, c.out_missing);
 	c.flags = PACKETWAY_ATON_REDUCE_PARTIAL;
 	c.timeout_ms = pw_slow_kernel() ? 20000 : 4000;
-	ASSERT_EQ(0, reduce(st[1][0].fd, &c));
+	ASSERT_EQ(0, pw_reduce(st[1][0].fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 6));
 	EXPECT_EQ(1, c.out_missing);
 	EXPECT_NE(PACKETWAY_ATON_R_NONE, c.out_reason);
@@ -437,7 +388,7 @@ static void *commands(void *arg)
 		int err;
 
 		c.timeout_ms = 2000;
-		err = reduce(r->fd, &c);
+		err = pw_reduce(r->fd, &c);
 		if (err)
 			__atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
 		else if (wrong(&c, 0xe))
@@ -476,7 +427,7 @@ TEST_F(reduce, deleted)
 		pthread_join(t[i], NULL);
 	TH_LOG("%ld right, %ld refused, %ld wrong", ran, refused, bad);
 	EXPECT_EQ(0, bad);
-	ASSERT_EQ(0, reduce(st[3][0].fd, &c));
+	ASSERT_EQ(0, pw_reduce(st[3][0].fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 0xe));
 }
 
@@ -496,7 +447,7 @@ static void *barrier(void *arg)
 		do {
 			c = command(PW_ATON_OP_MIN);
 			c.reg = 3;
-			if (reduce(st[san][0].fd, &c))
+			if (pw_reduce(st[san][0].fd, &c))
 				return (void *)1;
 		} while ((int)c.out_v1 < round);
 		for (s = 1; s <= SANS; s++)
@@ -554,7 +505,7 @@ TEST_F(reduce, forged)
 	close(fd);
 	c.sans = 2;
 	ASSERT_EQ(0, pw_wait_route(&self->g, 2, ADDR(1, 0)));
-	ASSERT_EQ(0, reduce(st[1][0].fd, &c));
+	ASSERT_EQ(0, pw_reduce(st[1][0].fd, &c));
 	EXPECT_EQ(NULL, wrong(&c, 6));
 }
 
