@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Routers that are killed and started again at random while trunks lose packets: 0, 1, 10 and
- * 30 percent. Afterwards all SANs know all nodes again, no frame has arrived twice, and no
- * route is left that leads nowhere.
+ * Routers that are killed and started again at random while trunks lose packets and fabrics
+ * lose cells: 0, 1, 10 and 30 percent. Afterwards all SANs know all nodes again, no frame has
+ * arrived twice, and no route is left that leads nowhere.
  *
  *   SANs 1, 2, 3: trunks in a triangle, each through a relay. SAN 4: routers to 1 and 2.
  *
@@ -10,6 +10,7 @@
  */
 #include "pwtest.h"
 #include "pwrelay.h"
+#include "pwsan.h"
 #include "pwharness.h"
 
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
@@ -162,9 +163,44 @@ static int known(struct pw_genl *g, int san, int whom, int want)
 	return err;
 }
 
-static void level(struct __test_metadata *_metadata, struct pw_genl *g, const int *raw, int percent)
+/*
+ * Trunks lose this percentage of their packets, fabrics of their cells: a cell passes three input
+ * units, which lose it independently.
+ */
+static int lose(int ns, int percent)
+{
+	unsigned int ppm = percent == 1 ? 3345 : percent == 10 ? 34511 : percent ? 112096 : 0;
+	int s, err = 0;
+
+	pw_relay_lose(&relay, percent);
+	for (s = 1; s <= SANS && !err; s++)
+		err = pw_gsan_fault_in(ns, s, ppm, 0, s);
+	return err;
+}
+
+/* cells that the fabrics have lost since the last change of their loss */
+static uint64_t cells_lost(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), s, stage;
+	char dev[8], name[32];
+	uint64_t sum = 0;
+
+	for (s = 1; s <= SANS; s++) {
+		snprintf(dev, sizeof(dev), "s%d", s);
+		for (stage = 0; stage < 4; stage++) {
+			snprintf(name, sizeof(name), "fabric_stage%d_dropped", stage);
+			sum += pw_stat(fd, dev, name);
+		}
+	}
+	close(fd);
+	return sum;
+}
+
+static void level(struct __test_metadata *_metadata, struct pw_genl *g, int ns, const int *raw,
+		  int percent)
 {
 	long n = pw_count(12, 4), i, k, before, lost = relay.dropped;
+	uint64_t dropped;
 	double quiet;
 	int a, b;
 
@@ -174,7 +210,7 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 	for (a = 1; a <= SANS; a++)
 		for (b = 1; b <= SANS; b++)
 			ASSERT_EQ(0, known(g, a, b, 0));
-	pw_relay_lose(&relay, percent);
+	ASSERT_EQ(0, lose(ns, percent));
 	for (i = 0; i < n; i++) {
 		k = pw_below(ROUTERS);
 		ASSERT_EQ(0, running[k] ? stop(g, k) : start(g, k)) {
@@ -192,14 +228,17 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 	for (i = 0; i < ROUTERS; i++)
 		if (!running[i])
 			ASSERT_EQ(0, start(g, i));
-	pw_relay_lose(&relay, 0);
+	dropped = cells_lost();
+	ASSERT_EQ(0, lose(ns, 0));
 	quiet = pw_now();
 	for (a = 1; a <= SANS; a++)
 		for (b = 1; b <= SANS; b++)
 			EXPECT_EQ(0, known(g, a, b, 0)) TH_LOG("SAN %d, s%d", a, b);
-	TH_LOG("%d %% lost (%ld packets): all agree after %.1f s; %ld frames sent, %ld arrived",
-	       percent, relay.dropped - lost, pw_now() - quiet, sent, got);
+	TH_LOG("%d %% lost (%ld packets, %llu cells): all agree after %.1f s; %ld frames sent, %ld arrived",
+	       percent, relay.dropped - lost, (unsigned long long)dropped, pw_now() - quiet, sent,
+	       got);
 	EXPECT_TRUE(!percent == !(relay.dropped - lost) || percent == 1);
+	EXPECT_EQ(!percent, !dropped);
 
 	/* every route leads to its node now */
 	for (a = 1; a <= SANS; a++) {
@@ -229,22 +268,22 @@ static void level(struct __test_metadata *_metadata, struct pw_genl *g, const in
 
 TEST_F(churn, lossless)
 {
-	level(_metadata, &self->g, self->raw, 0);
+	level(_metadata, &self->g, self->ns, self->raw, 0);
 }
 
 TEST_F(churn, percent_1)
 {
-	level(_metadata, &self->g, self->raw, 1);
+	level(_metadata, &self->g, self->ns, self->raw, 1);
 }
 
 TEST_F(churn, percent_10)
 {
-	level(_metadata, &self->g, self->raw, 10);
+	level(_metadata, &self->g, self->ns, self->raw, 10);
 }
 
 TEST_F(churn, percent_30)
 {
-	level(_metadata, &self->g, self->raw, 30);
+	level(_metadata, &self->g, self->ns, self->raw, 30);
 }
 
 TEST_HARNESS_MAIN
