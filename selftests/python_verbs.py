@@ -319,6 +319,28 @@ with Ring('pw0') as ring, Ring('pw1') as other:
     other[0] = 2
     same('the sum without blocking', asyncio.run(asyncio.wait_for(ring.run_async('add'), 100)).value, 42)
     same('a register that is not there', refused(ring.__setitem__, 16, 1) is not None, True)
+    # a ring behind a router
+    same('other SANs are missing', sentence(ring.run_tree, 'add', sans=2), '1 of 2 SANs are missing: no route')
+    alone = ring.run_tree('add', sans=2, partial=True)
+    same('a partial result', (alone.value, alone.sans, alone.missing), (42, 1, 1))
+    for words in (('station', 'add', 'far', 'san', '31', 'up'), ('router', 'add', 'r31', 'san', '0:14', 'san', '31:14')):
+        same(' '.join(words), run(*words).stderr, '')
+    with Ring('far') as far:
+        far[0], far[1] = 100, -9
+        for _ in range(600):
+            if not refused(ring.run_tree, 'add', sans=2):
+                break
+            time.sleep(0.1)
+        for op in ('add', 'max', 'min', 'count-le'):
+            r, theirs = ring.run_tree(op, sans=2), pwctl('aton', op, 'scope', 'tree', 'dev', 'pw0')[0]
+            compare('aton ' + op, {k: v for k, v in {
+                'value': r.value, 'addr': None if r.addr is None else address.text(r.addr), 'count': r.count,
+                'interfaces': r.interfaces, 'overflow': r.overflow, 'sans': r.sans, 'missing': r.missing}.items()
+                if v is not None}, {k: v for k, v in theirs.items() if k not in ('op', 'comparand')}, 'scope tree')
+        r = ring.run_tree('min', 1, signed=True, sans=2)
+        same('the smallest of all rings, whose it is and where', (r.value, r.addr >> 8, r.san), (-9, 31, 31 << 8))
+    for words in (('router', 'del', 'r31'), ('station', 'del', 'far')):
+        same(' '.join(words), run(*words).stderr, '')
     # a fault of each, and the command after it
     stations.fault_ring('flip', 1, 100)
     mine = sentence(ring.add)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from .lab import Lab, LabStation
     from .netlink import Netlink
     from .programs import PoetsRun, Sample, metrics
-    from .ring import Bank, Ring, RingResult
+    from .ring import Bank, Ring, RingResult, TreeResult
 
 __version__ = "0.1"
 __all__ = ["Bank", "Capture", "Collective", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink",
-           "Node", "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "address",
-           "capture", "metrics", "model", "programs", "stations"]
+           "Node", "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "TreeResult",
+           "address", "capture", "metrics", "model", "programs", "stations"]
 
 # modules are imported when a name of theirs is first used: a one-line command needs few
 _HOME = {
@@ -48,6 +48,7 @@ _HOME = {
     "Sample": "programs",
     "Socket": "eep",
     "Trace": "eep",
+    "TreeResult": "ring",
     "metrics": "programs",
 }
 

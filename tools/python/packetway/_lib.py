@@ -27,6 +27,13 @@ class Result(ctypes.Structure):
                 ("v2", _U64), ("wait", _U64), ("ring_bits", _U64)]
 
 
+class Reduced(ctypes.Structure):
+    """struct pwl_reduced."""
+
+    _fields_ = [("error", _U32), ("flags", _U32), ("sans", _U32), ("missing", _U32), ("reason", _U32), ("san", _U32),
+                ("counter", _U64), ("v1", _U64), ("v2", _U64)]
+
+
 class Eep(ctypes.Structure):
     """struct pwl_eep."""
 
@@ -140,6 +147,7 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_close.restype = None
     lib.pwl_fd.argtypes = [p]
     lib.pwl_aton.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(Result)]
+    lib.pwl_aton_reduce.argtypes = [p, ctypes.POINTER(Aton), _U32, _U32, ctypes.POINTER(Reduced)]
     lib.pwl_aton_sort.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), _U32, ctypes.POINTER(Result)]
     lib.pwl_aton_majority.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), ctypes.POINTER(Result)]
     lib.pwl_aton_tree.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]

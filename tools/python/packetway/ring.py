@@ -13,6 +13,9 @@ from .errors import PacketwayError, RingError, check
 SIGNED, COMPARAND = 1, 2
 OVERFLOW = 1
 SORT_MAX = 65536
+PARTIAL = 1
+# enum packetway_aton_reason
+REASONS = {1: "no route", 2: "no answer in time", 3: "ring error"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,21 @@ class RingResult:
     overflow: bool
     wait: int
     ring_bits: int
+
+
+@dataclass(frozen=True)
+class TreeResult:
+    """What came back from the rings of `sans` SANs; `missing` ones are not in it. `san`: that of `addr`."""
+
+    op: str
+    value: int | None
+    addr: int | None
+    san: int | None
+    count: int | None
+    interfaces: int
+    overflow: bool
+    sans: int
+    missing: int
 
 
 @dataclass(frozen=True)
@@ -130,6 +148,22 @@ class Ring:
         c, r = self._command(op, reg, signed, region, comparand, timeout), _lib.Result()
         self._check(self._lib.pwl_aton(self._s, ctypes.byref(c), ctypes.byref(r)), r)
         return self._result(op, signed, r)
+
+    def run_tree(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None, sans: int = 0,
+                 partial: bool = False, timeout: float = 5.0) -> TreeResult:
+        """One command on the rings of all SANs that routers and trunks join.
+
+        `sans`: how many there are at least. If some are missing, it fails, or with `partial` is the result of the others.
+        """
+        c, r = self._command(op, reg, signed, None, comparand, timeout), _lib.Reduced()
+        err = self._lib.pwl_aton_reduce(self._s, ctypes.byref(c), PARTIAL if partial else 0, sans, ctypes.byref(r))
+        if err < 0 and r.missing and not r.error:
+            raise RingError(-err, self.station, f"{r.missing} of {r.missing + r.sans} SANs are missing: "
+                            f"{REASONS.get(r.reason, 'unknown')}")
+        self._check(err, _lib.Result(error=r.error))
+        one = self._result(op, signed, _lib.Result(flags=r.flags, counter=r.counter, v1=r.v1, v2=r.v2))
+        return TreeResult(op, one.value, one.addr, None if one.addr is None else r.san, one.count, one.interfaces,
+                          one.overflow, r.sans, r.missing)
 
     def add(self, reg: int = 0, *, signed: bool = False) -> RingResult:
         """The sum of all operands: one ring packet for any number of stations."""

@@ -53,7 +53,7 @@ refuses('a collective without a name', packetway.PacketwayError, packetway.Colle
 
 # structures have the layout of the compiler
 program = '#include <stdio.h>\n#include <stddef.h>\n#include "packetway.h"\n#define F(s, m) printf("%s %s %zu\\n", #s, #m, offsetof(struct s, m))\nint main(void)\n{\n'
-layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_eep': _lib.Eep, 'pwl_esp': _lib.Esp, 'packetway_aton_get': _lib.Bank}
+layouts = {'pwl_aton': _lib.Aton, 'pwl_result': _lib.Result, 'pwl_reduced': _lib.Reduced, 'pwl_eep': _lib.Eep, 'pwl_esp': _lib.Esp, 'packetway_aton_get': _lib.Bank}
 for name, cls in layouts.items():
     program += ''.join('\tF(%s, %s);\n' % (name, f[0]) for f in cls._fields_)
     program += '\tprintf("%s size %%zu\\n", sizeof(struct %s));\n' % (name, name)
