@@ -71,7 +71,8 @@ static const struct {
 	{ "fault", "ring", "pwctl fault ring san 0 flip 1 40" },
 	{ "fault", "fabric", "pwctl fault fabric drop 1000 seed 7" },
 	{ "lab", "show", "pwctl lab show ring8" },
-	{ "lab", "up", "pwctl lab up Documentation/labs/ring8.yaml" },
+	{ "lab", "up", "pwctl lab up Documentation/labs/ring8.yaml\n"
+	  "pwctl lab up Documentation/labs/hosts.yaml --host left" },
 	{ "lab", "exec", "pwctl lab exec s1 pwctl aton add\npwctl lab exec ring8/s2 ping -c 1 s8" },
 	{ "", "virtual", "pwctl virtual fresh time pwsolve system.csv" },
 	{ "lab", "down", "pwctl lab down ring8" },

@@ -6,6 +6,9 @@
  * station one network namespace LAB-STATION, as `ip netns` knows them, and one
  * UTS namespace, so that the station has a host name. What `down` needs is in
  * LABS/LAB: the names of stations, one UTS namespace each, and a hosts file.
+ *
+ * A lab with hosts is made in parts, on each host the SANs that it has. A router between SANs
+ * of two hosts is a trunk there, through a device that moves into the lab's own namespace.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -38,14 +41,24 @@ struct lab_station {
 	uint32_t pw_addr;	/* learnt when it is up */
 };
 
+struct lab_host {
+	char name[LAB_NAME_MAX];
+	char dev[32];		/* for trunks */
+	char addr[64];		/* of the device */
+};
+
 struct lab_san {
 	char words[16][32];	/* as for `pwctl san add` */
 	int n;
 	long id;
+	char host[LAB_NAME_MAX];
 };
 
 struct lab {
 	char name[LAB_NAME_MAX];
+	struct lab_host host[64];
+	int nhost;
+	const struct lab_host *self;	/* NULL: the lab has no hosts */
 	struct lab_san san[64];
 	int nsan;
 	struct lab_station *st;
@@ -53,6 +66,9 @@ struct lab {
 	char router[64][128];	/* words as for `pwctl router add` */
 	int nrouter;
 };
+
+/* UDP port of trunk 0 */
+#define TRUNK_PORT 7700
 
 /* YAML --------------------------------------------------------------------- */
 
@@ -92,10 +108,40 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 				return yaml_bad(file, d, p->value, "id is not a number");
 			continue;
 		}
+		if (!strcmp(key, "host")) {
+			snprintf(s->host, sizeof(s->host), "%s", v);
+			continue;
+		}
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", key);
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", v);
 	}
 	return s->id < 0 ? yaml_bad(file, d, 1, "a SAN needs an id") : ST_OK;
+}
+
+static enum status read_host(const char *file, yaml_document_t *d, yaml_node_t *map,
+			     struct lab_host *h)
+{
+	yaml_node_pair_t *p;
+	const char *key, *v;
+
+	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		key = yaml_text(d, p->key);
+		v = yaml_text(d, p->value);
+		if (!key || !v)
+			return yaml_bad(file, d, p->key, "a host has keys and values");
+		if (!strcmp(key, "name"))
+			snprintf(h->name, sizeof(h->name), "%s", good_name(v) ? v : "");
+		else if (!strcmp(key, "device"))
+			snprintf(h->dev, sizeof(h->dev), "%s", v);
+		else if (!strcmp(key, "address"))
+			snprintf(h->addr, sizeof(h->addr), "%s", v);
+		else
+			return yaml_bad(file, d, p->key, "unknown key '%s' in a host", key);
+	}
+	if (!h->name[0] || !h->dev[0] || !h->addr[0])
+		return yaml_bad(file, d, map - d->nodes.start + 1,
+				"a host needs a name of letters and digits, a device and its address");
+	return ST_OK;
 }
 
 static enum status read_addrs(const char *file, yaml_document_t *d, int node, struct lab_station *s)
@@ -204,11 +250,69 @@ static enum status read_element(const char *file, yaml_document_t *d, const char
 	}
 	if (e->type != YAML_MAPPING_NODE)
 		return yaml_bad(file, d, node, "keys and values are needed here");
+	if (!strcmp(key, "hosts"))
+		return lab->nhost == N(lab->host) ? yaml_bad(file, d, node, "too many hosts") :
+		       read_host(file, d, e, &lab->host[lab->nhost++]);
 	if (!strcmp(key, "sans"))
 		return lab->nsan == N(lab->san) ? yaml_bad(file, d, node, "too many SANs") :
 		       read_san(file, d, e, &lab->san[lab->nsan++]);
 	return lab->nst == MAX_STATIONS ? yaml_bad(file, d, node, "too many stations") :
 	       read_station(file, d, e, &lab->st[lab->nst++]);
+}
+
+static const struct lab_host *find_host(const struct lab *lab, const char *name)
+{
+	int i;
+
+	for (i = 0; i < lab->nhost; i++)
+		if (!strcmp(lab->host[i].name, name))
+			return &lab->host[i];
+	return NULL;
+}
+
+/* of a SAN; NULL: there is none */
+static const struct lab_host *host_of(const struct lab *lab, long san)
+{
+	int i;
+
+	for (i = 0; i < lab->nsan; i++)
+		if (lab->san[i].id == san)
+			return find_host(lab, lab->san[i].host);
+	return NULL;
+}
+
+/* is this SAN in the part of the lab that this host has? */
+static bool is_here(const struct lab *lab, long san)
+{
+	return !lab->self || host_of(lab, san) == lab->self;
+}
+
+/* each SAN is on a host, if there are any, and each station on one of these SANs */
+static enum status check_hosts(const char *file, yaml_document_t *d, const struct lab *lab)
+{
+	int i;
+
+	for (i = 0; i < lab->nsan; i++)
+		if (!lab->nhost != !lab->san[i].host[0] ||
+		    (lab->nhost && !find_host(lab, lab->san[i].host)))
+			return yaml_bad(file, d, 1, "SAN %ld: there is no host '%s'",
+					lab->san[i].id, lab->san[i].host);
+	for (i = 0; lab->nhost && i < lab->nst; i++)
+		if (!host_of(lab, lab->st[i].san))
+			return yaml_bad(file, d, 1, "station '%s' is on a SAN without a host",
+					lab->st[i].name);
+	return ST_OK;
+}
+
+static bool is_list(const char *key)
+{
+	static const char *const keys[] = { "hosts", "sans", "routers", "stations" };
+	int i;
+
+	for (i = 0; key && i < N(keys); i++)
+		if (!strcmp(key, keys[i]))
+			return true;
+	return false;
 }
 
 static enum status read_document(const char *file, yaml_document_t *d, struct lab *lab)
@@ -232,7 +336,7 @@ static enum status read_document(const char *file, yaml_document_t *d, struct la
 			snprintf(lab->name, sizeof(lab->name), "%s", v);
 			continue;
 		}
-		if (!key || (strcmp(key, "sans") && strcmp(key, "routers") && strcmp(key, "stations")))
+		if (!is_list(key))
 			return yaml_bad(file, d, p->key, "unknown key '%s' in the lab", key ? key : "");
 		if (list->type != YAML_SEQUENCE_NODE)
 			return yaml_bad(file, d, p->value, "%s is not a list", key);
@@ -249,7 +353,7 @@ static enum status read_document(const char *file, yaml_document_t *d, struct la
 			if (!strcmp(lab->st[k].name, lab->st[m].name))
 				return yaml_bad(file, d, 1, "two stations are called '%s'",
 					   lab->st[k].name);
-	return ST_OK;
+	return check_hosts(file, d, lab);
 }
 
 /* the file of a lab that is installed with this program, or of the checkout that it was built in */
@@ -412,6 +516,8 @@ static int write_hosts(const struct lab *lab)
 
 		fprintf(f, "%s %ld %s", lab->st[i].name, lab->st[i].san,
 			pwl_addr_str(lab->st[i].pw_addr, buf));
+		if (lab->self)
+			fprintf(f, " host=%s", host_of(lab, lab->st[i].san)->name);
 		for (k = 0; k < lab->st[i].naddr; k++)
 			fprintf(f, " %s", lab->st[i].addr[k]);
 		fputc('\n', f);
@@ -508,7 +614,33 @@ static enum status quiet_station(const struct lab *lab, const struct lab_station
 	return st;
 }
 
-/* every station answers the first one of its SAN; with routers, the first of all */
+/* which station of this host is to reach station @i; @i: none is */
+static int asker(const struct lab *lab, int i)
+{
+	int m;
+
+	for (m = 0; m < lab->nst; m++) {
+		if (!is_here(lab, lab->st[m].san))
+			continue;
+		if (lab->nrouter || lab->st[m].san == lab->st[i].san)
+			return m;
+	}
+	return i;
+}
+
+/* the address of a station of another host, from the half-routers here */
+static void learn_addr(struct pwl_sock *k, struct lab_station *s)
+{
+	struct rrp_node node[1];
+
+	if (rrp_tell(k, 0, s->name, 0, node, N(node), 500) > 0)
+		s->pw_addr = node[0].addr;
+}
+
+/*
+ * Every station answers the first one of its SAN; with routers, the first of all. Those of other
+ * hosts answer when they are up as well.
+ */
 static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms,
 			    struct progress *bar)
 {
@@ -518,10 +650,7 @@ static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms
 
 	for (i = 0; i < lab->nst; i++) {
 		progress_step(bar, 2 * lab->nst + i);
-		for (m = 0; m < i && lab->st[m].san != lab->st[i].san; m++)
-			;
-		if (lab->nrouter)
-			m = 0;
+		m = asker(lab, i);
 		if (m == i)
 			continue;
 		err = in_ns(ns[m]);
@@ -530,13 +659,18 @@ static enum status wait_lab(const struct lab *lab, const int *ns, int timeout_ms
 		if (err)
 			return fail(err, "%s", lab->st[m].name);
 		do {
-			us = eep_echo(k, lab->st[i].pw_addr, i, 8, 500, NULL);
+			if (!lab->st[i].pw_addr)
+				learn_addr(k, &lab->st[i]);
+			us = lab->st[i].pw_addr ? eep_echo(k, lab->st[i].pw_addr, i, 8, 500, NULL) :
+						  -EHOSTUNREACH;
 			if (us < 0 && us != -ETIMEDOUT)
 				usleep(50000);
 		} while (us < 0 && now_us() < end);
 		pwl_sock_close(k);
 		if (us < 0) {
-			fail(us, "%s does not answer %s", lab->st[i].name, lab->st[m].name);
+			fail(us, "%s%s%s does not answer %s", lab->st[i].name,
+			     lab->self ? " on host " : "",
+			     lab->self ? host_of(lab, lab->st[i].san)->name : "", lab->st[m].name);
 			return ST_SILENT;
 		}
 	}
@@ -554,6 +688,101 @@ static enum status command(const char *line)
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	return pwctl(argc, argv);
+}
+
+/* add a word to a line of @size bytes; false: there is no room */
+static bool add_word(char *line, size_t size, const char *word)
+{
+	size_t n = strlen(line);
+
+	return (size_t)snprintf(line + n, size - n, "%s%s", n ? " " : "", word) < size - n;
+}
+
+/* address and port of one end of a trunk */
+static void add_end(char *line, size_t size, const struct lab_host *h, int port)
+{
+	bool v6 = strchr(h->addr, ':');
+	char end[96];
+
+	snprintf(end, sizeof(end), "%s%.*s%s:%d", v6 ? "[" : "", (int)strcspn(h->addr, "/"), h->addr,
+		 v6 ? "]" : "", port);
+	add_word(line, size, end);
+}
+
+/*
+ * Router @i as this host makes it. "NAME san A:P ... san B:P ..." is a trunk if one SAN is
+ * elsewhere: the words of the half that is here, the ends, and the words about keys.
+ */
+static enum status router_add(const struct lab *lab, int i)
+{
+	char buf[128], half[2][160] = {}, key[160] = {}, line[512] = "router add", *name, *w, *save;
+	const struct lab_host *host[2] = {};
+	bool fits = true, keys = false;
+	int n = -1, here;
+
+	snprintf(buf, sizeof(buf), "%s", lab->router[i]);
+	name = strtok_r(buf, BLANK, &save);
+	for (w = strtok_r(NULL, BLANK, &save); w; w = strtok_r(NULL, BLANK, &save)) {
+		if (!strcmp(w, "san") && n < 1) {
+			n++;
+			fits &= add_word(half[n], sizeof(half[n]), w);
+			w = strtok_r(NULL, BLANK, &save);
+			host[n] = w ? host_of(lab, atol(w)) : NULL;
+			keys = false;
+		} else if (!strcmp(w, "secret") || !strcmp(w, "secret-file") || !strcmp(w, "insecure")) {
+			keys = true;
+		}
+		if (!w || n < 0)
+			break;
+		fits &= add_word(keys ? key : half[n], sizeof(key), w);
+	}
+	if (!lab->self || n < 1 || host[0] == host[1]) {
+		if (lab->self && n >= 0 && host[0] != lab->self)
+			return ST_OK;
+		add_word(line, sizeof(line), lab->router[i]);
+		return command(line);
+	}
+	if (host[0] != lab->self && host[1] != lab->self)
+		return ST_OK;
+	here = host[1] == lab->self;
+	if (!name || !fits || !host[!here])
+		return usage("lab %s: router '%s' joins no two SANs of the file", lab->name,
+			     lab->router[i]);
+	add_word(line, sizeof(line), name);
+	add_word(line, sizeof(line), half[here]);
+	add_word(line, sizeof(line), "trunk udp");
+	add_end(line, sizeof(line), host[here], TRUNK_PORT + i);
+	add_end(line, sizeof(line), host[!here], TRUNK_PORT + i);
+	if (key[0])
+		add_word(line, sizeof(line), key);
+	return command(line);
+}
+
+/* the device for trunks: from the namespace of the caller into that of the lab, the current one */
+static enum status move_device(const struct lab_host *h, int self, int home)
+{
+	enum status st;
+	struct nl nl;
+	int err;
+
+	err = in_ns(self);
+	st = err ? fail(err, "lab") : rtnl_open(&nl);
+	if (st)
+		return st;
+	st = link_move(&nl, h->dev, home);
+	nl_close(&nl);
+	err = in_ns(home);
+	if (!st)
+		st = err ? fail(err, "lab") : rtnl_open(&nl);
+	if (st)
+		return st;
+	st = link_up(&nl, "lo");
+	if (!st)
+		st = link_up(&nl, h->dev);
+	if (!st)
+		st = link_addr_add(&nl, if_nametoindex(h->dev), h->addr);
+	nl_close(&nl);
+	return st;
 }
 
 /* the namespaces of a station, and its netdevice in them */
@@ -575,7 +804,7 @@ static enum status make_station(const struct lab *lab, const struct lab_station 
 }
 
 /* @bar: one step for each station that is made, and one for each that is configured */
-static enum status build(struct lab *lab, int home, int *ns, struct progress *bar)
+static enum status build(struct lab *lab, int self, int home, int *ns, struct progress *bar)
 {
 	enum status st = ST_OK;
 	char line[256];
@@ -585,7 +814,11 @@ static enum status build(struct lab *lab, int home, int *ns, struct progress *ba
 	err = in_ns(home);
 	if (err)
 		return fail(err, "lab");
+	if (lab->self)
+		st = move_device(lab->self, self, home);
 	for (i = 0; !st && i < lab->nsan; i++) {
+		if (!is_here(lab, lab->san[i].id))
+			continue;
 		n = snprintf(line, sizeof(line), "san add %ld", lab->san[i].id);
 		for (k = 0; k < lab->san[i].n; k++)
 			n += snprintf(line + n, sizeof(line) - n, " %s", lab->san[i].words[k]);
@@ -596,21 +829,22 @@ static enum status build(struct lab *lab, int home, int *ns, struct progress *ba
 	if (st)
 		return st;
 	for (i = 0; !st && i < lab->nst; i++) {
-		st = make_station(lab, &lab->st[i], &nl, &ns[i]);
+		if (is_here(lab, lab->st[i].san))
+			st = make_station(lab, &lab->st[i], &nl, &ns[i]);
 		progress_step(bar, i);
 	}
 	nl_close(&nl);
-	for (i = 0; !st && i < lab->nrouter; i++) {
-		snprintf(line, sizeof(line), "router add %s", lab->router[i]);
-		st = command(line);
-	}
+	for (i = 0; !st && i < lab->nrouter; i++)
+		st = router_add(lab, i);
 	for (i = 0; !st && i < lab->nst; i++) {
+		if (ns[i] < 0)
+			continue;
 		err = in_ns(ns[i]);
 		st = err ? fail(err, "%s", lab->st[i].name) : configure_station(&lab->st[i]);
 		progress_step(bar, lab->nst + i);
 	}
 	for (i = 0; !st && i < lab->nst; i++) {
-		if (!in_lockstep(lab, lab->st[i].san))
+		if (ns[i] < 0 || !in_lockstep(lab, lab->st[i].san))
 			continue;
 		err = in_ns(ns[i]);
 		st = err ? fail(err, "%s", lab->st[i].name) : quiet_station(lab, &lab->st[i]);
@@ -621,10 +855,30 @@ static enum status build(struct lab *lab, int home, int *ns, struct progress *ba
 	return err ? fail(err, LABS "/%s", lab->name) : ST_OK;
 }
 
+/* which part of the lab is made here? */
+static enum status choose_host(struct lab *lab, const char *name)
+{
+	int i;
+
+	if (!lab->nhost)
+		return name ? usage("lab %s has no hosts", lab->name) : ST_OK;
+	if (!name)
+		return usage("lab %s is for several hosts; say which one this is: --host %s",
+			     lab->name, lab->host[0].name);
+	lab->self = find_host(lab, name);
+	if (!lab->self)
+		return usage("lab %s has no host '%s'", lab->name, name);
+	for (i = 0; i < lab->nst; i++)
+		if (is_here(lab, lab->st[i].san))
+			return ST_OK;
+	return usage("lab %s: host '%s' has no station", lab->name, name);
+}
+
 static int take_down(const char *name);
 
 struct lab_args {
 	const char *name;	/* file of `up`, lab of the others, station of `exec` */
+	const char *host;
 	uint32_t timeout;
 	char **command;
 };
@@ -633,7 +887,7 @@ struct lab_args {
 
 static enum status lab_up(const struct verb *v, int argc, char **argv)
 {
-	struct lab_args a = { .timeout = 20000 };
+	struct lab_args a = {};
 	int self, home = -1, *ns = NULL, err, i;
 	struct progress bar;
 	char path[256];
@@ -645,6 +899,14 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 		st = read_lab(a.name, &lab);
 	if (st)
 		return st;
+	st = choose_host(&lab, a.host);
+	if (st) {
+		free(lab.st);
+		return st;
+	}
+	/* the other hosts may begin later */
+	if (!a.timeout)
+		a.timeout = lab.self ? 120000 : 20000;
 	self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), LABS "/%s", lab.name);
 	if (!access(path, F_OK)) {
@@ -675,9 +937,14 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 		ns[i] = -1;
 	/* a station is made, configured and waited for */
 	progress_begin(&bar, "steps", 3ULL * lab.nst, 0);
-	st = build(&lab, home, ns, &bar);
+	st = build(&lab, self, home, ns, &bar);
 	if (!st)
 		st = wait_lab(&lab, ns, a.timeout, &bar);
+	/* with the addresses of stations of other hosts */
+	if (!st && lab.self) {
+		err = write_hosts(&lab);
+		st = err ? fail(err, LABS "/%s", lab.name) : ST_OK;
+	}
 	progress_end(&bar);
 	in_ns(self);
 	if (st)
@@ -945,8 +1212,12 @@ static enum status lab_show(const struct verb *v, int argc, char **argv)
 			w = strtok_r(NULL, BLANK, &save);
 			json_object_set_new(j, "addr", json_string(w ? w : ""));
 			a = json_array();
-			while ((w = strtok_r(NULL, BLANK, &save)))
-				json_array_append_new(a, json_string(w));
+			while ((w = strtok_r(NULL, BLANK, &save))) {
+				if (strncmp(w, "host=", 5))
+					json_array_append_new(a, json_string(w));
+				else
+					json_object_set_new(j, "host", json_string(w + 5));
+			}
 			json_object_set_new(j, "ip", a);
 			out_item("station", j);
 		}
@@ -988,6 +1259,7 @@ static const struct word which[] = { { NULL, "LAB", W_TEXT, AT(name) }, {} };
 static const struct word up[] = {
 	{ NULL, "FILE.yaml|NAME", W_TEXT, AT(name), WORD_NEEDED },
 	{ "timeout", "MS", W_U32, AT(timeout) },
+	{ "--host", "HOST", W_TEXT, AT(host) },
 	{}
 };
 
@@ -1001,7 +1273,8 @@ const struct verb lab_verbs[] = {
 	{ "show", lab_show, 0, which, "stations of the labs that are up" },
 	{ "up", lab_up, 0, up,
 	  "make the namespaces, SANs and stations of a file; wait until they answer",
-	  "NAME: a lab that is installed with this program, such as ring8" },
+	  "NAME: a lab that is installed with this program, such as ring8\n"
+	  "--host: the part of a lab with hosts that this host has; waits for the others" },
 	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station",
 	  "exec --virtual: in the virtual time of its SAN, see `pwctl help virtual`" },
 	{ "down", lab_down, 0, which, "end the processes of a lab and remove it" },

@@ -242,6 +242,7 @@ enum status station_add(struct nl *nl, const char *name, long san, long port, lo
 enum status link_up(struct nl *nl, const char *name);
 enum status link_del(struct nl *nl, const char *name);
 enum status link_alias(struct nl *nl, const char *name, const char *alias);
+enum status link_move(struct nl *nl, const char *name, int netns);
 enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text);
 enum status link_neigh_add(struct nl *nl, int ifindex, const char *text, uint32_t lladdr);
 enum status link_route_quiet(struct nl *nl, uint32_t ifindex, const char *text);

@@ -269,6 +269,20 @@ enum status link_alias(struct nl *nl, const char *name, const char *alias)
 	return change_link(nl, RTM_NEWLINK, name, 0, alias);
 }
 
+/* into another network namespace, a file descriptor */
+enum status link_move(struct nl *nl, const char *name, int netns)
+{
+	char buf[NL_REQUEST] __attribute__((aligned(8)));
+	struct nlmsghdr *h;
+	enum status st;
+
+	h = nl_request(nl, buf, RTM_NEWLINK, 0);
+	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
+	mnl_attr_put_u32(h, IFLA_NET_NS_FD, netns);
+	st = nl_put_text(h, IFLA_IFNAME, name);
+	return st ? st : nl_do(nl, h, NULL, NULL, name);
+}
+
 enum status link_addr_add(struct nl *nl, uint32_t ifindex, const char *text)
 {
 	char buf[256] __attribute__((aligned(8))), ip[64];
