@@ -18,6 +18,9 @@ $(O)/mpi_wrong: $(tools)/testing/mpi/mpi_wrong.c
 $(O)/mpi_storm: $(tools)/testing/mpi/mpi_storm.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
+$(O)/mpi_hosts: $(tools)/testing/mpi/mpi_hosts.c
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
+
 $(O)/mpi_threads: $(tools)/testing/mpi/mpi_threads.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -o $@ $< -pthread
 
@@ -28,7 +31,7 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads \
+mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads $(O)/mpi_hosts \
 	$(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
