@@ -98,10 +98,27 @@ tap_is "a sum over both hosts" "$(pwctl lab exec l3 pwctl -j aton add scope tree
 tap_is "and from the other one" "$(right "pwctl lab exec r3 pwctl -j aton max scope tree sans 2" | jq -r '.[0] | "\(.value) \(.addr)"')" "800 00:02:08"
 
 if command -v mpirun >/dev/null && [ -x "$PW_BUILD/mpi_hosts" ]; then
-	export PWRUN_RSH=/run/rsh PW_COLL=off
-	tap_is "pwrun: 16 ranks on two hosts" "$(timeout 400 pwrun mpi_hosts 5 2>/run/mpi.err)" \
-		"16 ranks: 5 reductions, 0 results differ"
-	sed 's/^/# /' /run/mpi.err
+	export PWRUN_RSH=/run/rsh
+	# messages of reductions on the trunk, from both ends; and all frames
+	stat() {
+		{ pwctl -n hosts -j router show lr; right pwctl -n hosts -j router show lr; } | jq -s "map(.[0]$1) | add"
+	}
+	reduce='.halves[0].stats | ."reduce-asked" + ."reduce-answered"' again='.halves[0].stats."reduce-repeated"'
+	n=$(pw_count 20 5)
+	for coll in off probe; do
+		before=$(stat "$reduce") repeated=$(stat "$again") frames=$(stat .trunk.stats.tx)
+		tap_is "pwrun, PW_COLL=$coll: 16 ranks on two hosts" \
+			"$(PW_COLL=$coll timeout 400 pwrun mpi_hosts "$n" 3 2>/run/mpi.err)" "16 ranks: $n reductions, 0 results differ"
+		sed 's/^/# /' /run/mpi.err
+		commands=$(sed -n "s/^pwtree: $n of $n MPI_Allreduce over 2 SANs, \([0-9]*\) commands.*/\1/p" /run/mpi.err)
+		packets=$(($(stat "$reduce") - before)) repeated=$(($(stat "$again") - repeated))
+		echo "# $n MPI_Allreduce: ${commands:-0} commands, $packets packets of reductions on the trunk, $repeated repeated, $(($(stat .trunk.stats.tx) - frames)) frames in all"
+		[ $coll = probe ] || tap_is "PW_COLL=off: none of it by the rings" "${commands:-none} $packets" "none 0"
+	done
+	tap_ok "all of it by the rings of both hosts" test "${commands:-0}" -gt 0
+	# one more command has found all ranks at the start, on each ring
+	tap_ok "two packets on the trunk for each command" \
+		test "$packets" -ge $((2 * (commands + 2))) -a "$packets" -le $((2 * (commands + 2) + 2 * repeated))
 else
 	tap_skip "pwrun: 16 ranks on two hosts" "no MPI"
 fi

@@ -7,6 +7,9 @@ MPICC ?= $(shell command -v mpicc 2>/dev/null)
 $(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \
 		-o $@ $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/lib/exact.c $(O)/libpacketway.a -ldl
+$(O)/libpwtree.so: $(tools)/mpi/pwtree.c $(tools)/lib/packetway.h $(O)/libpacketway.a
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \
+		-o $@ $(tools)/mpi/pwtree.c $(O)/libpacketway.a -ldl
 $(O)/pwrun: $(tools)/mpi/pwrun
 	install -m 755 $< $@
 $(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/lib/exact.c $(tools)/lib/exact.h
@@ -31,10 +34,11 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads $(O)/mpi_hosts \
+mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/libpwtree.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads $(O)/mpi_hosts \
 	$(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
+	install -D -m 644 $(O)/libpwtree.so $(DESTDIR)$(LIBDIR)/libpwtree.so
 	install -D -m 755 $(O)/pwrun $(DESTDIR)$(PREFIX)/bin/pwrun
 	install -D -m 755 $(O)/pwmodel-mpi $(DESTDIR)$(PREFIX)/bin/pwmodel-mpi
 else

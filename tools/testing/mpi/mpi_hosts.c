@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mpi_hosts [ROUNDS]: random MPI_Allreduce of integers over all ranks, each compared with the same
- * operation on gathered operands. Prints how many there were and how many differ.
+ * mpi_hosts [ROUNDS [ELEMENTS]]: random MPI_Allreduce of integers over all ranks, each compared with
+ * the same operation on the operands of all, which follow from a seed. Prints how many there were
+ * and how many results differ.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -42,8 +43,10 @@ int main(int argc, char **argv)
 	long rounds = argc > 1 ? atol(argv[1]) : 20, r, differ = 0;
 	int64_t in[MOST], out[MOST], want, *all;
 	int32_t in32[MOST], out32[MOST];
-	int rank, n, i, k, op, count, wide;
+	int rank, n, i, k, op, count, wide, most = argc > 2 ? atoi(argv[2]) : MOST;
 
+	if (most < 1 || most > MOST)
+		most = MOST;
 	MPI_Init(&argc, &argv);
 	MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR };
 
@@ -53,7 +56,7 @@ int main(int argc, char **argv)
 	for (r = 0; r < rounds; r++) {
 		/* the same at all ranks, then operands of this one */
 		op = below(5);
-		count = 1 + below(MOST);
+		count = 1 + below(most);
 		wide = below(2);
 		for (i = 0; i < n; i++)
 			for (k = 0; k < MOST; k++)
