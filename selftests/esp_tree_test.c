@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ESP and the rings on the same tree of SANs: sums by plain messages, by RCHLD and RCOLLECT, and
+ * by commands with scope tree; complaints with and without COMPARE on the path. Counted are the
+ * packets on the trunks and at the root, with and without loss. Lines that begin with "csv" are
+ * for tools/experiments/esp_tree.py, which draws them.
+ *
+ *   SAN 1 (root) = trunks = SANs 2, 3 - routers - SANs 4, 5 and 6, 7; eight stations on each
+ */
+#include "pwtest.h"
+#include "pwrelay.h"
+#include "pwreduce.h"
+#include "pwesp.h"
+#include "pwharness.h"
+
+#define SANS	7
+#define PER	8
+#define ALL	(SANS * PER)
+#define SUBTREE	(3 * PER)	/* stations behind a trunk */
+#define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
+#define PLAIN	0xfd		/* opcode of a message that no node executes */
+#define ID(i)	(0x1000000 + (i))
+
+enum method { BY_PLAIN, BY_ESP, BY_ESP4, BY_RINGS, METHODS };
+
+static const char *const method_name[METHODS] = { "plain", "esp", "esp4", "rings" };
+
+static struct pw_relay relay;
+static volatile int percent;		/* of packets that are lost; fences never are */
+static volatile long packets[2];	/* on each trunk, fences apart */
+static uint8_t tx[2048], rx[2048];
+static int raw[ALL];
+static struct ring_if ring[ALL];
+static uint64_t value[ALL];
+static int cut;			/* SAN whose stations send nothing; 0: none */
+
+static int san_of(int i)
+{
+	return 1 + i / PER;
+}
+
+/* is it among the first @per stations of its SAN, and sends? */
+static bool sends(int i, int per)
+{
+	return i && i % PER < per && san_of(i) != cut;
+}
+
+static uint32_t addr_of(int i)
+{
+	return ADDR(san_of(i), i % PER);
+}
+
+/* the EEP message begins behind 32 bytes of the trunk, its data 16 bytes later */
+static bool lose(int end, uint8_t *p, int len)
+{
+	static uint64_t seed = 88172645463325252ULL;
+	int pt;
+
+	if (p[2] != PW_RELAY_FRAME || len < 52)
+		return false;
+	pt = pw_get(p + 38, 2);
+	if (pt != PW_PT_REDUCE && (pt != PW_PT_ESP || p[49] == FENCE))
+		return false;
+	packets[end / 2]++;
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (int)((seed >> 33) % 100) < percent;
+}
+
+static int add_trunk(struct pw_genl *g, int k)
+{
+	struct pw_trunk_req t = { .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK };
+	char name[8];
+	int e, err = 0;
+
+	for (e = 2 * k; e < 2 * k + 2 && !err; e++) {
+		snprintf(name, sizeof(name), "t%d", e);
+		t.name = name;
+		t.san = e & 1 ? 2 + k : 1;
+		t.port = 10 + k;
+		t.local_port = PW_RELAY_END + e;
+		t.remote_port = PW_RELAY + e;
+		err = pw_trunk_add(g, &t);
+	}
+	return err;
+}
+
+FIXTURE(tree) {
+	int ns;
+	struct pw_nl nl;
+	struct pw_genl g;
+};
+
+FIXTURE_SETUP(tree)
+{
+	/* a computation on a busy machine may take longer than the 10 s of the default */
+	const struct pw_attr esp[] = { { PACKETWAY_A_ESP_CAPACITY, PACKETWAY_ESP_CAPACITY_MAX },
+				       { PACKETWAY_A_ESP_LIFETIME, 120000 } };
+	char name[16];
+	int i, s;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	self->ns = pw_ns_self();
+	ASSERT_EQ(0, pw_nl_open(&self->nl, self->ns));
+	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns));
+	ASSERT_EQ(0, pw_genl_ask(&self->g, PACKETWAY_CMD_ESP_SET, NLM_F_ACK, PACKETWAY_A_ESP,
+				 esp, 2));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "lo"));
+	percent = 0;
+	relay = (struct pw_relay) { .drops = lose };
+	ASSERT_EQ(0, pw_relay_start(&relay, 4));
+	for (i = 0; i < ALL; i++) {
+		snprintf(name, sizeof(name), "s%d-%d", san_of(i), i % PER);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, san_of(i), i % PER, self->ns));
+		ASSERT_EQ(0, pw_link_up(&self->nl, name));
+		raw[i] = pw_packet_open(self->ns, SOCK_RAW, ETH_P_PACKETWAY,
+					pw_link_index(&self->nl, name));
+		ASSERT_GE(raw[i], 0);
+		ASSERT_EQ(0, ring_open(&ring[i], pw_link_index(&self->nl, name)));
+	}
+	for (s = 0; s < 2; s++)
+		ASSERT_EQ(0, add_trunk(&self->g, s));
+	for (s = 4; s <= SANS; s++) {
+		snprintf(name, sizeof(name), "r%d", s);
+		ASSERT_EQ(0, pw_router_add(&self->g, name, (struct pw_half_req){ s / 2, 8 + s, -1 },
+					   (struct pw_half_req){ s, 15, -1 }));
+	}
+	for (s = 2; s <= SANS; s++) {
+		ASSERT_EQ(0, pw_wait_route(&self->g, 1, ADDR(s, 0)));
+		ASSERT_EQ(0, pw_wait_route(&self->g, s, ADDR(1, 0)));
+	}
+}
+
+FIXTURE_TEARDOWN(tree)
+{
+	int i;
+
+	pw_relay_stop(&relay);
+	for (i = 0; i < ALL; i++) {
+		close(raw[i]);
+		ring_close(&ring[i]);
+	}
+	close(self->nl.fd);
+	close(self->g.nl.fd);
+	close(self->ns);
+}
+
+static bool send_to_root(int i, struct insn in)
+{
+	int len = esp_msg(tx, addr_of(0), addr_of(i), &in);
+
+	return send(raw[i], tx, len, 0) == len;
+}
+
+/* what arrives at the root until all fences have */
+struct arrived {
+	long n;			/* packets for the program */
+	long first;		/* 1: the value of the first RCOLLECT is as wanted, 0: it is not; -1: none */
+	uint64_t sum;		/* of plain messages */
+};
+
+/* the first @per stations of each SAN, all but the root: this instruction, then a fence */
+static bool from_all(int per, int copies, struct insn (*make)(int i), uint64_t want,
+		     struct arrived *a)
+{
+	const struct insn fence = { 0, FENCE, 0, 0, {} };
+	int i, k, op, fences = 0;
+	struct insn got;
+	struct pw_hdr h;
+
+	*a = (struct arrived) { .first = -1 };
+	for (k = 0; k < copies; k++)
+		for (i = 1; i < ALL; i++)
+			if (sends(i, per) && !send_to_root(i, make(i)))
+				return false;
+	for (i = 1; i < ALL; i++) {
+		if (!sends(i, per))
+			continue;
+		if (!send_to_root(i, fence))
+			return false;
+		fences++;
+	}
+	while (fences) {
+		op = esp_recv(raw[0], rx, sizeof(rx), &got, &h, SOON);
+		if (op == NOTHING)
+			return false;
+		if (op == FENCE) {
+			fences--;
+			continue;
+		}
+		if (op < 0)
+			continue;
+		a->n++;
+		if (op == PLAIN)
+			a->sum += got.f[0];
+		if (op == PW_ESP_RCOLLECT && got.ctl == EXEC && a->first < 0)
+			a->first = got.f[4] == want;
+	}
+	return true;
+}
+
+static uint64_t sib, fwd, fwd2, comp, threshold;
+
+static void new_tags(void)
+{
+	sib = pw_rnd();
+	fwd = pw_rnd();
+	fwd2 = pw_rnd();
+	comp = pw_rnd();
+}
+
+static struct insn make_plain(int i)
+{
+	return (struct insn) { 0, PLAIN, 0, 1, { value[i] } };
+}
+
+static struct insn make_rchld(int i)
+{
+	return RCHLD(EXEC, sib, fwd, threshold, ID(i));
+}
+
+static struct insn make_rcollect(int i)
+{
+	return RCOLLECT(EXEC, PW_ESP_OP_ADD, sib, fwd2, threshold, comp, value[i], ID(i));
+}
+
+enum outcome { RIGHT, NONE, WRONG, OUTCOMES };
+
+/* a sum over the first @per stations of each SAN; *@root: packets for the program at the root */
+static enum outcome sum(struct __test_metadata *_metadata, enum method m, int per, long *root)
+{
+	struct packetway_aton_reduce c = {
+		.size = sizeof(c), .op = PW_ATON_OP_ADD, .reg = 2, .sans = SANS,
+		.timeout_ms = PACKETWAY_ATON_REDUCE_MS_MAX,
+	};
+	int i, copies = m == BY_ESP4 ? 4 : 1;
+	uint64_t want = 0;
+	struct arrived a;
+
+	for (i = 0; i < ALL; i++) {
+		value[i] = i && i % PER < per ? pw_rnd() >> 8 : 0;
+		want += value[i];
+		ring[i].op->operand[2] = value[i];
+	}
+	*root = 0;
+	if (m == BY_RINGS) {
+		if (pw_reduce(ring[0].fd, &c))
+			return NONE;
+		return c.out_v1 == want && c.out_counter == ALL ? RIGHT : WRONG;
+	}
+	if (m == BY_PLAIN) {
+		ASSERT_TRUE(from_all(per, 1, make_plain, 0, &a));
+		*root = a.n;
+		if (a.n < SANS * per - 1)
+			return NONE;
+		return a.sum == want ? RIGHT : WRONG;
+	}
+	new_tags();
+	threshold = copies;
+	ASSERT_TRUE(from_all(per, copies, make_rchld, 0, &a));
+	*root = a.n;
+	ASSERT_TRUE(from_all(per, copies, make_rcollect, want, &a));
+	*root += a.n;
+	return a.first < 0 ? NONE : a.first ? RIGHT : WRONG;
+}
+
+static uint64_t counter(const char *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t v = pw_stat(fd, "s1-0", name);
+
+	close(fd);
+	return v;
+}
+
+/* without loss all methods are right; ESP and rings need as many packets for any number of stations */
+TEST_F(tree, sums)
+{
+	static const int pers[] = { 1, 2, 4, 8 };
+	long n = pw_count(5, 3), i, root, at_root;
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+	uint64_t cycles, fences;
+	struct arrived a;
+	unsigned int p;
+	int m;
+
+	for (p = 0; p < 4; p++) {
+		fences = counter("fabric_cycles");
+		for (i = 0; i < n; i++)
+			ASSERT_TRUE(from_all(pers[p], 0, NULL, 0, &a));
+		fences = counter("fabric_cycles") - fences;
+		for (m = 0; m < METHODS; m++) {
+			packets[0] = packets[1] = at_root = 0;
+			cycles = counter("fabric_cycles");
+			for (i = 0; i < n; i++) {
+				ASSERT_EQ(RIGHT, sum(_metadata, m, pers[p], &root)) {
+					TH_LOG("%s", method_name[m]);
+				}
+				at_root += root;
+			}
+			/* of the fabric of SAN 1, without those of the fences */
+			cycles = counter("fabric_cycles") - cycles;
+			if (m != BY_RINGS)
+				cycles -= (m == BY_PLAIN ? 1 : 2) * fences;
+			printf("# csv sum,%s,%d,%.2f,%.2f,%.0f\n", method_name[m], SANS * pers[p],
+			       packets[0] / (double)n, at_root / (double)n, cycles / (double)n);
+			switch (m) {
+			case BY_PLAIN:
+				EXPECT_EQ(3 * pers[p] * n, packets[0]);
+				break;
+			case BY_ESP:
+				EXPECT_EQ(2 * n, packets[0]);
+				break;
+			case BY_ESP4:
+				EXPECT_GE(8 * n, packets[0]);
+				break;
+			default:
+				/* a request that took long is repeated */
+				EXPECT_LE(2 * n, packets[0]);
+			}
+		}
+	}
+	ASSERT_EQ(0, ring_run(ring[0].fd, &c));
+	TH_LOG("a command takes %llu bit times of a ring", (unsigned long long)c.out_ring_bits);
+}
+
+/* with loss the rings are right; what the others do is shown */
+TEST_F(tree, loss)
+{
+	static const int levels[] = { 0, 1, 2, 5, 10 };
+	long n = pw_count(40, 10), i, root, got[OUTCOMES];
+	unsigned int l;
+	int m, s;
+
+	/* the fabrics lose nothing, and need not be simulated */
+	for (s = 1; s <= SANS; s++)
+		ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_SET, s, -1,
+					PACKETWAY_ENGINE_NONE));
+	for (l = 0; l < 5; l++)
+		for (m = 0; m < METHODS; m++) {
+			memset(got, 0, sizeof(got));
+			percent = levels[l];
+			packets[0] = packets[1] = 0;
+			for (i = 0; i < n; i++)
+				got[sum(_metadata, m, PER, &root)]++;
+			percent = 0;
+			printf("# csv loss,%s,%d,%ld,%ld,%ld,%ld,%.2f\n", method_name[m], levels[l],
+			       n, got[RIGHT], got[NONE], got[WRONG],
+			       (packets[0] + packets[1]) / 2.0 / n);
+			if (m == BY_RINGS || !levels[l]) {
+				EXPECT_EQ(n, got[RIGHT]);
+			}
+		}
+}
+
+/* a station that was counted sends no value: ESP has no result; on a ring it needs no program */
+TEST_F(tree, silent_station)
+{
+	struct arrived a;
+	long root;
+
+	EXPECT_EQ(RIGHT, sum(_metadata, BY_RINGS, PER, &root));
+	new_tags();
+	threshold = 1;
+	ASSERT_TRUE(from_all(PER, 1, make_rchld, 0, &a));
+	/* the last one of each SAN is silent */
+	ASSERT_TRUE(from_all(PER - 1, 1, make_rcollect, 0, &a));
+	EXPECT_EQ(-1, a.first);
+}
+
+/* a router goes after its SAN was counted: ESP has no result, the rings say what is missing */
+TEST_F(tree, router_goes)
+{
+	struct packetway_aton_reduce c = {
+		.size = sizeof(c), .op = PW_ATON_OP_ADD, .reg = 2, .sans = SANS,
+	};
+	struct arrived a;
+
+	new_tags();
+	threshold = 1;
+	ASSERT_TRUE(from_all(PER, 1, make_rchld, 0, &a));
+	ASSERT_EQ(0, pw_router_del(&self->g, "r4"));
+	cut = 4;
+	ASSERT_TRUE(from_all(PER, 1, make_rcollect, 0, &a));
+	EXPECT_EQ(-1, a.first);
+	EXPECT_GT(0, pw_reduce(ring[0].fd, &c));
+	EXPECT_EQ(1, c.out_missing);
+	c.flags = PACKETWAY_ATON_REDUCE_PARTIAL;
+	ASSERT_EQ(0, pw_reduce(ring[0].fd, &c));
+	EXPECT_EQ(ALL - PER, c.out_counter);
+	EXPECT_EQ(1, c.out_missing);
+}
+
+static uint64_t tag;
+static int spread;		/* packets that receivers miss differ by less than this */
+
+static struct insn make_nack(int i)
+{
+	return COMPARE(EXEC, PW_ESP_REL_GT, tag, 1000 + (uint64_t)(i * 7919) % spread);
+}
+
+static struct insn make_plain_nack(int i)
+{
+	struct insn in = make_nack(i);
+
+	in.ctl = 0;
+	in.opcode = PLAIN;
+	return in;
+}
+
+/* all receivers complain of a lost packet: one complaint on each trunk, and one at the source */
+TEST_F(tree, complaints)
+{
+	static const int pers[] = { 1, 2, 4, 8 };
+	struct arrived a;
+	unsigned int p;
+	int esp;
+
+	for (p = 0; p < 4; p++)
+		for (spread = 1; spread <= 1000; spread *= 1000)
+			for (esp = 0; esp < 2; esp++) {
+				tag = pw_rnd();
+				packets[0] = packets[1] = 0;
+				ASSERT_TRUE(from_all(pers[p], 1, esp ? make_nack : make_plain_nack,
+						     0, &a));
+				printf("# csv nack,%s%s,%d,%.1f,%ld\n", esp ? "esp" : "plain",
+				       spread == 1 ? "" : "-differ", SANS * pers[p],
+				       (packets[0] + packets[1]) / 2.0, a.n);
+				if (!esp) {
+					EXPECT_EQ(SANS * pers[p] - 1, a.n);
+					EXPECT_EQ(6 * pers[p], packets[0] + packets[1]);
+				} else if (spread == 1) {
+					EXPECT_EQ(1, a.n);
+					/* one may reach the root after that of the other subtree */
+					EXPECT_EQ(2, packets[0] + packets[1]);
+				} else {
+					EXPECT_GE(SANS * pers[p] - 1, a.n);
+				}
+			}
+}
+
+TEST_HARNESS_MAIN
