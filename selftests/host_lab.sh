@@ -62,7 +62,14 @@ cat >/run/rsh <<'END'
 shift
 exec socat -t 100000 STDIO TCP:10.78.0.2:5000 <<<"$*"
 END
-chmod 755 /run/rsh
+# the same, with the status of the command
+cat >/run/ssh <<'END'
+#!/bin/bash
+out=$(/run/rsh "$1" "$2"$'\n''echo "=status $?"')
+printf '%s' "${out%=status *}"
+exit "${out##*=status }"
+END
+chmod 755 /run/rsh /run/ssh
 right() { /run/rsh right "$@"; }
 status() { "$@" >/dev/null 2>&1; echo $?; }
 answers() { [ "$(right echo yes 2>/dev/null)" = yes ]; }
@@ -124,9 +131,17 @@ else
 fi
 
 right pwctl lab down
+pwctl lab down
+export PWCTL_RSH=/run/ssh
+tap_ok "--ssh: up from one host" pwctl lab up "$lab" --host left --ssh
+tap_ok "--ssh: EEP" pwctl lab exec l1 pwctl ping 00:02:03 count 3 interval 10 timeout 60000
+tap_ok "--ssh: down from one host" pwctl lab down --ssh
+tap_is "--ssh: nothing is left there" "$(right pwctl lab show)" ""
+right mkdir -p /run/packetway/labs/hosts
+tap_not "--ssh: the other host fails" pwctl lab up "$lab" --host left --ssh timeout 3000
+right rmdir /run/packetway/labs/hosts /run/packetway/labs
 returned() { [ "$(right "ip link show eth1 >/dev/null && echo back")" = back ]; }
 tap_ok "down: the device returns" busywait 60000 returned
-pwctl lab down
 tap_ok "down here" busywait 60000 ip link show eth1
 right touch /run/over
 tap_done

@@ -13,6 +13,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -876,9 +877,66 @@ static enum status choose_host(struct lab *lab, const char *name)
 
 static int take_down(const char *name);
 
+/* Other hosts -------------------------------------------------------------- */
+
+#define MAX_HOSTS N(((struct lab *)0)->host)
+
+/* `pwctl lab ...` on another host, by ssh or what PWCTL_RSH names; a process */
+static pid_t on_host(const char *host, const char *command)
+{
+	const char *rsh = getenv("PWCTL_RSH");
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid)
+		return pid;
+	if (!rsh)
+		rsh = "ssh";
+	execlp(rsh, rsh, host, command, (char *)NULL);
+	_exit(fail(errno, "%s", rsh));
+}
+
+/* their end; the status of the first one that failed */
+static enum status wait_hosts(const pid_t *pid, int n)
+{
+	enum status st = ST_OK;
+	int i, status;
+
+	for (i = 0; i < n; i++) {
+		if (pid[i] < 0 || waitpid(pid[i], &status, 0) != pid[i] || !WIFEXITED(status))
+			status = ST_REFUSED << 8;
+		if (!st)
+			st = WEXITSTATUS(status);
+	}
+	return st;
+}
+
+/* the parts of all other hosts, each with its own pwctl and the same path of the file */
+static enum status hosts_up(const struct lab *lab, const char *file, uint32_t timeout, pid_t *pid,
+			    int *n)
+{
+	char path[PATH_MAX], command[PATH_MAX + 128];
+	const struct lab_host *h;
+
+	if (strchr(file, '\'') || !realpath(file, path))
+		snprintf(path, sizeof(path), "%s", file);
+	if (strchr(path, '\''))
+		return usage("the name of the file has a quote: %s", path);
+	for (h = lab->host; h < lab->host + lab->nhost; h++) {
+		if (h == lab->self)
+			continue;
+		snprintf(command, sizeof(command), "pwctl lab up '%s' --host %s timeout %u", path,
+			 h->name, timeout);
+		pid[(*n)++] = on_host(h->name, command);
+	}
+	return ST_OK;
+}
+
 struct lab_args {
 	const char *name;	/* file of `up`, lab of the others, station of `exec` */
 	const char *host;
+	bool ssh;		/* the other hosts as well */
 	uint32_t timeout;
 	char **command;
 };
@@ -888,10 +946,11 @@ struct lab_args {
 static enum status lab_up(const struct verb *v, int argc, char **argv)
 {
 	struct lab_args a = {};
-	int self, home = -1, *ns = NULL, err, i;
+	int self, home = -1, *ns = NULL, err, i, nothers = 0;
+	pid_t other[MAX_HOSTS];
+	enum status st, theirs;
 	struct progress bar;
 	char path[256];
-	enum status st;
 	struct lab lab;
 
 	st = words(v, argc, argv, &a);
@@ -900,6 +959,8 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 	if (st)
 		return st;
 	st = choose_host(&lab, a.host);
+	if (!st && a.ssh && !lab.self)
+		st = usage("lab %s has no hosts", lab.name);
 	if (st) {
 		free(lab.st);
 		return st;
@@ -935,9 +996,12 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 	}
 	for (i = 0; i < lab.nst; i++)
 		ns[i] = -1;
+	if (a.ssh)
+		st = hosts_up(&lab, a.name, a.timeout, other, &nothers);
 	/* a station is made, configured and waited for */
 	progress_begin(&bar, "steps", 3ULL * lab.nst, 0);
-	st = build(&lab, self, home, ns, &bar);
+	if (!st)
+		st = build(&lab, self, home, ns, &bar);
 	if (!st)
 		st = wait_lab(&lab, ns, a.timeout, &bar);
 	/* with the addresses of stations of other hosts */
@@ -947,6 +1011,9 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 	}
 	progress_end(&bar);
 	in_ns(self);
+	theirs = wait_hosts(other, nothers);
+	if (!st)
+		st = theirs;
 	if (st)
 		take_down(lab.name);
 	for (i = 0; i < lab.nst; i++)
@@ -1070,11 +1137,42 @@ static void end_processes(const char *name)
 		closedir(h);
 }
 
+/* the other parts of a lab */
+static enum status hosts_down(const char *name)
+{
+	char path[512], line[512], seen[MAX_HOSTS][LAB_NAME_MAX], *w, *save;
+	pid_t pid[MAX_HOSTS];
+	int n = 0, i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), LABS "/%s/stations", name);
+	f = fopen(path, "re");
+	while (f && n < (int)MAX_HOSTS && fgets(line, sizeof(line), f)) {
+		w = strtok_r(line, BLANK, &save);
+		uts_path(path, sizeof(path), name, w ? w : "");
+		if (!access(path, F_OK))
+			continue;
+		while (w && strncmp(w, "host=", 5))
+			w = strtok_r(NULL, BLANK, &save);
+		for (i = 0; w && i < n && strcmp(seen[i], w + 5); i++)
+			;
+		if (!w || i < n)
+			continue;
+		snprintf(seen[n], sizeof(seen[n]), "%s", w + 5);
+		snprintf(line, sizeof(line), "pwctl lab down %s", name);
+		pid[n] = on_host(seen[n], line);
+		n++;
+	}
+	if (f)
+		fclose(f);
+	return wait_hosts(pid, n);
+}
+
 static enum status lab_down(const struct verb *v, int argc, char **argv)
 {
+	enum status st, theirs = ST_OK;
 	char name[LAB_NAME_MAX];
 	struct lab_args a = {};
-	enum status st;
 	int err;
 
 	st = words(v, argc, argv, &a);
@@ -1082,9 +1180,11 @@ static enum status lab_down(const struct verb *v, int argc, char **argv)
 		st = lab_find(a.name, name, sizeof(name));
 	if (st)
 		return st;
+	if (a.ssh)
+		theirs = hosts_down(name);
 	end_processes(name);
 	err = take_down(name);
-	return err ? fail(err, "lab %s", name) : ST_OK;
+	return err ? fail(err, "lab %s", name) : theirs;
 }
 
 /* Exec --------------------------------------------------------------------- */
@@ -1256,10 +1356,17 @@ int lab_namespaces(const char *lab, struct lab_ns *list, int room, int *home)
 
 static const struct word which[] = { { NULL, "LAB", W_TEXT, AT(name) }, {} };
 
+static const struct word down[] = {
+	{ NULL, "LAB", W_TEXT, AT(name) },
+	{ "--ssh", NULL, W_FLAG, AT(ssh) },
+	{}
+};
+
 static const struct word up[] = {
 	{ NULL, "FILE.yaml|NAME", W_TEXT, AT(name), WORD_NEEDED },
 	{ "timeout", "MS", W_U32, AT(timeout) },
 	{ "--host", "HOST", W_TEXT, AT(host) },
+	{ "--ssh", NULL, W_FLAG, AT(ssh) },
 	{}
 };
 
@@ -1274,9 +1381,11 @@ const struct verb lab_verbs[] = {
 	{ "up", lab_up, 0, up,
 	  "make the namespaces, SANs and stations of a file; wait until they answer",
 	  "NAME: a lab that is installed with this program, such as ring8\n"
-	  "--host: the part of a lab with hosts that this host has; waits for the others" },
+	  "        --host: the part of a lab with hosts that this host has; waits for the others\n"
+	  "        --ssh: makes these as well, by ssh or what PWCTL_RSH names" },
 	{ "exec", lab_exec, 0, exec, "run a command in the namespaces of a station",
 	  "exec --virtual: in the virtual time of its SAN, see `pwctl help virtual`" },
-	{ "down", lab_down, 0, which, "end the processes of a lab and remove it" },
+	{ "down", lab_down, 0, down, "end the processes of a lab and remove it",
+	  "--ssh: on all hosts of the lab" },
 	{}
 };
