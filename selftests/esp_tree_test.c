@@ -33,6 +33,7 @@ static int raw[ALL];
 static struct ring_if ring[ALL];
 static uint64_t value[ALL];
 static int cut;			/* SAN whose stations send nothing; 0: none */
+static int sink;		/* station that all send to: the root, or another one */
 
 static int san_of(int i)
 {
@@ -42,7 +43,7 @@ static int san_of(int i)
 /* is it among the first @per stations of its SAN, and sends? */
 static bool sends(int i, int per)
 {
-	return i && i % PER < per && san_of(i) != cut;
+	return i != sink && i % PER < per && san_of(i) != cut;
 }
 
 static uint32_t addr_of(int i)
@@ -124,10 +125,10 @@ FIXTURE_SETUP(tree)
 		ASSERT_EQ(0, pw_router_add(&self->g, name, (struct pw_half_req){ s / 2, 8 + s, -1 },
 					   (struct pw_half_req){ s, 15, -1 }));
 	}
-	for (s = 2; s <= SANS; s++) {
-		ASSERT_EQ(0, pw_wait_route(&self->g, 1, ADDR(s, 0)));
-		ASSERT_EQ(0, pw_wait_route(&self->g, s, ADDR(1, 0)));
-	}
+	for (s = 1; s <= SANS; s++)
+		for (i = 1; i <= SANS; i++)
+			if (i != s)
+				ASSERT_EQ(0, pw_wait_route(&self->g, s, ADDR(i, 0)));
 }
 
 FIXTURE_TEARDOWN(tree)
@@ -144,21 +145,23 @@ FIXTURE_TEARDOWN(tree)
 	close(self->ns);
 }
 
-static bool send_to_root(int i, struct insn in)
+static bool send_to_sink(int i, struct insn in)
 {
-	int len = esp_msg(tx, addr_of(0), addr_of(i), &in);
+	int len = esp_msg(tx, addr_of(sink), addr_of(i), &in);
 
 	return send(raw[i], tx, len, 0) == len;
 }
 
-/* what arrives at the root until all fences have */
+/* what arrives at the sink until all fences have */
 struct arrived {
 	long n;			/* packets for the program */
 	long first;		/* 1: the value of the first RCOLLECT is as wanted, 0: it is not; -1: none */
 	uint64_t sum;		/* of plain messages */
+	uint32_t half[8];	/* the half-routers that RCHLD passed last */
+	int halves;
 };
 
-/* the first @per stations of each SAN, all but the root: this instruction, then a fence */
+/* the first @per stations of each SAN, all but the sink: this instruction, then a fence */
 static bool from_all(int per, int copies, struct insn (*make)(int i), uint64_t want,
 		     struct arrived *a)
 {
@@ -169,18 +172,18 @@ static bool from_all(int per, int copies, struct insn (*make)(int i), uint64_t w
 
 	*a = (struct arrived) { .first = -1 };
 	for (k = 0; k < copies; k++)
-		for (i = 1; i < ALL; i++)
-			if (sends(i, per) && !send_to_root(i, make(i)))
+		for (i = 0; i < ALL; i++)
+			if (sends(i, per) && !send_to_sink(i, make(i)))
 				return false;
-	for (i = 1; i < ALL; i++) {
+	for (i = 0; i < ALL; i++) {
 		if (!sends(i, per))
 			continue;
-		if (!send_to_root(i, fence))
+		if (!send_to_sink(i, fence))
 			return false;
 		fences++;
 	}
 	while (fences) {
-		op = esp_recv(raw[0], rx, sizeof(rx), &got, &h, SOON);
+		op = esp_recv(raw[sink], rx, sizeof(rx), &got, &h, SOON);
 		if (op == NOTHING)
 			return false;
 		if (op == FENCE) {
@@ -192,6 +195,8 @@ static bool from_all(int per, int copies, struct insn (*make)(int i), uint64_t w
 		a->n++;
 		if (op == PLAIN)
 			a->sum += got.f[0];
+		if (op == PW_ESP_RCHLD && got.f[3] < ID(0) && a->halves < 8)
+			a->half[a->halves++] = got.f[3];
 		if (op == PW_ESP_RCOLLECT && got.ctl == EXEC && a->first < 0)
 			a->first = got.f[4] == want;
 	}
@@ -388,6 +393,57 @@ TEST_F(tree, router_goes)
 	ASSERT_EQ(0, pw_reduce(ring[0].fd, &c));
 	EXPECT_EQ(ALL - PER, c.out_counter);
 	EXPECT_EQ(1, c.out_missing);
+}
+
+/* RCHLD that routers alone execute */
+static struct insn make_routers_rchld(int i)
+{
+	return RCHLD(EXEC | PW_ESP_LOC_ROUTERS << 4, sib, fwd, 1, ID(i));
+}
+
+/* the half-routers of a SAN that stations are behind, 0 behind the last one */
+static const uint32_t halves[SANS + 1][4] = {
+	[1] = { ADDR(1, 10), ADDR(1, 11) },
+	[2] = { ADDR(2, 10), ADDR(2, 12), ADDR(2, 13) },
+	[3] = { ADDR(3, 11), ADDR(3, 14), ADDR(3, 15) },
+	[4] = { ADDR(4, 15) }, [5] = { ADDR(5, 15) }, [6] = { ADDR(6, 15) }, [7] = { ADDR(7, 15) },
+};
+
+/*
+ * A station of each SAN learns which half-routers stations are behind: each half-router passes
+ * one RCHLD, which names it. Without ESP it gets a message of every station.
+ */
+TEST_F(tree, topology)
+{
+	static const int pers[] = { 1, 2, 4, 8 };
+	long plain, esp;
+	unsigned int p;
+	struct arrived a;
+	int s, i, k;
+
+	for (p = 0; p < 4; p++) {
+		plain = esp = 0;
+		for (s = 1; s <= SANS; s++) {
+			sink = (s - 1) * PER;
+			ASSERT_TRUE(from_all(pers[p], 1, make_plain, 0, &a));
+			plain += a.n;
+			new_tags();
+			ASSERT_TRUE(from_all(pers[p], 1, make_routers_rchld, 0, &a));
+			esp += a.n;
+			for (i = 0; i < 4 && halves[s][i]; i++) {
+				for (k = 0; k < a.halves && a.half[k] != halves[s][i]; k++)
+					;
+				EXPECT_GT(a.halves, k) TH_LOG("SAN %d, half-router %d", s, i);
+			}
+			EXPECT_EQ(i, a.halves);
+			/* the others are of stations on the same SAN */
+			EXPECT_EQ(i + pers[p] - 1, a.n);
+		}
+		printf("# csv topology,plain,%d,%ld\n", SANS * pers[p], plain);
+		printf("# csv topology,esp,%d,%ld\n", SANS * pers[p], esp);
+		EXPECT_EQ(SANS * (SANS * pers[p] - 1), plain);
+	}
+	sink = 0;
 }
 
 static uint64_t tag;

@@ -40,5 +40,7 @@ plot packetway-esp-nack 'Complaints of one lost packet' 'stations on seven SANs'
 	nack 5 'plain=without ESP' 'esp=COMPARE, all miss the same' 'esp-differ=COMPARE, they miss different ones'
 plot packetway-esp-census 'A sum over all stations, or a census' 'stations on seven SANs' 'packets on a trunk' '[0:26]' \
 	sum 4 'plain=without ESP' 'esp=RCHLD, RCOLLECT' 'esp4=the same, four of each' 'rings=scope tree'
+plot packetway-esp-topology 'Which half-routers of a SAN lead to stations' 'stations on seven SANs' 'packets at one station of each SAN' \
+	'[0:400]' topology 4 'plain=without ESP' 'esp=RCHLD that routers execute'
 plot packetway-esp-loss 'Sums over 56 stations while trunks lose packets' 'packets lost on trunks, %' 'right results of 40' '[0:50]' \
 	loss 5 'plain=without ESP' 'esp=RCHLD, RCOLLECT' 'esp4=the same, four of each' 'rings=scope tree'
