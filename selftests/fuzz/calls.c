@@ -829,6 +829,33 @@ static void do_set(struct thr *t, const uint64_t *a, const struct call *c)
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_SET, s, a[5]);
 }
 
+/* file return registers bits key defect; few keys and bits, so that files share them */
+static void do_lease(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_aton_lease l = {
+		.flags = a[1] & PACKETWAY_ATON_LEASE_RETURN, .regs = a[2] & 0x1ffff,
+		.group = a[3] & 7, .key = a[4] & 1,
+	};
+
+	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_LEASE, l, a[5]);
+}
+
+/* file bit members op modifiers words register milliseconds defect */
+static void do_round(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_aton_round r = {
+		.bit = a[1], .members = a[2], .op = a[3], .mods = a[4], .count = a[5] % 10,
+	};
+	struct timespec ts;
+	unsigned int i;
+
+	for (i = 0; i < r.count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
+		r.reg[i] = a[6] + i;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	r.deadline = ts.tv_sec * 1000 * MS + ts.tv_nsec + (a[7] & 31) * MS;
+	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_ROUND, r, a[8]);
+}
+
 /* file count registers defect */
 static void do_ring_create(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -1460,6 +1487,8 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "submit", .run = do_submit, .args = "3OrmauvxD", .weight = 6 },
 	{ .name = "stand", .run = do_stand, .args = "3OrmauuD", .weight = 6 },
 	{ .name = "set", .run = do_set, .args = "33ruUD", .weight = 4 },
+	{ .name = "lease", .run = do_lease, .args = "3bu33D", .weight = 5 },
+	{ .name = "round", .run = do_round, .args = "333OmxrxD", .weight = 6 },
 	{ .name = "ring_create", .run = do_ring_create, .args = "3vrD", .weight = 4 },
 	{ .name = "ring_operands", .run = do_ring_operands, .args = "3brvvD", .weight = 3 },
 	{ .name = "ioctl_raw", .run = do_ioctl_raw, .args = "xizu", .weight = 3, .blob = true },

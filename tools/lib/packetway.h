@@ -185,6 +185,37 @@ int pwl_lease_return(struct pwl *s, uint32_t regs, uint32_t group);
 /* what is free at present */
 int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group);
 
+/**
+ * struct pwl_round - a reduction whose result all members of a group get
+ * @bit: group bit that all have leased
+ * @members: how many take part, one at each of as many stations
+ * @round: number, the same at all; another one for each round
+ * @call: anything that must be the same at all
+ * @op: PW_ATON_OP_ADD, AND, OR, MAX or MIN
+ * @mods: PACKETWAY_ATON_SIGNED or 0
+ * @count: words
+ * @reg: a register that all have leased for each word
+ * @word: operands, then results
+ * @v2: results, Variable-2
+ * @timeout_ms: how long to wait for the others, 0: no limit
+ */
+struct pwl_round {
+	uint32_t bit;
+	uint32_t members;
+	uint64_t round;
+	uint64_t call;
+	uint32_t op;
+	uint32_t mods;
+	uint32_t count;
+	uint8_t reg[PACKETWAY_ATON_ROUND_WORDS];
+	uint64_t word[PACKETWAY_ATON_ROUND_WORDS];
+	uint64_t v2[PACKETWAY_ATON_ROUND_WORDS];
+	uint32_t timeout_ms;
+};
+
+/* one packet for each word; <linux/packetway.h>, struct packetway_aton_round, has the errors */
+int pwl_aton_round(struct pwl *s, struct pwl_round *r);
+
 /* Collectives among processes, one at each of some stations of one ring --------- */
 
 struct pwl_coll;
@@ -197,7 +228,7 @@ struct pwl_coll;
  */
 int pwl_coll_open(struct pwl_coll **c, const char *station, const char *name, uint32_t n,
 		  int timeout_ms);
-/* waits until the others have the results of the last call; then they get -EPIPE */
+/* the others get -EPIPE from then on */
 void pwl_coll_close(struct pwl_coll *c);
 void pwl_coll_timeout(struct pwl_coll *c, int timeout_ms);
 /* 0 to size - 1, in the order of station addresses */

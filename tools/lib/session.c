@@ -217,16 +217,22 @@ static void fill(struct packetway_aton_command *k, const struct pwl_aton *c)
 	k->user_data = c->user_data;
 }
 
+static uint64_t deadline(uint32_t timeout_ms)
+{
+	struct timespec now;
+
+	if (!timeout_ms)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec + timeout_ms * 1000000ULL;
+}
+
 static int run(struct pwl *s, struct packetway_aton_command *k, uint32_t timeout_ms,
 	       struct pwl_result *r)
 {
-	struct timespec now;
 	int err;
 
-	if (timeout_ms) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		k->deadline = now.tv_sec * 1000000000ULL + now.tv_nsec + timeout_ms * 1000000ULL;
-	}
+	k->deadline = deadline(timeout_ms);
 	err = do_ioctl(s, PACKETWAY_IOC_ATON_COMMAND, k);
 	if (r)
 		*r = (struct pwl_result) {
@@ -350,6 +356,30 @@ int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uin
 			.v2 = k.out_v2,
 		};
 	return err;
+}
+
+int pwl_aton_round(struct pwl *s, struct pwl_round *r)
+{
+	struct packetway_aton_round k = {
+		.size = sizeof(k), .bit = r->bit, .members = r->members, .round = r->round,
+		.call = r->call, .op = r->op, .mods = r->mods, .count = r->count,
+		.deadline = deadline(r->timeout_ms),
+	};
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++) {
+		k.reg[i] = r->reg[i];
+		k.word[i] = r->word[i];
+	}
+	err = do_ioctl(s, PACKETWAY_IOC_ATON_ROUND, &k);
+	if (err)
+		return err;
+	for (i = 0; i < r->count; i++) {
+		r->word[i] = k.out_v1[i];
+		r->v2[i] = k.out_v2[i];
+	}
+	return 0;
 }
 
 int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n)

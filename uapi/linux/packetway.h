@@ -218,6 +218,7 @@ enum {
 	PACKETWAY_IOCNR_RING_CREATE = 0x15,
 	PACKETWAY_IOCNR_RING_OPERANDS = 0x16,
 	PACKETWAY_IOCNR_ATON_LEASE = 0x17,
+	PACKETWAY_IOCNR_ATON_ROUND = 0x18,
 	PACKETWAY_IOCNR_POETS_OPEN = 0x20,
 	PACKETWAY_IOCNR_POETS_LOAD = 0x21,
 	PACKETWAY_IOCNR_POETS_START = 0x22,
@@ -249,6 +250,7 @@ enum {
 #define PACKETWAY_FEATURE_HALF	(1ULL << 5)	/* PACKETWAY_IOC_HALF_OPEN */
 #define PACKETWAY_FEATURE_TIME	(1ULL << 6)	/* clock lockstep, PACKETWAY_IOC_TIME_OPEN */
 #define PACKETWAY_FEATURE_REDUCE (1ULL << 7)	/* PACKETWAY_IOC_ATON_REDUCE */
+#define PACKETWAY_FEATURE_ROUND	(1ULL << 8)	/* PACKETWAY_IOC_ATON_ROUND */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -656,6 +658,63 @@ struct packetway_aton_lease {
 };
 
 #define PACKETWAY_IOC_ATON_LEASE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_LEASE)
+
+#define PACKETWAY_ATON_ROUND_WORDS	8	/* words of a round */
+
+/**
+ * struct packetway_aton_round - ioctl(PACKETWAY_IOC_ATON_ROUND)
+ * @size: sizeof(struct packetway_aton_round)
+ * @flags: must be 0
+ * @bit: group bit that the file has leased, 0 to 19
+ * @members: files that take part, one at each of as many stations
+ * @round: number of the round
+ * @call: anything that must be the same at all members
+ * @op: PW_ATON_* opcode: ADD, AND, OR, MAX or MIN
+ * @mods: PACKETWAY_ATON_SIGNED or 0
+ * @count: words, 1 to PACKETWAY_ATON_ROUND_WORDS
+ * @__reserved: must be 0
+ * @reg: registers, one for each word, that each member has leased; then 0
+ * @word: operands; then anything
+ * @deadline: CLOCK_MONOTONIC nanoseconds, 0: none
+ * @out_error: enum packetway_aton_error
+ * @out_flags: PACKETWAY_ATON_F_* of any word
+ * @out_ring_bits: bit times that the packets were on the ring
+ * @out_v1: Variable-1 of each word
+ * @out_v2: Variable-2 of each word
+ *
+ * A reduction whose result all members get. Each waits; the last one stores the operands of
+ * all in their registers and sends one packet for each word to the group. Members differ in
+ * @word and @deadline only. Registers may be used in other ways when the call returns.
+ *
+ * EPIPE: a file that has leased the bit gave it back or was closed, or its station has left,
+ * or other interfaces than those of @members took part. EPROTO: members differ; all of them
+ * get this. EBUSY: the members of a round are complete, or the file is in this one already.
+ * ETIMEDOUT, EINTR: this file does not take part, the others wait; it may call again. Errors
+ * of PACKETWAY_IOC_ATON_COMMAND come to all members, which may repeat the round. ENOENT: the
+ * bit or a register is not leased by the file.
+ */
+struct packetway_aton_round {
+	__u32 size;
+	__u32 flags;
+	__u32 bit;
+	__u32 members;
+	__aligned_u64 round;
+	__aligned_u64 call;
+	__u32 op;
+	__u32 mods;
+	__u32 count;
+	__u32 __reserved;
+	__u8 reg[PACKETWAY_ATON_ROUND_WORDS];
+	__aligned_u64 word[PACKETWAY_ATON_ROUND_WORDS];
+	__aligned_u64 deadline;
+	__u32 out_error;
+	__u32 out_flags;
+	__aligned_u64 out_ring_bits;
+	__aligned_u64 out_v1[PACKETWAY_ATON_ROUND_WORDS];
+	__aligned_u64 out_v2[PACKETWAY_ATON_ROUND_WORDS];
+};
+
+#define PACKETWAY_IOC_ATON_ROUND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_ROUND)
 
 /*
  * mmap of a bound file: the register bank without system calls.

@@ -69,9 +69,13 @@ static u64 pw_aton_horizon(const struct pw_aton *aton)
 	return pw_ring_now(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
 }
 
-/* the result of a command as programs see it in the mapped page */
-static void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ring_cmd *cmd,
-			    u64 time)
+/**
+ * pw_aton_publish - show a result in the mapped page
+ * @slot: where; aton->lock held
+ * @cmd: command that has ended
+ * @time: bit time of its end
+ */
+void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ring_cmd *cmd, u64 time)
 {
 	u32 seq = slot->seq;
 

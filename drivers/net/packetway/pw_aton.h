@@ -40,6 +40,7 @@
 struct dentry;
 struct netlink_ext_ack;
 struct pw_aton_lease;
+struct pw_aton_round;
 struct pw_file;
 struct pw_san;
 struct pw_station;
@@ -155,6 +156,7 @@ struct pw_aton {
 	u32 taken;		/* group bits that are leased */
 	u32 group_users[PW_ATON_GROUP_BITS];	/* files that have a bit */
 	u64 group_key[PW_ATON_GROUP_BITS];	/* what they leased it with */
+	struct pw_aton_round *round[PW_ATON_GROUP_BITS];	/* that has begun, or NULL */
 	u64 leases_refused;
 
 	struct napi_struct napi;
@@ -179,6 +181,7 @@ extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
  * @page: operands that the file may map and write
  * @regs: registers, a mask; aton->lock
  * @group: group bits; aton->lock
+ * @rounds: those of them in whose round the file is; aton->lock
  */
 struct pw_aton_lease {
 	struct list_head entry;
@@ -188,6 +191,43 @@ struct pw_aton_lease {
 	struct page *page;
 	u32 regs;
 	u32 group;
+	u32 rounds;
+};
+
+/**
+ * struct pw_aton_round - a round of a group
+ * @what: bit, members, number, call and command, as the first member gave them
+ * @members: struct pw_aton_member that are in it
+ * @arrived: how many
+ * @readers: members that have not yet read the results
+ * @pending: commands that have not ended
+ * @complete: all have arrived; it goes on without the members
+ * @err: 0 or -errno for all members
+ * @req: a command for each word
+ */
+struct pw_aton_round {
+	struct packetway_aton_round what;
+	struct list_head members;
+	u32 arrived;
+	u32 readers;
+	u32 pending;
+	bool complete;
+	int err;
+	struct pw_aton_req req[];
+};
+
+/**
+ * struct pw_aton_member - a file in a round, on the stack of the task that waits
+ * @entry: in pw_aton_round.members; not on any list: the round has ended for it
+ * @lease: of the file; NULL: it has ended, or gave the bit back
+ * @word: operands
+ * @done: the round has ended
+ */
+struct pw_aton_member {
+	struct list_head entry;
+	struct pw_aton_lease *lease;
+	const u64 *word;
+	struct completion done;
 };
 
 /* a command, a block or a lease no longer needs its ring */
@@ -207,8 +247,10 @@ int pw_aton_lease_return(struct pw_station *st, struct pw_aton_lease *lease,
 int pw_aton_lease_look(struct pw_station *st, struct packetway_aton_lease *l);
 void pw_aton_leases_end(struct pw_aton *aton, struct pw_aton_interface *aif);
 u32 pw_aton_lease_bits(const struct pw_aton_interface *aif, const struct pw_file *pf);
+void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err);
 
 /* pw_aton.c APIs: the ring of a SAN */
+void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ring_cmd *cmd, u64 time);
 struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 void pw_aton_destroy(struct pw_aton *aton);
 int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack *extack);

@@ -154,7 +154,11 @@ static bool pw_aton_take_back(struct pw_aton_req *req)
 	return true;
 }
 
-static long pw_aton_timeout(u64 deadline)
+/**
+ * pw_aton_timeout - jiffies until a deadline
+ * @deadline: CLOCK_MONOTONIC nanoseconds, 0: none
+ */
+long pw_aton_timeout(u64 deadline)
 {
 	u64 now;
 
@@ -177,7 +181,11 @@ static int pw_aton_wait(struct pw_aton_req *req, u64 deadline)
 	return 0;
 }
 
-static int pw_aton_errno(u8 err)
+/**
+ * pw_aton_errno - what a command returns
+ * @err: enum pw_aton_error
+ */
+int pw_aton_errno(u8 err)
 {
 	switch (err) {
 	case PW_ATON_OK:

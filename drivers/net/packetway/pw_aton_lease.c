@@ -64,6 +64,46 @@ static void pw_aton_lease_free_masks(const struct pw_aton *aton,
 	l->out_group_free = PW_ATON_GROUP_MASK & ~aton->taken;
 }
 
+/**
+ * pw_aton_round_end - a round ends for all its members
+ * @aton: the ring; aton->lock held
+ * @r: the round
+ * @err: 0 or -errno for all of them
+ */
+void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err)
+{
+	struct pw_aton_member *m, *next;
+
+	r->err = err;
+	aton->round[r->what.bit] = NULL;
+	list_for_each_entry_safe(m, next, &r->members, entry) {
+		list_del_init(&m->entry);
+		if (m->lease)
+			m->lease->rounds &= ~BIT(r->what.bit);
+		/* the last touch: the task may return now */
+		complete(&m->done);
+	}
+}
+
+/* a file gives a group bit back: a round of that group cannot become complete */
+static void pw_aton_round_left(struct pw_aton *aton, u32 bit, struct pw_aton_lease *lease)
+{
+	struct pw_aton_round *r = aton->round[bit];
+	struct pw_aton_member *m;
+
+	if (!r)
+		return;
+	if (!r->complete) {
+		pw_aton_round_end(aton, r, -EPIPE);
+		return;
+	}
+	/* the Counter of its packets says whether the station was in the group until their end */
+	list_for_each_entry(m, &r->members, entry)
+		if (m->lease == lease)
+			m->lease = NULL;
+	lease->rounds &= ~BIT(bit);
+}
+
 static void pw_aton_lease_drop(struct pw_aton *aton, struct pw_aton_lease *lease, u32 regs,
 			       u32 group)
 {
@@ -80,6 +120,7 @@ static void pw_aton_lease_drop(struct pw_aton *aton, struct pw_aton_lease *lease
 
 	bits = group;
 	for_each_set_bit(i, &bits, PW_ATON_GROUP_BITS) {
+		pw_aton_round_left(aton, i, lease);
 		if (--aton->group_users[i])
 			continue;
 		aton->group_key[i] = 0;

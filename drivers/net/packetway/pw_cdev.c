@@ -30,7 +30,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 		.out_features = PACKETWAY_FEATURE_EEP | PACKETWAY_FEATURE_ATON |
 				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
 				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF |
-				PACKETWAY_FEATURE_REDUCE |
+				PACKETWAY_FEATURE_REDUCE | PACKETWAY_FEATURE_ROUND |
 				(IS_ENABLED(CONFIG_PREEMPT_NOTIFIERS) ? PACKETWAY_FEATURE_TIME : 0),
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
@@ -125,6 +125,7 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_GET, pw_ioc_aton_get, packetway_aton_get, out_irq_mask),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_LEASE, pw_ioc_aton_lease, packetway_aton_lease,
 		    out_group_free),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_ROUND, pw_ioc_aton_round, packetway_aton_round, out_v2),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_CREATE, pw_ioc_ring_create, packetway_ring_create,
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_RING_OPERANDS, pw_ioc_ring_operands, packetway_ring_operands,
@@ -160,6 +161,7 @@ union pw_ioctl_arg {
 	struct packetway_aton_set set;
 	struct packetway_aton_get get;
 	struct packetway_aton_lease lease;
+	struct packetway_aton_round round;
 	struct packetway_ring_create create;
 	struct packetway_ring_operands operands;
 	struct packetway_poets_open poets_open;
@@ -185,7 +187,7 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	err = op->handler(file->private_data, &karg);
 	/* the outputs of a failed ATON command say how it failed */
 	if (op->no_out || (err < 0 && nr != PACKETWAY_IOCNR_ATON_COMMAND &&
-			   nr != PACKETWAY_IOCNR_ATON_REDUCE))
+			   nr != PACKETWAY_IOCNR_ATON_ROUND && nr != PACKETWAY_IOCNR_ATON_REDUCE))
 		return err;
 	return pw_ioctl_put(arg, &op->size, &karg, usize) ?: err;
 }

@@ -130,11 +130,16 @@ int pw_ioc_aton_stand(struct pw_file *pf, void *arg);
 int pw_ioc_aton_set(struct pw_file *pf, void *arg);
 int pw_ioc_aton_get(struct pw_file *pf, void *arg);
 int pw_ioc_aton_lease(struct pw_file *pf, void *arg);
+long pw_aton_timeout(u64 deadline);
+int pw_aton_errno(u8 err);
 int pw_ioc_ring_create(struct pw_file *pf, void *arg);
 int pw_ioc_ring_operands(struct pw_file *pf, void *arg);
 ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *pos);
 __poll_t pw_aton_file_poll(struct file *file, struct poll_table_struct *wait);
 int pw_aton_mmap(struct file *file, struct vm_area_struct *vma);
+
+/* pw_aton_round.c APIs */
+int pw_ioc_aton_round(struct pw_file *pf, void *arg);
 
 /* pw_user.c APIs */
 int pw_ioc_half_open(struct pw_file *pf, void *arg);
