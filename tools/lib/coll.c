@@ -2,17 +2,11 @@
 /*
  * libpacketway: collectives among processes, one at each of some stations of a ring.
  *
- * Rounds are those of libpwmpi (tools/mpi/pwmpi.c). In round r each member stores some words
- * in its operand registers, then r in its register ARRIVED. It asks how many have r or more
- * there until all have, and then for the results, one command for each word. Two banks of
- * registers are used in turn: a member stores into a bank for round r + 2 only after it has
- * seen all in round r + 1, so all have the results of round r. Registers and the group bit
- * are leased: the kernel takes a member out of the group when its file is closed, however
- * the process ends, and each result says how many took part. The group has a random key that
- * only its members ever knew, so a result of n members is of all of them.
- *
- * ARRIVED holds the round number and, below it, what the call is (to find members that call
- * something else) or DONE when the member has its results.
+ * Members meet in rounds of the kernel (PACKETWAY_IOC_ATON_ROUND): when all are there, all get
+ * the results. Registers and the group bit are leased: the kernel takes a member out of the
+ * group when its file is closed, however the process ends, and ends the round for the others.
+ * The group has a random key that only its members ever knew, so a result of n members is of
+ * all of them. The kernel compares what members call, too.
  *
  * MPI gives libpwmpi messages to agree on registers, bit and key. Here members know a name
  * and their number only. They agree on the ring, each until @limit, then all over again:
@@ -49,9 +43,8 @@
 #include "exact.h"
 #include "packetway.h"
 
-#define SLOTS	3			/* most words of a round */
-#define REGS_MAX	(2 * SLOTS + 1)	/* two banks and ARRIVED */
-#define REGS_MIN	3
+#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most words of a round */
+#define REGS_MIN	3			/* control, number, bits of a meeting */
 #define REGS_FIRST	0xfff0U		/* programs that lease none use the lowest */
 #define REGS_ALL	0xfffeU		/* if there are too few */
 #define BITS	20
@@ -61,18 +54,14 @@
 #define ATTEMPT_MS	2000		/* the first one; then more */
 #define TRIES	1000			/* of a command that is lost or damaged */
 
-#define CALL_BITS	24
-#define DONE	((1ULL << CALL_BITS) - 1)
-
 enum call { RANK, BARRIER, BCAST, REDUCE, REDUCE_SIGNED, FLOAT, DOUBLE };
 
 struct pwl_coll {
 	struct pwl *s;			/* NULL: it has failed */
 	uint32_t n, rank, addr;
-	uint32_t region;
+	uint32_t bit, region;
 	uint32_t slots;
-	uint32_t arrived;		/* register */
-	uint32_t bank[2][SLOTS];
+	uint8_t reg[SLOTS];
 	uint64_t round;
 	uint64_t call;			/* what members compare */
 	int timeout_ms;
@@ -164,123 +153,46 @@ static int64_t count(const struct pwl_coll *c, uint32_t region, uint32_t op, uin
 
 /* Rounds ------------------------------------------------------------------- */
 
-/* how many members have this in ARRIVED; -EPIPE: one is missing */
-static int64_t standing_at(const struct pwl_coll *c, uint32_t op, uint64_t word)
+/*
+ * @n <= slots words, results in their place. Lost and damaged packets are an error at all
+ * members, which repeat the round.
+ */
+static int one_round(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w, int n)
 {
-	uint64_t there = 0;
-	int64_t n = count(c, c->region, op, c->arrived, word, &there);
+	struct pwl_round r = {
+		.bit = c->bit, .members = c->n, .round = ++c->round, .call = c->call, .op = op,
+		.mods = mods, .count = n,
+	};
+	int err, tries = 0;
 
-	return n >= 0 && there != c->n ? -EPIPE : n;
-}
-
-static uint64_t call_word(const struct pwl_coll *c)
-{
-	return c->round << CALL_BITS | c->call;
-}
-
-/* all have arrived: do all call the same? One that is ahead has compared already */
-static int compare_calls(const struct pwl_coll *c)
-{
-	int64_t here, ahead;
-
-	here = standing_at(c, PW_ATON_OP_COUNT_EQ, call_word(c));
-	if (here < 0 || here == c->n)
-		return here < 0 ? here : 0;
-	/* one that goes on in between is counted twice, never missed */
-	ahead = standing_at(c, PW_ATON_OP_COUNT_LE, c->round << CALL_BITS | DONE);
-	if (ahead < 0)
-		return ahead;
-	return here + ahead < c->n ? -EPROTO : 0;
-}
-
-static int arrive(const struct pwl_coll *c)
-{
-	int64_t n;
-	int err, spins;
-
-	err = pwl_set(c->s, c->arrived, call_word(c));
-	if (err)
-		return err;
-	for (spins = 0;; spins++) {
-		n = standing_at(c, PW_ATON_OP_COUNT_LE, c->round << CALL_BITS);
-		if (n < 0)
-			return n;
-		if (n == c->n)
-			return compare_calls(c);
+	memcpy(r.reg, c->reg, n);
+	memcpy(r.word, w, n * sizeof(*w));
+	do {
+		r.timeout_ms = time_left(c);
+		err = pwl_aton_round(c->s, &r);
+		if (err == -EBUSY)
+			pause_a_little(1000);	/* the ring has as many commands as it takes */
+		else if (err == -EBADMSG || err == -EIO)
+			tries++;
+		else if (err != -EINTR)
+			break;
 		if (expired(c))
 			return -ETIMEDOUT;
-		pause_a_little(spins);
-	}
-}
-
-/* results of @n commands, in the order of their user_data */
-static int results(const struct pwl_coll *c, struct pwl_aton *a, struct pwl_result *res, int n)
-{
-	unsigned int done = 0;
-	struct pwl_result r;
-	int queued = 0, got, i, err;
-
-	if (n > 1)
-		queued = pwl_aton_submit(c->s, a, n);
-	for (; queued > 0; queued -= got) {
-		got = pwl_aton_results(c->s, &r, 1, c->deadline ? (int)time_left(c) : -1);
-		if (got == -EINTR)
-			got = 0;
-		else if (got < 0)
-			return got;
-		else if (!got)
-			return -ETIMEDOUT;
-		if (!got || r.error || r.user_data >= (uint64_t)n)
-			continue;
-		res[r.user_data] = r;
-		done |= 1U << r.user_data;
-	}
-	for (i = 0; i < n; i++) {
-		err = done >> i & 1 ? 0 : ask(c, &a[i], &res[i]);
-		if (err)
-			return err;
-		if (res[i].counter != c->n)
-			return -EPIPE;
-	}
+	} while (tries < TRIES);
+	if (err)
+		return err;
+	memcpy(w, r.word, n * sizeof(*w));
 	return 0;
 }
 
-/* @n <= slots words; their results if this member @gets them. @a: the command */
-static int one_round(struct pwl_coll *c, const struct pwl_aton *a, const uint64_t *w, int n,
-		     bool gets, struct pwl_result *res)
-{
-	struct pwl_aton k[SLOTS];
-	int i, err = 0;
-
-	c->round++;
-	for (i = 0; i < n && !err; i++) {
-		k[i] = *a;
-		k[i].dst = c->region;
-		k[i].reg = c->bank[c->round & 1][i];
-		k[i].user_data = i;
-		err = pwl_set(c->s, k[i].reg, w[i]);
-	}
-	if (!err)
-		err = arrive(c);
-	if (!err && gets)
-		err = results(c, k, res, n);
-	if (!err)
-		err = pwl_set(c->s, c->arrived, c->round << CALL_BITS | DONE);
-	return err;
-}
-
 /* any number of words, results in their place */
-static int exchange(struct pwl_coll *c, const struct pwl_aton *a, uint64_t *w, long words,
-		    bool gets)
+static int exchange(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w, long words)
 {
-	struct pwl_result r[SLOTS];
-	int i, n, err = 0;
+	int n, err = 0;
 
 	for (; words && !err; words -= n, w += n) {
 		n = words < c->slots ? words : c->slots;
-		err = one_round(c, a, w, n, gets, r);
-		for (i = 0; i < n && gets && !err; i++)
-			w[i] = r[i].v1;
+		err = one_round(c, op, mods, w, n);
 	}
 	return err;
 }
@@ -291,7 +203,7 @@ static int begin(struct pwl_coll *c, enum call call, uint32_t op, uint32_t words
 	if (!c->s)
 		return -ENOTCONN;
 	start_clock(c);
-	c->call = mix(call | (uint64_t)op << 8 | (uint64_t)words << 16 | (uint64_t)root << 48) % DONE;
+	c->call = call | (uint64_t)op << 8 | (uint64_t)words << 16 | (uint64_t)root << 48;
 	return 0;
 }
 
@@ -313,15 +225,15 @@ static bool reduces(uint32_t op)
 
 static int reduce(struct pwl_coll *c, enum call call, uint32_t op, uint64_t *w, uint32_t words)
 {
-	struct pwl_aton a = { .op = op };
+	uint32_t mods = 0;
 	int err;
 
 	if (!reduces(op))
 		return -EINVAL;
 	if (call == REDUCE_SIGNED && (op == PW_ATON_OP_MAX || op == PW_ATON_OP_MIN))
-		a.mods = PACKETWAY_ATON_SIGNED;
+		mods = PACKETWAY_ATON_SIGNED;
 	err = begin(c, call, op, words, 0);
-	return err ? err : end(c, exchange(c, &a, w, words, true));
+	return err ? err : end(c, exchange(c, op, mods, w, words));
 }
 
 int pwl_coll_u64(struct pwl_coll *c, uint32_t op, uint64_t *w, uint32_t words)
@@ -341,9 +253,7 @@ static int combine(void *c, enum pw_exact_op op, uint64_t *w, long words, bool g
 		[PW_EXACT_ADD] = PW_ATON_OP_ADD, [PW_EXACT_MIN] = PW_ATON_OP_MIN,
 		[PW_EXACT_MAX] = PW_ATON_OP_MAX, [PW_EXACT_OR] = PW_ATON_OP_OR,
 	};
-	struct pwl_aton a = { .op = ops[op] };
-
-	return exchange(c, &a, w, words, gets);
+	return exchange(c, ops[op], 0, w, words);
 }
 
 static int real(struct pwl_coll *c, enum call call, uint32_t op, void *x, uint32_t numbers)
@@ -377,7 +287,6 @@ int pwl_coll_float(struct pwl_coll *c, uint32_t op, float *x, uint32_t numbers)
 /* a reduction by OR: the root stores its words, the others store 0 */
 int pwl_coll_bcast(struct pwl_coll *c, uint32_t root, uint64_t *w, uint32_t words)
 {
-	struct pwl_aton a = { .op = PW_ATON_OP_OR };
 	int err;
 
 	if (root >= c->n)
@@ -387,15 +296,15 @@ int pwl_coll_bcast(struct pwl_coll *c, uint32_t root, uint64_t *w, uint32_t word
 		return err;
 	if (c->rank != root)
 		memset(w, 0, words * sizeof(*w));
-	return end(c, exchange(c, &a, w, words, c->rank != root));
+	return end(c, exchange(c, PW_ATON_OP_OR, 0, w, words));
 }
 
 int pwl_coll_barrier(struct pwl_coll *c)
 {
-	struct pwl_aton a = { .op = PW_ATON_OP_OR };
 	int err = begin(c, BARRIER, 0, 0, 0);
+	uint64_t nothing = 0;
 
-	return err ? err : end(c, one_round(c, &a, NULL, 0, false, NULL));
+	return err ? err : end(c, one_round(c, PW_ATON_OP_OR, 0, &nothing, 1));
 }
 
 uint32_t pwl_coll_rank(const struct pwl_coll *c)
@@ -413,29 +322,10 @@ void pwl_coll_timeout(struct pwl_coll *c, int timeout_ms)
 	c->timeout_ms = timeout_ms;
 }
 
-/* others may still ask for the results of the last round */
-static void wait_for_others(struct pwl_coll *c)
-{
-	uint64_t there = 0;
-	int spins = 0;
-	int64_t n;
-
-	start_clock(c);
-	do {
-		n = count(c, c->region, PW_ATON_OP_COUNT_LE, c->arrived,
-			  c->round << CALL_BITS | DONE, &there);
-		if (n < 0 || n >= (int64_t)there)
-			return;
-		pause_a_little(spins++);
-	} while (!expired(c));
-}
-
 void pwl_coll_close(struct pwl_coll *c)
 {
 	if (!c)
 		return;
-	if (c->s)
-		wait_for_others(c);
 	pwl_close(c->s);
 	free(c);
 }
@@ -740,15 +630,13 @@ static int keep_registers(struct meeting *m)
 	}
 	if (n < REGS_MIN)
 		return too_few(m);
-	want = n / 2 > REGS_MAX ? REGS_MAX : n / 2 < REGS_MIN ? REGS_MIN : (n / 2 - 1) | 1;
+	want = n / 2 > SLOTS ? SLOTS : n / 2 < REGS_MIN ? REGS_MIN : n / 2;
 	m->kept = 0;
-	for (i = 0; i < want; i++)
+	for (i = 0; i < want; i++) {
 		m->kept |= 1U << common[i];
-	c->slots = (want - 1) / 2;
-	c->arrived = common[1];
-	common[1] = common[0];
-	for (i = 0; i < 2 * c->slots; i++)
-		c->bank[i / c->slots][i % c->slots] = common[i + 1];
+		c->reg[i] = common[i];
+	}
+	c->slots = want;
 	return 0;
 }
 
@@ -774,25 +662,25 @@ static int look(const struct meeting *m, uint32_t op, uint32_t reg, uint64_t *v)
 /* a number that only those know who are in step 3 together, and the bits that are free */
 static int share_number(struct meeting *m, uint64_t *number, uint64_t *bits)
 {
-	uint32_t reg = m->c->bank[1][m->c->slots - 1], free;
 	struct pwl_coll *c = m->c;
+	uint32_t own = c->reg[1], reg = c->reg[2], free;
 	int err;
 
 	err = pwl_lease_look(c->s, NULL, &free);
 	if (!err)
-		err = pwl_set(c->s, c->arrived, random_word());
+		err = pwl_set(c->s, own, random_word());
 	if (!err)
 		err = pwl_set(c->s, reg, free & ~(1U << LOCK_BIT));
 	if (!err)
 		err = step(m, 3);
 	if (!err)
-		err = look(m, PW_ATON_OP_MAX, c->arrived, number);
+		err = look(m, PW_ATON_OP_MAX, own, number);
 	if (!err)
 		err = look(m, PW_ATON_OP_AND, reg, bits);
 	if (!err)
 		err = step(m, 4);
 	if (!err)
-		err = pwl_set(c->s, c->arrived, 0);
+		err = pwl_set(c->s, own, 0);
 	if (!err)
 		err = pwl_set(c->s, reg, 0);
 	return err;
@@ -815,21 +703,20 @@ static uint32_t choose_bit(uint32_t bits, uint64_t number)
 static int gather(const struct meeting *m)
 {
 	struct pwl_coll *c = m->c;
-	uint64_t there = 0;
 	bool gone = false;
 	int spins = 0;
 	int64_t n;
 
 	do {
-		n = count(c, c->region, PW_ATON_OP_COUNT_LE, c->arrived, DONE, &there);
+		n = in_group(c, c->region);
 		if (n < 0)
 			return n;
-		if (n == c->n && there == c->n)
+		if (n == c->n)
 			return 0;
 		if (gone)
 			return -EAGAIN;
 		/* a member leaves the meeting when all have been in the group */
-		n = there < c->n ? in_group(c, m->region) : c->n;
+		n = n < c->n ? in_group(c, m->region) : c->n;
 		if (n < 0)
 			return n;
 		gone = n < c->n;
@@ -872,28 +759,35 @@ static int agree(struct meeting *m)
 	err = pwl_lease(c->s, 0, 1U << bit, mix(number) | 1);
 	if (err)
 		return err == -EBUSY ? -EAGAIN : err;
+	c->bit = bit;
 	c->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
 	c->round = 0;
-	err = pwl_set(c->s, c->arrived, DONE);
-	return err ? err : gather(m);
+	return gather(m);
 }
 
-/* their rank: how many have a lower address */
+/*
+ * The rank: how many have a lower address. After the round the addresses are in the registers
+ * of all, until all come to the next round.
+ */
 static int learn_rank(struct pwl_coll *c)
 {
-	struct pwl_aton a = {
-		.op = PW_ATON_OP_COUNT_LT, .mods = PACKETWAY_ATON_COMPARAND, .comparand = c->addr,
-	};
-	uint64_t addr = c->addr;
-	struct pwl_result r;
+	uint64_t addr = c->addr, there = 0;
+	int64_t n;
 	int err;
 
 	err = begin(c, RANK, 0, 1, 0);
 	if (!err)
-		err = one_round(c, &a, &addr, 1, true, &r);
-	if (!err)
-		c->rank = c->n - 1 - r.v2;
-	return err;
+		err = one_round(c, PW_ATON_OP_MAX, 0, &addr, 1);
+	if (err)
+		return err;
+	n = count(c, c->region, PW_ATON_OP_COUNT_LT, c->reg[0], c->addr, &there);
+	if (n < 0)
+		return n;
+	if (there != c->n)
+		return -EPIPE;
+	c->rank = c->n - 1 - n;
+	/* one that closes the collective at once must not be missing in the count of another */
+	return one_round(c, PW_ATON_OP_OR, 0, &addr, 1);
 }
 
 /* a session with nothing leased */

@@ -4,29 +4,24 @@
  *
  *   LD_PRELOAD=libpwmpi.so, with one rank per station, all on one ring
  *
- * Ranks meet on the ring. A round r: each rank stores some words in its operand
- * registers, then r in register ARRIVED. It asks how many have at least r there until
- * all have, and then for the results, one command for each word. Two banks of registers
- * are used in turn: a rank stores into a bank for round r + 2 only after it has seen all
- * ranks in round r + 1, so all have the results of round r.
+ * Ranks meet in rounds (PACKETWAY_IOC_ATON_ROUND): each brings some words and waits. When
+ * all are there the kernel stores the words in the operand registers of all, sends one packet
+ * for each word and hands the results to all ranks.
  *
  * The registers are leased: the same numbers at all ranks of the job. Each communicator
- * leases a group bit, so that others are not in its results, and counts its own rounds; its
- * tag is part of what is stored in ARRIVED. The registers are those of the rank: before it
- * uses them for another communicator than last time, it asks on the ring until all ranks
- * have left its last collective there (INSIDE). The kernel gives leases back when a process
- * ends, so a job starts with registers and bits that are its own.
+ * leases a group bit, so that others are not in its results, and counts its own rounds. A rank
+ * is in one round at a time, so its communicators may share its registers. The kernel gives
+ * leases back when a process ends, so a job starts with registers and bits that are its own.
  *
- * With MPI_THREAD_MULTIPLE, threads of two ranks may be in collectives of two communicators
- * in opposite order. Neither could go on if both wanted the same registers. So registers are
- * not shared then: a lane of them belongs to one communicator from its first collective
- * until it is freed, and what happens in another one never delays it. MPI itself forbids two
- * threads in one communicator. A communicator that gets no lane is not on the ring. The lock
- * is held while a command runs, never while a rank waits for others.
+ * With MPI_THREAD_MULTIPLE, threads of a rank may be in rounds of two communicators at once. So registers are not shared then: a lane of them
+ * belongs to one communicator from its first collective until it is freed. MPI itself forbids
+ * two threads in one communicator. A communicator that gets no lane is not on the ring. The
+ * lock is not held while a rank waits for others.
  *
- * Each result says how many interfaces took part. Fewer than the communicator has ranks:
- * one has died or its station has left. The result is not used, the error handler of the
- * communicator is called, and the ring is not used again.
+ * The kernel compares how many interfaces took part with the ranks of the communicator. If
+ * they differ, or a rank has given its bit back, one has died or its station has left. There
+ * is no result then, the error handler of the communicator is called, and the ring is not used
+ * again.
  *
  * All ranks must decide alike whether a collective goes to the ring. Reductions
  * have the same count, type and operation everywhere, a broadcast the same number
@@ -39,7 +34,7 @@
  *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
  *   PW_FLOAT	exact: sums of floating-point numbers on the ring, exact and rounded once;
  *		off: none; default: exact where the ring costs less than messages
- *   PW_BCAST_MAX	bytes up to which broadcasts are, default 24
+ *   PW_BCAST_MAX	bytes up to which broadcasts are, default 64
  *   PW_COLL_LOG	file that gets a line of JSON for each communicator
  */
 #include <errno.h>
@@ -59,24 +54,22 @@
 
 #include "exact.h"
 
-#define SLOTS	6		/* most words of a round */
-#define CONTROL	2		/* registers besides words: INSIDE, ARRIVED */
-#define REGS_MIN	(2 + CONTROL)
-#define REGS_MAX	(2 * SLOTS + CONTROL)
+#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most words of a round */
+#define REGS_MIN	4
+#define REGS_MAX	14
 #define REGS_DEFAULT	8	/* leaves some for other jobs */
 #define BITS	20
-#define ROUNDS	40		/* bits of a round number */
-#define TAG_WORLD	(BITS + 1ULL)	/* above the tags of all others */
-#define LANES	(REGS_MAX / REGS_MIN)
+#define LANE	2		/* registers of a lane */
+#define LANES	(REGS_MAX / LANE)
 #define TRIES	32		/* another job may take what was free a moment ago */
 
 /*
- * A broadcast costs a command for each word at each rank but the root, and one or more for
- * each round. Without the ring each rank but the root gets one message, whatever its size.
- * A message costs about as much as four commands, so a few words are what the ring carries
- * with less work (Documentation/networking/packetway-performance.rst).
+ * A broadcast costs a packet for each word, and each rank a call for each round. Without the
+ * ring each rank but the root gets one message, whatever its size. A message costs about as
+ * much as four calls or packets, so the words of a round are what the ring carries with less
+ * work (Documentation/networking/packetway-performance.rst).
  */
-#define BCAST_MAX	24	/* bytes */
+#define BCAST_MAX	64	/* bytes */
 
 /*
  * A sum of floating-point numbers takes three words for the range and about two for each
@@ -119,13 +112,11 @@ struct call {
 	uint64_t start, packets;
 };
 
-/* registers: two banks of words, INSIDE, ARRIVED */
+/* registers of a communicator or, without threads, of all */
 struct lane {
 	const uint32_t *reg;
 	int slots;		/* words of a round */
 	enum { TAKEN, WANTED, FREE } state;	/* of a communicator; under the lock */
-	struct ring *last;	/* whose the registers were last */
-	uint64_t inside;	/* what INSIDE was then */
 };
 
 /* a communicator on the ring */
@@ -134,7 +125,6 @@ struct ring {
 	uint32_t region;
 	int bit;		/* -1: it is not */
 	int rank, n;
-	uint64_t tag;
 	uint64_t round;
 	struct ring *next;	/* in pw.others, under the lock */
 	struct stats st[COLLS];
@@ -158,7 +148,7 @@ struct pair {
 
 static struct {
 	struct pwl *s;
-	pthread_mutex_t lock;	/* of s, next_round and the states of lanes */
+	pthread_mutex_t lock;	/* of s and the states of lanes */
 	_Atomic bool on;
 	bool threads;		/* a rank has MPI_THREAD_MULTIPLE */
 	const char *reason;	/* why it is not on */
@@ -171,7 +161,6 @@ static struct {
 	int lanes;
 	struct lane lane[LANES];
 	uint32_t reg[REGS_MAX];
-	uint64_t next_round[BITS];
 	long max, bcast_max, float_max;
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
 	bool allreduce_alias, reduce_alias;	/* it takes one buffer for both */
@@ -243,135 +232,17 @@ static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 	return err;
 }
 
-static int set_reg(uint32_t reg, uint64_t value)
-{
-	int err;
+/*
+ * Wait no longer for other ranks than this before MPI may send queued messages: another rank
+ * may wait for one of them.
+ */
+#define ROUND_MS	5
 
-	pthread_mutex_lock(&pw.lock);
-	err = pwl_set(pw.s, reg, value);
-	pthread_mutex_unlock(&pw.lock);
-	return err;
-}
-
-static uint32_t inside_reg(const struct lane *l)
-{
-	return l->reg[2 * l->slots];
-}
-
-static uint32_t arrived_reg(const struct lane *l)
-{
-	return l->reg[2 * l->slots + 1];
-}
-
-/* how many of a region have a value in a register; or -errno. *@there: how many there are */
-static int64_t count(uint32_t op, uint32_t reg, uint32_t region, uint64_t comparand,
-		     uint64_t *there)
-{
-	struct pwl_aton c = {
-		.op = op, .reg = reg, .dst = region, .mods = PACKETWAY_ATON_COMPARAND,
-		.comparand = comparand,
-	};
-	struct pwl_result r;
-	int err = try_command(&c, &r);
-
-	if (err)
-		return err;
-	*there = r.counter;
-	return r.v2;
-}
-
-/* the @spins-th question had the wrong answer: others first, while messages go on */
-static void pause_a_little(int spins)
+static void let_messages_go(void)
 {
 	int flag;
 
-	/* a store costs nothing, a question a packet */
-	if (spins < 256)
-		sched_yield();
-	else
-		usleep(spins < 1000 ? 50 : 1000);
-	/* let MPI send queued messages: another rank may wait for one of them */
-	if (spins % 16 == 15)
-		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
-/* how many of a communicator's ranks have this number in ARRIVED; -EPIPE: one is missing */
-static int64_t standing_at(const struct ring *g, uint32_t op, uint64_t round)
-{
-	uint64_t there = 0;
-	int64_t n;
-
-	n = count(op, arrived_reg(g->lane), g->region, g->tag << ROUNDS | round, &there);
-	return n >= 0 && there < (uint64_t)g->n ? -EPIPE : n;
-}
-
-/*
- * How many ranks of a communicator have reached this round. A rank is in this round or,
- * before we leave it, in the next one; values of other communicators equal neither. The
- * next round is counted first: a rank that advances in between is missed, not counted
- * twice. The world has the highest tag, so a larger value is a later round. -errno as
- * standing_at().
- */
-static int64_t arrived(const struct ring *g)
-{
-	int64_t ahead, here;
-
-	if (g == &pw.world)
-		return standing_at(g, PW_ATON_OP_COUNT_LE, g->round);
-	ahead = standing_at(g, PW_ATON_OP_COUNT_EQ, g->round + 1);
-	if (ahead < 0)
-		return ahead;
-	here = standing_at(g, PW_ATON_OP_COUNT_EQ, g->round);
-	return here < 0 ? here : ahead + here;
-}
-
-/* wait for all ranks; 0 or -errno */
-static int arrive(const struct ring *g)
-{
-	int spins = 0;
-	int64_t n;
-
-	set_reg(arrived_reg(g->lane), g->tag << ROUNDS | g->round);
-	do {
-		pause_a_little(spins++);
-		n = arrived(g);
-		if (n < 0)
-			return n;
-	} while (n != g->n);
-	return 0;
-}
-
-/* wait until no rank is in our last collective of @g; one that has gone is in none */
-static int wait_outside(const struct ring *g)
-{
-	uint64_t there;
-	int spins = 0;
-	int64_t n;
-
-	while ((n = count(PW_ATON_OP_COUNT_EQ, inside_reg(g->lane), g->region, g->lane->inside,
-			  &there)) > 0)
-		pause_a_little(spins++);
-	return n;
-}
-
-/* the registers of this rank are wanted for a collective of @g */
-static int enter(struct ring *g)
-{
-	struct lane *l = g->lane;
-	int err = 0;
-
-	if (l->last && l->last != g)
-		err = wait_outside(l->last);
-	if (err)
-		return err;
-	l->last = g;
-	l->inside = g->tag << ROUNDS | (g->round + 1);
-	return set_reg(inside_reg(l), l->inside);
-}
-
-static void leave(const struct ring *g)
-{
-	set_reg(inside_reg(g->lane), 0);
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
 /* the ring has failed under a collective: what the program wants done about errors */
@@ -381,71 +252,43 @@ static int failed(const struct ring *g, MPI_Comm comm, int err)
 		"a rank has ended, or its station has left the ring" : strerror(-err));
 	pw.on = false;
 	pw.reason = "a rank has left the ring, or the ring does not work";
-	leave(g);
 	PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
 	return MPI_ERR_OTHER;
 }
 
-/* many commands at once; bit i of what is returned: the i-th one has its result, of all ranks */
-static unsigned int batch(const struct ring *g, const struct pwl_aton *c, uint64_t *w, int n)
-{
-	struct pwl_result r[SLOTS];
-	unsigned int done = 0;
-	int queued, got, i;
-
-	/* results are of those that were queued under the lock */
-	pthread_mutex_lock(&pw.lock);
-	queued = pwl_aton_submit(pw.s, c, n);
-	packets += queued > 0 ? queued : 0;
-	while (queued > 0) {
-		got = pwl_aton_results(pw.s, r, queued, -1);
-		if (got == -EINTR)
-			continue;
-		if (got < 0)
-			give_up("results", got);
-		for (i = 0; i < got; i++) {
-			if (r[i].error || r[i].counter != (uint64_t)g->n)
-				continue;
-			w[r[i].user_data] = r[i].v1;
-			done |= 1U << r[i].user_data;
-		}
-		queued -= got;
-	}
-	pthread_mutex_unlock(&pw.lock);
-	return done;
-}
-
-/* @n <= slots words in, results out in their place if this rank @gets them; 0 or -errno */
+/*
+ * @n <= slots words in, results out in their place if this rank @gets them; 0 or -errno. Not
+ * under the lock, which other threads need meanwhile. Lost and damaged packets come to an end
+ * with the same error at all ranks, which repeat the round.
+ */
 static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
 {
-	struct pwl_aton c[SLOTS];
-	unsigned int done = 0;
-	const uint32_t *bank;
-	struct pwl_result r;
-	int i, err;
+	struct pwl_round r = {
+		.bit = g->bit, .members = g->n, .round = ++g->round, .op = op, .mods = mods,
+		.count = n, .timeout_ms = ROUND_MS,
+	};
+	int i, err, tries = 0;
 
-	bank = ++g->round & 1 ? g->lane->reg : g->lane->reg + g->lane->slots;
 	for (i = 0; i < n; i++) {
-		set_reg(bank[i], w[i]);
-		c[i] = (struct pwl_aton) {
-			.op = op, .mods = mods, .dst = g->region, .reg = bank[i], .user_data = i,
-		};
+		r.reg[i] = g->lane->reg[i];
+		r.word[i] = w[i];
 	}
-	err = arrive(g);
-	if (err || !gets)
+	do {
+		err = pwl_aton_round(pw.s, &r);
+		if (err == -ETIMEDOUT)
+			let_messages_go();
+		else if (err == -EBUSY)
+			usleep(1000);	/* the ring has as many commands as it takes */
+		else if (err == -EBADMSG || err == -EIO)
+			tries++;
+		else if (err != -EINTR)
+			break;
+	} while (tries < 1000);
+	if (err)
 		return err;
-	if (n > 1)
-		done = batch(g, c, w, n);
-	for (i = 0; i < n; i++) {
-		if (done & 1U << i)
-			continue;
-		err = try_command(&c[i], &r);
-		if (!err && r.counter != (uint64_t)g->n)
-			err = -EPIPE;
-		if (err)
-			return err;
-		w[i] = r.v1;
-	}
+	packets += n;
+	for (i = 0; i < n && gets; i++)
+		w[i] = r.word[i];
 	return 0;
 }
 
@@ -692,18 +535,9 @@ static bool lease_together(MPI_Comm comm, uint32_t regs, uint32_t bits)
 	return all;
 }
 
-/* the communicator has its bit now: its rounds follow those that were counted with it before */
-static void set_group(struct ring *g, MPI_Comm comm, int bit)
+static void set_group(struct ring *g, int bit)
 {
-	uint64_t round;
-
-	pthread_mutex_lock(&pw.lock);
-	round = pw.next_round[bit];
-	pthread_mutex_unlock(&pw.lock);
-	PMPI_Allreduce(MPI_IN_PLACE, &round, 1, MPI_UINT64_T, MPI_MAX, comm);
-	g->round = round;
 	g->bit = bit;
-	g->tag = g == &pw.world ? TAG_WORLD : bit + 1ULL;
 	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
 }
 
@@ -724,8 +558,6 @@ static void set_lane(struct lane *l, int state)
 {
 	pthread_mutex_lock(&pw.lock);
 	l->state = state;
-	if (state == FREE)
-		l->last = NULL;
 	pthread_mutex_unlock(&pw.lock);
 }
 
@@ -776,7 +608,7 @@ static bool find_group(struct ring *g, MPI_Comm comm)
 		bit = (from + i) % BITS;
 		if (!(bits >> bit & 1) || !lease_together(comm, 0, 1U << bit))
 			continue;
-		set_group(g, comm, bit);
+		set_group(g, bit);
 		set_lane(g->lane, TAKEN);
 		return true;
 	}
@@ -811,11 +643,11 @@ static uint32_t choose_regs(uint32_t free)
 		regs |= 1U << i;
 		pw.reg[n++] = i;
 	}
-	pw.lanes = pw.threads ? want / REGS_MIN : 1;
+	pw.lanes = pw.threads ? want / LANE : 1;
 	for (i = 0; i < pw.lanes; i++) {
 		pw.lane[i].state = i ? FREE : TAKEN;
-		pw.lane[i].reg = pw.reg + i * REGS_MIN;
-		pw.lane[i].slots = ((pw.threads ? REGS_MIN : want) - CONTROL) / 2;
+		pw.lane[i].reg = pw.reg + i * LANE;
+		pw.lane[i].slots = pw.threads ? LANE : want < SLOTS ? want : SLOTS;
 	}
 	pw.world.lane = pw.lane;
 	return regs;
@@ -850,7 +682,7 @@ static const char *start_leases(void)
 	}
 	if (i == TRIES)
 		return why;
-	set_group(&pw.world, MPI_COMM_WORLD, bit);
+	set_group(&pw.world, bit);
 	/* ranks on several rings have the same bit on each */
 	ask.dst = pw.world.region;
 	ok = pw.rank || (!try_command(&ask, &r) && r.counter == (uint64_t)pw.n);
@@ -935,13 +767,6 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 	if (!g->rank)
 		log_comm(g, "other", g->n);
 	if (g->bit >= 0 && pw.s) {
-		if (g->lane->last == g) {
-			wait_outside(g);
-			g->lane->last = NULL;
-		}
-		pthread_mutex_lock(&pw.lock);
-		pw.next_round[g->bit] = g->round + 1;
-		pthread_mutex_unlock(&pw.lock);
 		if (pw.threads)
 			set_lane(g->lane, FREE);
 		lease_return(0, 1U << g->bit);
@@ -955,6 +780,7 @@ static void set_up(int threads)
 	const char *mode = getenv("PW_COLL"), *dev = getenv("PW_STATION");
 	const char *max = getenv("PW_COLL_MAX"), *bcast_max = getenv("PW_BCAST_MAX");
 	const char *floats = getenv("PW_FLOAT");
+	struct packetway_info info;
 	const char *why;
 	int ok, all;
 
@@ -991,9 +817,9 @@ static void set_up(int threads)
 		ok = 0;
 		pw.reason = "no station of ours here";
 	}
-	if (ok && pwl_lease_look(pw.s, NULL, NULL)) {
+	if (ok && (pwl_info(pw.s, &info) || !(info.out_features & PACKETWAY_FEATURE_ROUND))) {
 		ok = 0;
-		pw.reason = "this module has no leases";
+		pw.reason = "this module has no rounds";
 	}
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (all) {
@@ -1099,7 +925,7 @@ int MPI_Finalize(void)
 		if (!g->rank)
 			log_comm(g, "other", g->n);
 	pw.log = NULL;
-	/* others may still ask for the results of the last collective */
+	/* a rank that closes its file ends the rounds that others wait in */
 	if (pw.on)
 		PMPI_Barrier(MPI_COMM_WORLD);
 	pw.on = false;
@@ -1344,12 +1170,8 @@ static int float_reduce(struct ring *g, int f, const void *in, void *out, int co
 	int err;
 
 	count *= pw.floats[f].parts;
-	err = enter(g);
-	if (!err)
-		err = op == MPI_SUM ? pw_exact_sum(kind, in, out, count, g->n, combine, g) :
-				      pw_exact_extremes(kind, in, out, count, op == MPI_MAX,
-							combine, g);
-	leave(g);
+	err = op == MPI_SUM ? pw_exact_sum(kind, in, out, count, g->n, combine, g) :
+			      pw_exact_extremes(kind, in, out, count, op == MPI_MAX, combine, g);
 	return err;
 }
 
@@ -1431,13 +1253,12 @@ static int long_pairs(struct ring *g, const struct pair *p, const char *in, char
 static int pair_reduce(struct ring *g, const struct pair *p, const void *in, void *out, int count,
 		       enum op op)
 {
-	int err = enter(g);
+	int err;
 
-	if (!err && p->value.size <= 4 && p->index.size <= 4)
+	if (p->value.size <= 4 && p->index.size <= 4)
 		err = short_pairs(g, p, in, out, count, op == MAXLOC);
-	else if (!err)
+	else
 		err = long_pairs(g, p, in, out, count, op == MAXLOC);
-	leave(g);
 	return err;
 }
 
@@ -1452,10 +1273,7 @@ static int truth_reduce(struct ring *g, int type, const char *in, char *out, int
 	for (i = 0; i < count; i++)
 		if (load(in + (size_t)i * size, size, false))
 			w[i / 64] |= 1ULL << i % 64;
-	err = enter(g);
-	if (!err)
-		err = exchange(g, ring_op(op), w, words, out);
-	leave(g);
+	err = exchange(g, ring_op(op), w, words, out);
 	for (i = 0; i < count && out && !err; i++)
 		store(out + (size_t)i * size, size,
 		      w[i / 64] >> i % 64 & 1 ? pw.type[type].truth : 0);
@@ -1486,7 +1304,7 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 	sign = pw.type[type].sign;
 	if (sign && (op == MIN || op == MAX))
 		mods = PACKETWAY_ATON_SIGNED;
-	err = enter(g);
+	err = 0;
 	for (; count && !err; count -= n) {
 		n = count < g->lane->slots ? count : g->lane->slots;
 		for (i = 0; i < n; i++, from += size) {
@@ -1498,7 +1316,6 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 		for (i = 0; to && !err && i < n; i++, to += size)
 			store(to, size, op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
 	}
-	leave(g);
 	return err;
 }
 
@@ -1547,15 +1364,13 @@ int MPI_Barrier(MPI_Comm comm)
 	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : g ? DONE : COMM;
+	uint64_t nothing = 0;
 	int err;
 
 	call = begin(BARRIER, comm, why, 0);
 	if (why != DONE)
 		return passed(&call, PMPI_Barrier(comm));
-	err = enter(g);
-	if (!err)
-		err = ring_round(g, 0, 0, NULL, 0, false);
-	leave(g);
+	err = ring_round(g, PW_ATON_OP_OR, 0, &nothing, 1, false);
 	end(&call);
 	return err ? failed(g, comm, err) : MPI_SUCCESS;
 }
@@ -1591,13 +1406,12 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		give_up("broadcast", -ENOMEM);
 	if (rank == root)
 		PMPI_Pack(buf, count, t, words, room, &pos, comm);
-	err = enter(g);
+	err = 0;
 	for (i = 0; i < (bytes + 7) / 8 && !err; i += n) {
 		n = (bytes + 7) / 8 - i;
 		n = n < g->lane->slots ? n : g->lane->slots;
 		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
 	}
-	leave(g);
 	pos = 0;
 	if (rank != root && !err)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
@@ -1609,16 +1423,14 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 /* Parts of results ------------------------------------------------------------- */
 
 /*
- * Whether @words words that are stored in rounds, of which the ranks together ask for
- * @results, cost less than @messages messages. A round costs each rank a question, two if
- * its registers are those of other communicators, too.
+ * Whether @words words cost less than @messages messages of all ranks together. A round costs
+ * each rank a call, and a word is a packet.
  */
-static bool pays(const struct ring *g, long words, long results, long messages)
+static bool pays(const struct ring *g, long words, long messages)
 {
 	long rounds = (words + g->lane->slots - 1) / g->lane->slots;
 
-	return words <= pw.max &&
-	       rounds * g->n * (g == &pw.world ? 1 : 2) + results <= MESSAGE * messages;
+	return words <= pw.max && rounds * g->n + words <= MESSAGE * messages;
 }
 
 /* of all ranks together, in as many steps as the highest rank has bits */
@@ -1641,7 +1453,7 @@ static int reduce_part(struct ring *g, const void *in, void *out, int count, int
 
 	if (sign && (op == MIN || op == MAX))
 		mods = PACKETWAY_ATON_SIGNED;
-	err = enter(g);
+	err = 0;
 	for (at = 0; at < count && !err; at += n) {
 		n = count - at < g->lane->slots ? count - at : g->lane->slots;
 		for (i = 0; i < n; i++)
@@ -1652,7 +1464,6 @@ static int reduce_part(struct ring *g, const void *in, void *out, int count, int
 			if (at + i >= first && at + i < first + own)
 				store(to + (size_t)(at + i - first) * size, size, w[i]);
 	}
-	leave(g);
 	return err;
 }
 
@@ -1664,9 +1475,7 @@ static enum why fits_part(struct ring *g, MPI_Datatype t, MPI_Op op, long count)
 		return TYPE;
 	if (which_op(op) >= LAND)
 		return OP;
-	/* a rank asks for whole rounds */
-	return count < 1 || !pays(g, count, count + g->n * (g->lane->slots - 1),
-				  tree_messages(g)) ? SIZE : DONE;
+	return count < 1 || !pays(g, count, tree_messages(g)) ? SIZE : DONE;
 }
 
 int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
@@ -1735,12 +1544,11 @@ static int blocks(struct ring *g, int bytes, uint64_t *words, int wanted)
 	long i, n, total = ((long)bytes * g->n + 7) / 8;
 	int err;
 
-	err = enter(g);
+	err = 0;
 	for (i = 0; i < total && !err; i += n) {
 		n = total - i < g->lane->slots ? total - i : g->lane->slots;
 		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, i * 8 < (long)bytes * wanted);
 	}
-	leave(g);
 	return err;
 }
 
@@ -1804,7 +1612,7 @@ int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_
 		    (in != MPI_IN_PLACE && block_bytes(count, t) != bytes))
 			why = WRONG;
 		words = (bytes * g->n + 7) / 8;
-		if (why == DONE && (!bytes || !pays(g, words, words * g->n, tree_messages(g))))
+		if (why == DONE && (!bytes || !pays(g, words, tree_messages(g))))
 			why = SIZE;
 	}
 	call = begin(ALLGATHER, comm, why, bytes);
@@ -1831,7 +1639,7 @@ int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_cou
 		    (rank == root && (out == MPI_IN_PLACE || block_bytes(out_count, out_t) != bytes)))
 			why = WRONG;
 		words = (bytes * g->n + 7) / 8;
-		if (why == DONE && (!bytes || !pays(g, words, words, g->n - 1)))
+		if (why == DONE && (!bytes || !pays(g, words, g->n - 1)))
 			why = SIZE;
 	}
 	call = begin(GATHER, comm, why, bytes);
@@ -1854,8 +1662,7 @@ static enum why fits_scan(MPI_Comm comm, const void *in, const void *out, int co
 	if (int_type(t) < 0)
 		return TYPE;
 	words = ((long)count * pw.type[int_type(t)].size * (*g)->n + 7) / 8;
-	/* a rank asks for those before it: half of them, and whole rounds */
-	if (!pays(*g, words, words * (*g)->n / 2 + (*g)->n, (*g)->n - 1))
+	if (!pays(*g, words, (*g)->n - 1))
 		return SIZE;
 	return buffers(in, out, true, false) ? DONE : WRONG;
 }

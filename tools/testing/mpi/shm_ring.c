@@ -23,12 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <packetway.h>
 
 #define STATIONS 64
-#define QUEUE 16
 #define BITS 20
 
 struct shm_station {
@@ -40,7 +40,20 @@ struct shm_station {
 	pid_t bit_owner[BITS];
 };
 
+/* a member that has not read its result is not in the next round: a few results suffice */
+#define EPOCHS 4
+
+struct shm_round {
+	uint64_t epoch;			/* rounds that have ended */
+	uint32_t arrived;
+	struct pwl_round what;
+	uint64_t word[STATIONS][PACKETWAY_ATON_ROUND_WORDS];
+	struct pwl_round result[EPOCHS];
+	int err[EPOCHS];
+};
+
 struct shm {
+	struct shm_round round[BITS];
 	pid_t lock;			/* of all leases: who has it */
 	uint32_t taken;			/* group bits that are leased */
 	uint64_t key[BITS];
@@ -50,8 +63,6 @@ struct shm {
 struct pwl {
 	struct shm *shm;
 	struct shm_station *ring, *own;
-	struct pwl_result queue[QUEUE];
-	int queued;
 	unsigned int dice;
 	unsigned long commands;
 };
@@ -228,6 +239,7 @@ int pwl_info(struct pwl *s, struct packetway_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->out_addr = s->own - s->ring + 1;
+	info->out_features = PACKETWAY_FEATURE_ROUND;
 	return 0;
 }
 
@@ -334,21 +346,118 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 	return 0;
 }
 
-int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n)
-{
-	uint32_t i;
+/* as in <linux/packetway.h>: whoever is the last to arrive finds all results ----- */
 
-	for (i = 0; i < n && s->queued < QUEUE; i++)
-		pwl_aton(s, &c[i], &s->queue[s->queued++]);
-	return i;
+static bool same(const struct pwl_round *a, const struct pwl_round *b)
+{
+	return a->members == b->members && a->round == b->round && a->call == b->call &&
+	       a->op == b->op && a->mods == b->mods && a->count == b->count &&
+	       !memcmp(a->reg, b->reg, a->count);
 }
 
-int pwl_aton_results(struct pwl *s, struct pwl_result *r, uint32_t n, int timeout_ms)
+/* the round ends for all that wait in it; the lock is held */
+static void end_round(struct shm_round *m, int err)
 {
-	if (n > (uint32_t)s->queued)
-		n = s->queued;
-	memcpy(r, s->queue, n * sizeof(*r));
-	s->queued -= n;
-	memmove(s->queue, s->queue + n, s->queued * sizeof(*r));
+	m->err[m->epoch % EPOCHS] = err;
+	m->arrived = 0;
+	__atomic_store_n(&m->epoch, m->epoch + 1, __ATOMIC_RELEASE);
+}
+
+/* files that have the bit; the lock is held */
+static uint32_t users(struct shm *shm, uint32_t bit)
+{
+	uint32_t n = 0;
+	int i;
+
+	leased(shm, 0);
+	for (i = 0; i < STATIONS; i++)
+		n += !!shm->st[i].bit_owner[bit];
 	return n;
+}
+
+static void run_round(struct pwl *s, struct shm_round *m)
+{
+	struct pwl_round *r = &m->what, *to = &m->result[m->epoch % EPOCHS];
+	struct pwl_aton c = {
+		.op = r->op, .mods = r->mods, .dst = PW_ADDR_LOGICAL_MIN | 1U << r->bit,
+	};
+	struct pwl_result one;
+	int err = 0, i, k;
+
+	for (i = 0; i < STATIONS; i++)
+		for (k = 0; k < (int)r->count && s->ring[i].bit_owner[r->bit]; k++)
+			__atomic_store_n(&s->ring[i].leased[r->reg[k]], m->word[i][k],
+					 __ATOMIC_RELEASE);
+	for (k = 0; k < (int)r->count; k++) {
+		c.reg = r->reg[k];
+		pwl_aton(s, &c, &one);
+		if (one.counter != r->members)
+			err = -EPIPE;
+		to->word[k] = one.v1;
+		to->v2[k] = one.v2;
+	}
+	end_round(m, err);
+}
+
+/* 0: the round has ended, or -errno; the lock is held before and after */
+static int wait_round(struct pwl *s, struct shm_round *m, uint64_t epoch, uint32_t timeout_ms)
+{
+	struct timespec t;
+	uint64_t end = 0, now;
+	int spins;
+
+	for (spins = 1; m->epoch == epoch; spins++) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		now = t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+		if (!end)
+			end = now + timeout_ms;
+		if (timeout_ms && now > end) {
+			m->arrived--;
+			return -ETIMEDOUT;
+		}
+		if (spins % 64 == 0 && users(s->shm, m->what.bit) < m->what.members) {
+			end_round(m, -EPIPE);
+			break;
+		}
+		unlock(s->shm);
+		sched_yield();
+		lock(s->shm);
+	}
+	return 0;
+}
+
+int pwl_aton_round(struct pwl *s, struct pwl_round *r)
+{
+	struct shm_round *m = &s->shm->round[r->bit];
+	const struct pwl_round *from;
+	uint64_t epoch;
+	int err = 0;
+
+	lock(s->shm);
+	epoch = m->epoch;
+	if (users(s->shm, r->bit) < r->members)
+		err = -EPIPE;
+	else if (m->arrived && !same(&m->what, r))
+		err = -EPROTO;
+	if (err) {
+		if (m->arrived)
+			end_round(m, err);
+		unlock(s->shm);
+		return err;
+	}
+	m->what = *r;
+	memcpy(m->word[s->own - s->ring], r->word, sizeof(r->word));
+	if (++m->arrived == r->members)
+		run_round(s, m);
+	else
+		err = wait_round(s, m, epoch, r->timeout_ms);
+	if (!err)
+		err = m->err[epoch % EPOCHS];
+	from = &m->result[epoch % EPOCHS];
+	if (!err) {
+		memcpy(r->word, from->word, sizeof(r->word));
+		memcpy(r->v2, from->v2, sizeof(r->v2));
+	}
+	unlock(s->shm);
+	return err;
 }
