@@ -93,22 +93,22 @@ static void command(struct ring_if *r, struct packetway_aton_command *c)
 
 static void ring_join(struct member *m)
 {
-	if (ring_open(&m->ring, ifindex("pw0")))
+	struct packetway_aton_lease l = { .size = sizeof(l), .regs = 1, .group = 1, .key = 1 };
+
+	if (ring_open(&m->ring, ifindex("pw0")) || ioctl(m->ring.fd, PACKETWAY_IOC_ATON_LEASE, &l))
 		die("pw0");
-	/* of an earlier run */
-	__atomic_store_n(&m->ring.op->group, 0, __ATOMIC_RELAXED);
 }
 
 static uint64_t ring_sum(struct member *m, uint64_t operand)
 {
-	uint64_t sum;
-	int err = ring_sum_of_all(&m->ring, m->n, m->round, operand, &sum);
+	struct packetway_aton_round c = {
+		.size = sizeof(c), .members = m->n, .round = m->round, .op = PW_ATON_OP_ADD,
+		.count = 1, .word = { operand },
+	};
 
-	if (err) {
-		errno = -err;
-		die("command");
-	}
-	return sum;
+	if (ioctl(m->ring.fd, PACKETWAY_IOC_ATON_ROUND, &c))
+		die("round");
+	return c.out_v1[0];
 }
 
 static struct sockaddr_in udp_addr(int rank, int port)
