@@ -6,6 +6,7 @@
  */
 #include "tap.h"
 #include "bmx_traffic.h"
+#include "topo_make.h"
 
 struct totals {
 	u64 cycles, delivered, refused, sizes, dropped, corrupted, events;
@@ -49,7 +50,7 @@ static u64 compare_logs(struct tr_rtl *a, struct tr_fast *b)
 
 static u64 compare_sizes(struct tr_rtl *a, struct tr_fast *b, u64 *fill)
 {
-	u32 k = a->net->k, n = PW_BMX_STAGES * a->net->ports, r, q;
+	u32 k = a->net->k, n = a->net->ranks, r, q;
 	u64 bad = 0;
 
 	for (r = 0; r < n; r++) {
@@ -72,7 +73,7 @@ static u64 compare_counts(struct tr_rtl *a, struct tr_fast *b, bool total)
 	u64 cells, refused, bad = 0;
 	u32 r;
 
-	for (r = 0; r < PW_BMX_STAGES * a->net->ports; r++) {
+	for (r = 0; r < a->net->ranks; r++) {
 		struct pw_bmx_ppd *p = &a->net->ppd[r];
 
 		pw_bmx_fast_count(b->f, r, &cells, &refused);
@@ -84,14 +85,14 @@ static u64 compare_counts(struct tr_rtl *a, struct tr_fast *b, bool total)
 		if (total)
 			sum.refused += refused;
 	}
-	for (r = 0; r < PW_BMX_STAGES; r++)
+	for (r = 0; r < PW_BMX_STAGES_MAX; r++)
 		if (a->net->dropped[r] != b->f->dropped[r] ||
 		    a->net->corrupted[r] != b->f->corrupted[r])
 			bad++;
 	return bad;
 }
 
-static void scenario(const struct tr_cfg *c, u64 cycles)
+static void scenario(const struct tr_cfg *c, const char *name, u64 cycles)
 {
 	struct tr_rtl *a = tr_rtl_new(c, true);
 	struct tr_fast *b = tr_fast_new(c, true);
@@ -107,7 +108,7 @@ static void scenario(const struct tr_cfg *c, u64 cycles)
 		counts += compare_counts(a, b, false);
 	}
 	compare_counts(a, b, true);
-	for (int i = 0; i < PW_BMX_STAGES; i++) {
+	for (int i = 0; i < PW_BMX_STAGES_MAX; i++) {
 		sum.dropped += b->f->dropped[i];
 		sum.corrupted += b->f->corrupted[i];
 	}
@@ -115,8 +116,8 @@ static void scenario(const struct tr_cfg *c, u64 cycles)
 	sum.events += b->f->events;
 	good = !logs && !sizes && !counts && !a->mangled && !b->errors &&
 	       fill <= c->depth * PW_BMX_CELL && a->sent && a->delivered;
-	ok(good, "k %u depth %u load %.2f bcast %u hot %u refuse %u shut %u%s fault %u: %llu equal",
-	   c->k, c->depth, c->load / 1000.0, c->bcast, c->hot, c->rx_refuse, c->rx_window,
+	ok(good, "%s k %u depth %u load %.2f bcast %u hot %u refuse %u shut %u%s fault %u: %llu equal",
+	   name, a->net->k, c->depth, c->load / 1000.0, c->bcast, c->hot, c->rx_refuse, c->rx_window,
 	   c->rx_block ? " blocking" : "", c->drop + c->corrupt, (unsigned long long)now);
 	if (!good)
 		diag("logs %llu sizes %llu counts %llu mangled %llu err %llu fill %llu %llu>%llu",
@@ -153,15 +154,29 @@ int main(void)
 		{ .k = 4, .depth = 1 }, { .k = 4, .depth = 3 }, { .k = 5, .depth = 4 },
 		{ .k = 8, .depth = 8 }, { .k = 9, .depth = 2 }, { .k = 16, .depth = 2 },
 	};
+	/* every generator at two sizes at least */
+	static const char *const topologies[] = {
+		"clos:4x4x4", "clos:3x5x2", "benes:8", "benes:16", "butterfly:2x3", "butterfly:4x2",
+		"crossbar:4", "crossbar:16", "torus:4x4", "torus:3x3x3", "mesh:4x4", "mesh:2x3",
+		"fattree:2x3", "fattree:4x2", "ring:5", "ring:8x2", "torus:2x2", "torus:8x8",
+	};
+	static const struct tr_cfg topo_mix[] = {
+		{ .depth = 8, .load = 1000 },
+		{ .depth = 1, .load = 700, .bcast = 50 },
+		{ .depth = 2, .load = 300, .bcast = 20, .hot = 200, .rx_refuse = 100 },
+		{ .depth = 3, .load = 500, .bcast = 100, .rx_window = 300, .rx_block = true,
+		  .drop = 2000, .corrupt = 2000 },
+	};
 	/*
 	 * -O2: 2.5 * 10^7 cycles in all (fabric_diff_test does 10^8 of the network
 	 * together with its adaptation layer); less where every access is checked,
 	 * and where an emulator runs the 32-bit build
 	 */
 #if defined(__SANITIZE_ADDRESS__)
-	u64 each = tap_scaled(40000);
+	u64 each = tap_scaled(40000), each_topo = tap_scaled(4000);
 #else
 	u64 each = max_t(u64, tap_scaled(TAP_EMULATED ? 5000 : 310000), 2000);
+	u64 each_topo = max_t(u64, tap_scaled(TAP_EMULATED ? 1000 : 250000), 500);
 #endif
 	struct tr_cfg c;
 	size_t i, j;
@@ -173,7 +188,7 @@ int main(void)
 			c.depth = 8;
 			c.load = loads[i];
 			c.seed = 1000 * i + j;
-			scenario(&c, each);
+			scenario(&c, "three stages,", each);
 		}
 	}
 	for (i = 0; i < ARRAY_SIZE(odd); i++) {
@@ -183,8 +198,21 @@ int main(void)
 			c.depth = odd[i].depth;
 			c.load = j == 0 ? 1000 : j == 1 ? 400 : 800;
 			c.seed = 77 * i + j;
-			scenario(&c, each * 2 / (c.k * c.k) + 3000);
+			scenario(&c, "three stages,", each * 2 / (c.k * c.k) + 3000);
 		}
+	}
+	for (i = 0; i < ARRAY_SIZE(topologies); i++) {
+		struct pw_topo *t = topo_make(topologies[i]);
+
+		for (j = 0; t && j < ARRAY_SIZE(topo_mix); j++) {
+			c = topo_mix[j];
+			c.topo = t;
+			c.seed = 5000 + 10 * i + j;
+			scenario(&c, topologies[i], each_topo);
+		}
+		if (!t)
+			ok(false, "topology %s", topologies[i]);
+		free(t);
 	}
 	diag("%llu cycles, %llu cells, %llu refusals, %llu sizes, %llu+%llu faults, %llu tries",
 	     (unsigned long long)sum.cycles, (unsigned long long)sum.delivered,

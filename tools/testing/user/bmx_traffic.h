@@ -17,6 +17,7 @@
 
 struct tr_cfg {
 	u32 k, depth;
+	const struct pw_topo *topo;	/* NULL: three stages of k switches */
 	u32 load;		/* per mille of the link rate and port */
 	u32 bcast;		/* per mille of the cells */
 	u32 hot;		/* per mille of the cells go to port 0 */
@@ -67,18 +68,19 @@ static inline u64 tr_rand(u64 *s)
 
 static inline void tr_next(const struct tr_cfg *c, struct tr_gen *g, u32 port)
 {
-	u32 ports = c->k * c->k, span, r;
+	u32 ports = c->topo ? c->topo->ports : c->k * c->k;
+	u32 paths = c->topo ? c->topo->paths : c->k, span, r;
 
 	/* mean distance 53/load: 53 and an even spread above it */
 	span = 2 * (53000 / c->load - 53) + 1;
 	g->at += 53 + (tr_rand(&g->rng) >> 33) % span;
-	r = (tr_rand(&g->rng) >> 33) % c->k;
+	r = (tr_rand(&g->rng) >> 33) % paths;
 	if ((tr_rand(&g->rng) >> 33) % 1000 < c->bcast)
-		g->vpi = pw_bmx_vpi_all(c->k, r);
+		g->vpi = paths * ports + r;
 	else if ((tr_rand(&g->rng) >> 33) % 1000 < c->hot)
-		g->vpi = pw_bmx_vpi_one(c->k, 0, r);
+		g->vpi = pw_bmx_vpi_one(paths, 0, r);
 	else
-		g->vpi = pw_bmx_vpi_one(c->k, (tr_rand(&g->rng) >> 33) % ports, r);
+		g->vpi = pw_bmx_vpi_one(paths, (tr_rand(&g->rng) >> 33) % ports, r);
 	g->cookie = port << 24 | (g->seq++ & 0xffffff);
 }
 
@@ -175,7 +177,7 @@ static enum pw_bmx_fault tr_rtl_fault(void *ctx, u32 ppd, u64 t)
 
 static inline struct tr_rtl *tr_rtl_new(const struct tr_cfg *c, bool keep)
 {
-	struct pw_bmx_cfg cfg = { .k = c->k, .depth = c->depth };
+	struct pw_bmx_cfg cfg = { .k = c->k, .depth = c->depth, .topo = c->topo };
 	struct tr_rtl *s = calloc(1, sizeof(*s));
 	void *mem = malloc(pw_bmx_net_size(&cfg));
 	u32 p;
@@ -359,7 +361,7 @@ static const struct pw_bmx_fast_ops tr_ops_fault = {
 
 static inline struct tr_fast *tr_fast_new(const struct tr_cfg *c, bool keep)
 {
-	struct pw_bmx_cfg cfg = { .k = c->k, .depth = c->depth };
+	struct pw_bmx_cfg cfg = { .k = c->k, .depth = c->depth, .topo = c->topo };
 	struct tr_fast *s = calloc(1, sizeof(*s));
 	void *mem = malloc(pw_bmx_fast_size(&cfg));
 	u32 p;

@@ -12,6 +12,7 @@
 
 #include "fabric_pieces.h"
 #include "fabric_traffic.h"
+#include "topo_make.h"
 
 typedef unsigned long long ull;
 
@@ -19,6 +20,7 @@ typedef unsigned long long ull;
 
 struct scene {
 	const char *name;
+	const struct pw_topo *topo;	/* NULL: three stages of t.k switches */
 	struct ft_cfg t;
 	u32 depth;
 	u32 drop, corrupt;	/* per 1000 cells and input unit of the first stage */
@@ -103,7 +105,7 @@ static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
 	u64 s = (t * 1000003 + ppd) * 0x9e3779b97f4a7c15ull;
 	unsigned int v;
 
-	if (ppd >= sc->t.k * sc->t.k)
+	if (sc->topo ? sc->topo->level[ppd] : ppd >= sc->t.ports)
 		return PW_BMX_FAULT_NONE;
 	s ^= s >> 31;
 	s *= 0xbf58476d1ce4e5b9ull;
@@ -123,7 +125,7 @@ static const struct pw_fabric_ops ops_fault = {
 static void open_side(struct side *s, const struct scene *sc, u32 flags)
 {
 	struct pw_fabric_params p = {
-		.k = sc->t.k, .depth = sc->depth, .flags = sc->flags | flags, .keep = sc->keep,
+		.k = sc->t.k, .topo = sc->topo, .depth = sc->depth, .flags = sc->flags | flags, .keep = sc->keep,
 		.ic_blocks = sc->ic_blocks, .og_blocks = sc->og_blocks, .resend = sc->resend,
 		.queue = sc->queue, .descs = sc->descs, .credit = sc->credit,
 		.gap_lock = sc->gap_lock, .gap_init = sc->gap_init, .gap_get = sc->gap_get,
@@ -170,7 +172,9 @@ static u64 stepped(const struct side *s)
 /* what differs between the two now, in words; NULL if nothing does */
 static const char *difference(struct side *a, struct side *b)
 {
-	u32 k = a->sc->t.k, ports = k * k, i, j;
+	const struct pw_topo *topo = a->sc->topo;
+	u32 k = topo ? topo->k : a->sc->t.k, ports = a->sc->t.ports, i, j;
+	u32 ranks = topo ? topo->ranks : 3 * ports, stages = topo ? topo->levels : 3;
 	struct pw_fabric_stage x, y;
 	struct pw_aal_stats s, t;
 	static char text[160];
@@ -181,7 +185,7 @@ static const char *difference(struct side *a, struct side *b)
 			 (ull)a->delivered, (ull)a->done, (ull)b->delivered, (ull)b->done);
 		return text;
 	}
-	for (i = 0; i < 3 * ports * k; i++) {
+	for (i = 0; i < ranks * k; i++) {
 		u32 q = pw_fabric_qsize(a->f, i / k, i % k), r = pw_fabric_qsize(b->f, i / k, i % k);
 
 		if (q == r)
@@ -210,7 +214,7 @@ static const char *difference(struct side *a, struct side *b)
 			 u->ogbblknum, u->icbblknum, v->ogbblknum, v->icbblknum);
 		return text;
 	}
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i <= stages; i++) {
 		pw_fabric_stage(a->f, i, &x);
 		pw_fabric_stage(b->f, i, &y);
 		if (!memcmp(&x, &y, sizeof(x)))
@@ -224,7 +228,7 @@ static const char *difference(struct side *a, struct side *b)
 
 static void add_up(struct side *a, struct side *b)
 {
-	u32 ports = a->sc->t.k * a->sc->t.k, i;
+	u32 ports = a->sc->t.ports, stages = a->sc->topo ? a->sc->topo->levels : 3, i;
 	struct pw_fabric_stats st;
 	struct pw_fabric_stage x;
 	struct pw_aal_stats s;
@@ -247,7 +251,7 @@ static void add_up(struct side *a, struct side *b)
 		sum.refused_in += s.refused_in;
 		sum.nomem += s.nomem;
 	}
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < stages; i++) {
 		pw_fabric_stage(a->f, i, &x);
 		sum.refused += x.refused;
 		sum.dropped += x.dropped;
@@ -255,6 +259,7 @@ static void add_up(struct side *a, struct side *b)
 	}
 }
 
+static const char *topology;
 static unsigned long only, number;	/* run the only-th, compare at every message */
 
 static void scene(const struct scene *sc, u64 cycles, u64 seed)
@@ -288,7 +293,7 @@ static void scene(const struct scene *sc, u64 cycles, u64 seed)
 			if (m.dst != PW_FABRIC_ALL)
 				expected++;
 			else
-				expected += sc->t.k * sc->t.k - !(sc->flags & PW_FABRIC_F_SELF);
+				expected += sc->t.ports - !(sc->flags & PW_FABRIC_F_SELF);
 		}
 		if (!why && (tap_rand(&rnd) % 16 == 0 || only))
 			why = difference(&a, &b);
@@ -311,8 +316,8 @@ static void scene(const struct scene *sc, u64 cycles, u64 seed)
 	if (!why && sc->flags & DEV && (a.done != n || a.delivered != expected))
 		why = "a message is missing";
 	add_up(&a, &b);
-	ok(!why && n, "k %u load %.2f %s: %llu cycles, %llu messages", sc->t.k, sc->t.load / 1000.0,
-	   sc->name, (ull)stepped(&a), (ull)n);
+	ok(!why && n, "%s k %u load %.2f %s: %llu cycles, %llu messages", sc->topo ? topology : "three stages,",
+	   sc->topo ? sc->topo->k : sc->t.k, sc->t.load / 1000.0, sc->name, (ull)stepped(&a), (ull)n);
 	if (why)
 		diag("cycle %llu: %s", (ull)pw_fabric_now(a.f), why);
 	close_side(&a);
@@ -366,11 +371,21 @@ int main(int argc, char **argv)
 	 */
 #if defined(__SANITIZE_ADDRESS__)
 	u64 big = tap_scaled(6000), small = tap_scaled(12000), want = 0;
+	u64 topo_each = tap_scaled(4000);
 #else
 	u64 big = max_t(u64, tap_scaled(TAP_EMULATED ? 1500 : 110000), 600);
 	u64 small = max_t(u64, tap_scaled(TAP_EMULATED ? 3000 : 600000), 1200);
+	u64 topo_each = max_t(u64, tap_scaled(TAP_EMULATED ? 1000 : 250000), 600);
 	u64 want = TAP_EMULATED ? 0 : tap_scaled(100000000);
 #endif
+	static const char *const topologies[] = {
+		"clos:4x4x4", "clos:3x5x2", "benes:8", "benes:16", "butterfly:2x3", "butterfly:4x2",
+		"crossbar:4", "crossbar:16", "torus:4x4", "torus:2x3x2", "mesh:4x4", "mesh:2x3",
+		"fattree:2x3", "fattree:4x2", "ring:5", "ring:8x2",
+	};
+	/* of scenes above: broadcast, one-cell queues, faults, full buffers */
+	static const u32 topo_scenes[] = { 2, 4, 5, 10 };
+	struct pw_topo *topo;
 	struct scene s;
 	size_t i, j;
 
@@ -395,6 +410,26 @@ int main(int argc, char **argv)
 	scene(&s, big, 77);
 	for (i = 0; i < ARRAY_SIZE(alone); i++)
 		scene(&alone[i], 5 * big, 30000 + i);
+	for (i = 0; i < ARRAY_SIZE(topologies); i++) {
+		topology = topologies[i];
+		topo = topo_make(topology);
+		if (!topo) {
+			ok(false, "topology %s", topology);
+			continue;
+		}
+		for (j = 0; j < ARRAY_SIZE(topo_scenes); j++) {
+			s = scenes[topo_scenes[j]];
+			s.topo = topo;
+			s.t.load = loads[(i + 2 * j) % ARRAY_SIZE(loads)];
+			s.t.k = topo->paths;
+			s.t.ports = topo->ports;
+			/* nothing is sent again: cells that block each other would stay */
+			if (!s.drop)
+				s.resend = INT_MAX;
+			scene(&s, topo_each, 40000 + 10 * i + j);
+		}
+		free(topo);
+	}
 	for (i = 0; !only && sum.cycles < want; i++) {
 		s = scenes[i % ARRAY_SIZE(scenes)];
 		s.t.load = loads[i % ARRAY_SIZE(loads)];

@@ -28,6 +28,7 @@
  */
 #include "arena.h"
 #include "bmx_fast.h"
+#include "bmx_topo.h"
 
 enum src_state {
 	IDLE,		/* no cell */
@@ -51,6 +52,8 @@ static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *c
 	u32 k = pw_bmx_cfg_k(cfg), n = k * k, depth = pw_bmx_cfg_depth(cfg);
 	struct pw_bmx_fast head = {}, *f;
 
+	if (cfg->topo)
+		return pw_bmx_topo_layout(a, cfg);
 	f = pw_arena_take(a, sizeof(*f));
 	head.k = k;
 	head.ports = n;
@@ -105,6 +108,10 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 	f = layout(&a, cfg);
 	f->ops = ops;
 	f->ctx = ctx;
+	if (f->topo) {
+		pw_bmx_topo_init(f);
+		return f;
+	}
 	for (i = 0; i < f->ports; i++) {
 		f->wire[i] = pw_bmx_wire(f->k, i);
 		f->base[i] = i - i % f->k;
@@ -403,6 +410,8 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 	struct pw_bmx_fsrc *x;
 	u32 k = f->k, d;
 
+	if (unlikely(f->topo))
+		return pw_bmx_topo_offer(f, port, t, vpi, cookie, flags);
 	if (port >= f->ports || vpi >= (f->ports + 1) * k)
 		return -EINVAL;
 	x = src_of(f, 0, port);
@@ -440,6 +449,8 @@ int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
 {
 	struct pw_bmx_fsrc *x;
 
+	if (unlikely(f->topo))
+		return pw_bmx_topo_wake(f, port, cycle);
 	if (port >= f->ports)
 		return -EINVAL;
 	if (cycle <= f->now || cycle > f->now + WAKE_AHEAD)
@@ -503,7 +514,7 @@ static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
 u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle)
 {
 	if (f->slots & BIT_ULL(cycle & (SLOTS - 1)))
-		return run_cycle(f, cycle);
+		return unlikely(f->topo) ? pw_bmx_topo_cycle(f, cycle) : run_cycle(f, cycle);
 	f->now = cycle;
 	return 0;
 }
@@ -517,8 +528,12 @@ void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle)
 {
 	u64 at;
 
-	while ((at = pw_bmx_fast_next(f)) <= cycle)
-		run_cycle(f, at);
+	while ((at = pw_bmx_fast_next(f)) <= cycle) {
+		if (unlikely(f->topo))
+			pw_bmx_topo_cycle(f, at);
+		else
+			run_cycle(f, at);
+	}
 	if (f->now < cycle)
 		f->now = cycle;
 }
@@ -529,15 +544,7 @@ static void settle_now(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, 
 		settle(f, x, stage, i, f->now + 1);
 }
 
-/**
- * pw_bmx_fast_qsize() - bytes in a queue at the end of cycle @f->now
- * @f: network
- * @ppd: rank of the PPD that writes it, 0..3*ports-1
- * @q: its queue
- *
- * Return: what the size register of the cross-point memory holds.
- */
-u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
+static u32 stages_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
 	u32 stage = ppd / f->ports, r = ppd % f->ports;
 	u32 i = f->base[r] + q, p = f->lane[r], qi = queue_of(f, stage, i, p), j;
@@ -563,9 +570,22 @@ u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 }
 
 /**
+ * pw_bmx_fast_qsize() - bytes in a queue at the end of cycle @f->now
+ * @f: network
+ * @ppd: rank of the PPD that writes it, 0..3*ports-1 or as in the topology
+ * @q: its queue
+ *
+ * Return: what the size register of the cross-point memory holds.
+ */
+u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
+{
+	return f->topo ? pw_bmx_topo_qsize(f, ppd, q) : stages_qsize(f, ppd, q);
+}
+
+/**
  * pw_bmx_fast_count() - counters of a PPD or output port
  * @f: network
- * @rank: PPD rank, or 3*ports + output port
+ * @rank: PPD rank, or 3*ports (topology: ranks) + output port
  * @cells: cells it accepted
  * @refused: attempts it refused
  *
@@ -576,6 +596,10 @@ void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused
 	u32 stage = rank / f->ports, i = rank % f->ports;
 	struct pw_bmx_fsrc *x;
 
+	if (f->topo) {
+		pw_bmx_topo_count(f, rank, cells, refused);
+		return;
+	}
 	if (stage == 1 || stage == 2)
 		i = f->wire[i];
 	x = src_of(f, stage, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Three-stage BMX network driven by events: same cycles, same queue sizes, same
+ * BMX network driven by events: same cycles, same queue sizes, same
  * counters as bmx_net, with work per cell and hop instead of per PPD, SPD and cycle.
  *
  * Cells are 32-bit cookies; their bytes stay with the caller. A cell whose byte 0 is on
@@ -46,7 +46,7 @@ enum pw_bmx_rx {
  * @dropped: a fault dropped the cell at PPD @ppd; @copies ports do not get it.
  *	May be NULL.
  * @hop: PPD @ppd accepted the cell with byte 0 in cycle @t. May be NULL.
- * @suspended: PPD @ppd (or port @ppd - 3 * ports) refused; @tries attempts are
+ * @suspended: PPD @ppd (or port @ppd - ranks, 3 * ports) refused; @tries attempts are
  *	reported at once, the last one with byte 0 in cycle @t. May be NULL.
  * @fault: chooses the fault of a cell, see bmx_net.h. May be NULL.
  */
@@ -98,8 +98,6 @@ struct pw_bmx_fsrc {
  * @words: 64-bit words for a bit per port
  * @now: last cycle done
  * @events: attempts carried out since reset
- * @dropped: cells dropped by faults, per stage
- * @corrupted: cells damaged by faults, per stage
  * @ops: callbacks
  * @ctx: their first argument
  * @slots: bit i: wheel slot i is not empty
@@ -112,6 +110,12 @@ struct pw_bmx_fsrc {
  * @wire: PPD of the next stage that SPD r drives; its own inverse
  * @base: first rank of the switch
  * @lane: rank within the switch
+ * @topo: topology; NULL: three stages. With one, sources and what belongs to them are numbered
+ *	as bmx_topo.c explains.
+ * @src_in: source that drives an input of a switch (topology only)
+ * @src_out: source that is an output of a switch (topology only)
+ * @dropped: cells dropped by faults, per stage
+ * @corrupted: cells damaged by faults, per stage
  */
 struct pw_bmx_fast {
 	u32 k;
@@ -120,7 +124,6 @@ struct pw_bmx_fast {
 	u32 words;
 	u64 now;
 	u64 events;
-	u64 dropped[PW_BMX_STAGES], corrupted[PW_BMX_STAGES];
 	const struct pw_bmx_fast_ops *ops;
 	void *ctx;
 	u64 slots;
@@ -133,6 +136,10 @@ struct pw_bmx_fast {
 	u16 *wire;
 	u16 *base;
 	u16 *lane;
+	const struct pw_topo *topo;
+	u16 *src_in;
+	u16 *src_out;
+	u64 dropped[PW_BMX_STAGES_MAX], corrupted[PW_BMX_STAGES_MAX];
 };
 
 size_t pw_bmx_fast_size(const struct pw_bmx_cfg *cfg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* BMX switch and three-stage network, register by register. */
+/* BMX network, register by register. */
 #include "arena.h"
 #include "bmx_net.h"
 
@@ -32,7 +32,7 @@ int pw_bmx_cfg_check(const struct pw_bmx_cfg *cfg)
 		return -EINVAL;
 	if (pw_bmx_cfg_depth(cfg) > PW_BMX_DEPTH_MAX)
 		return -EINVAL;
-	if (cfg->entries > BIT(16 - pw_bmx_vpi_shift(k)))
+	if (!cfg->topo && cfg->entries > BIT(16 - pw_bmx_vpi_shift(k)))
 		return -EINVAL;
 	return 0;
 }
@@ -48,7 +48,7 @@ static u32 cfg_entries(const struct pw_bmx_cfg *cfg)
  * @a: arena
  * @cfg: sizes, checked
  * @n: how many of each
- * @entries: table entries of an input unit
+ * @entries: table entries of an input unit; 0: left to the caller
  * @stride: words per entry
  * @u: result
  */
@@ -68,37 +68,60 @@ void pw_bmx_units_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg, u32 n
 		return;
 	for (i = 0; i < n; i++) {
 		pw_bmx_ppd_init(&u->ppd[i], k, depth);
-		pw_bmx_tab_init(&u->ppd[i].tab, row + (size_t)i * entries * stride, entries, stride,
-				pw_bmx_vpi_shift(k));
+		if (entries)
+			pw_bmx_tab_init(&u->ppd[i].tab, row + (size_t)i * entries * stride, entries,
+					stride, pw_bmx_vpi_shift(k));
 		pw_bmx_spd_init(&u->spd[i], k);
 	}
 	for (i = 0; i < n * k; i++)
 		pw_bmx_xpm_init(&u->xpm[i], mem + (size_t)i * depth * PW_BMX_CELL, depth);
 }
 
+/* tables of a topology, each as large as the topology needs it */
+static void topo_tables(struct pw_arena *a, const struct pw_topo *t, struct pw_bmx_ppd *ppd)
+{
+	u32 stride = 1 + t->k, r, n;
+	u16 *row;
+
+	for (r = 0; r < t->ranks; r++) {
+		n = t->first[r + 1] - t->first[r];
+		row = pw_arena_take(a, sizeof(*row) * n * stride);
+		if (!a->base)
+			continue;
+		pw_bmx_tab_init(&ppd[r].tab, row, n, stride, t->shift);
+		memcpy(row, t->row + (size_t)t->first[r] * stride, sizeof(*row) * n * stride);
+	}
+}
+
 static struct pw_bmx_net *net_layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
-	u32 k = pw_bmx_cfg_k(cfg), ports = k * k;
+	u32 k = pw_bmx_cfg_k(cfg), ports = pw_bmx_cfg_ports(cfg);
 	struct pw_bmx_net head = {}, *net;
 	struct pw_bmx_units u;
 
 	net = pw_arena_take(a, sizeof(*net));
 	head.k = k;
 	head.ports = ports;
+	head.ranks = cfg->topo ? cfg->topo->ranks : PW_BMX_STAGES * ports;
 	head.depth = pw_bmx_cfg_depth(cfg);
-	head.shift = pw_bmx_vpi_shift(k);
+	head.shift = cfg->topo ? cfg->topo->shift : pw_bmx_vpi_shift(k);
+	head.topo = cfg->topo;
 	head.in_byte = pw_arena_take(a, ports);
 	head.in_byteind = pw_arena_take(a, ports);
 	head.in_suspend = pw_arena_take(a, ports);
 	head.out_byte = pw_arena_take(a, ports);
 	head.out_byteind = pw_arena_take(a, ports);
 	head.out_suspend = pw_arena_take(a, ports);
-	head.peer = pw_arena_take(a, sizeof(*head.peer) * 2 * ports);
-	/* all outputs of an entry have the same VPI: two words per entry */
-	pw_bmx_units_layout(a, cfg, PW_BMX_STAGES * ports, cfg_entries(cfg), 2, &u);
+	head.peer = pw_arena_take(a, sizeof(*head.peer) * head.ranks);
+	head.in = pw_arena_take(a, sizeof(*head.in) * ports);
+	head.out = pw_arena_take(a, sizeof(*head.out) * ports);
+	/* three stages: all outputs of an entry have the same VPI: two words per entry */
+	pw_bmx_units_layout(a, cfg, head.ranks, cfg->topo ? 0 : cfg_entries(cfg), 2, &u);
 	head.ppd = u.ppd;
 	head.spd = u.spd;
 	head.xpm = u.xpm;
+	if (cfg->topo)
+		topo_tables(a, cfg->topo, head.ppd);
 	if (net)
 		*net = head;
 	return net;
@@ -168,6 +191,20 @@ static void fill_tables(struct pw_bmx_net *net)
 	}
 }
 
+/* links of the three-stage network */
+static void fill_links(struct pw_bmx_net *net)
+{
+	u32 n = net->ports, i;
+
+	for (i = 0; i < 2 * n; i++)
+		net->peer[i] = (i / n + 1) * n + pw_bmx_wire(net->k, i % n);
+	for (i = 0; i < n; i++) {
+		net->in[i] = i;
+		net->out[i] = 2 * n + i;
+		net->peer[2 * n + i] = PW_TOPO_PORT | i;
+	}
+}
+
 /**
  * pw_bmx_net_init() - reset network with its paths
  * @mem: pw_bmx_net_size() bytes, aligned to 8
@@ -179,7 +216,6 @@ struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
 {
 	struct pw_arena a = { .base = mem };
 	struct pw_bmx_net *net;
-	u32 i;
 
 	net = net_layout(&a, cfg);
 	memset(net->in_byte, 0, net->ports);
@@ -188,10 +224,14 @@ struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
 	memset(net->out_byte, 0, net->ports);
 	memset(net->out_byteind, 0, net->ports);
 	memset(net->out_suspend, 0, net->ports);
-	for (i = 0; i < 2 * net->ports; i++)
-		net->peer[i] = (i / net->ports + 1) * net->ports +
-			       pw_bmx_wire(net->k, i % net->ports);
-	fill_tables(net);
+	if (net->topo) {
+		memcpy(net->peer, net->topo->peer, sizeof(*net->peer) * net->ranks);
+		memcpy(net->in, net->topo->in, sizeof(*net->in) * net->ports);
+		memcpy(net->out, net->topo->out, sizeof(*net->out) * net->ports);
+	} else {
+		fill_links(net);
+		fill_tables(net);
+	}
 	return net;
 }
 
@@ -201,35 +241,55 @@ struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
  */
 void pw_bmx_net_step_spd(struct pw_bmx_net *net)
 {
-	u32 k = net->k, n = net->ports, r;
+	u32 k = net->k, r, to;
 	bool suspend;
 
 	net->cycle++;
-	for (r = 0; r < PW_BMX_STAGES * n; r++) {
-		suspend = r < 2 * n ? net->ppd[net->peer[r]].suspend : net->out_suspend[r - 2 * n];
+	for (r = 0; r < net->ranks; r++) {
+		to = net->peer[r];
+		if (to < net->ranks)
+			suspend = net->ppd[to].suspend;
+		else if (to != PW_TOPO_NONE)
+			suspend = net->out_suspend[to & ~PW_TOPO_PORT];
+		else
+			continue;
 		pw_bmx_spd_step(&net->spd[r], suspend, pw_bmx_spd_queue(net->xpm, k, r), k);
 	}
-	for (r = 0; r < n; r++) {
-		net->out_byte[r] = net->spd[2 * n + r].byte;
-		net->out_byteind[r] = net->spd[2 * n + r].byteind;
+	for (r = 0; r < net->ports; r++) {
+		net->out_byte[r] = net->spd[net->out[r]].byte;
+		net->out_byteind[r] = net->spd[net->out[r]].byteind;
 	}
+}
+
+/**
+ * pw_bmx_net_stage() - stage of an input unit
+ * @net: network
+ * @ppd: its rank
+ *
+ * Return: 0 for those that ports drive.
+ */
+u32 pw_bmx_net_stage(const struct pw_bmx_net *net, u32 ppd)
+{
+	return net->topo ? net->topo->level[ppd] : ppd / net->ports;
 }
 
 /* call net->fault for the cell that PPD @r accepts in this cycle, if there is one */
 static void ask_fault(struct pw_bmx_net *net, u32 r)
 {
 	struct pw_bmx_ppd *p = &net->ppd[r];
+	u32 stage;
 
 	if (!p->cind || p->qind || pw_bmx_ppd_full(p, &net->xpm[(size_t)r * net->k]))
 		return;
+	stage = pw_bmx_net_stage(net, r);
 	switch (net->fault(net->fault_ctx, r, net->cycle - PW_BMX_DECIDE)) {
 	case PW_BMX_FAULT_DROP:
 		p->sel = 0;
-		net->dropped[r / net->ports]++;
+		net->dropped[stage]++;
 		break;
 	case PW_BMX_FAULT_CORRUPT:
-		p->flip_at = PW_BMX_FLIP(r / net->ports);
-		net->corrupted[r / net->ports]++;
+		p->flip_at = PW_BMX_FLIP(stage);
+		net->corrupted[stage]++;
 		break;
 	default:
 		break;
@@ -242,19 +302,23 @@ static void ask_fault(struct pw_bmx_net *net, u32 r)
  */
 void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
 {
-	u32 k = net->k, n = net->ports, r;
+	u32 k = net->k, r, to;
 
 	if (unlikely(net->fault))
-		for (r = 0; r < PW_BMX_STAGES * n; r++)
+		for (r = 0; r < net->ranks; r++)
 			ask_fault(net, r);
-	for (r = 0; r < n; r++) {
-		pw_bmx_ppd_step(&net->ppd[r], net->in_byte[r], net->in_byteind[r],
-				&net->xpm[(size_t)r * k]);
-		net->in_suspend[r] = net->ppd[r].suspend;
+	for (r = 0; r < net->ports; r++) {
+		to = net->in[r];
+		pw_bmx_ppd_step(&net->ppd[to], net->in_byte[r], net->in_byteind[r],
+				&net->xpm[(size_t)to * k]);
+		net->in_suspend[r] = net->ppd[to].suspend;
 	}
-	for (r = 0; r < 2 * n; r++)
-		pw_bmx_ppd_step(&net->ppd[net->peer[r]], net->spd[r].byte, net->spd[r].byteind,
-				&net->xpm[(size_t)net->peer[r] * k]);
+	for (r = 0; r < net->ranks; r++) {
+		to = net->peer[r];
+		if (to < net->ranks)
+			pw_bmx_ppd_step(&net->ppd[to], net->spd[r].byte, net->spd[r].byteind,
+					&net->xpm[(size_t)to * k]);
+	}
 }
 
 /**
@@ -267,7 +331,7 @@ bool pw_bmx_net_idle(const struct pw_bmx_net *net)
 {
 	u32 i;
 
-	for (i = 0; i < PW_BMX_STAGES * net->ports; i++) {
+	for (i = 0; i < net->ranks; i++) {
 		const struct pw_bmx_ppd *p = &net->ppd[i];
 		const struct pw_bmx_spd *s = &net->spd[i];
 
@@ -275,7 +339,7 @@ bool pw_bmx_net_idle(const struct pw_bmx_net *net)
 		    p->count || p->suspend || s->bufind || s->byteind || s->trsmit)
 			return false;
 	}
-	for (i = 0; i < PW_BMX_STAGES * net->ports * net->k; i++)
+	for (i = 0; i < net->ranks * net->k; i++)
 		if (net->xpm[i].size)
 			return false;
 	return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Three-stage BMX network of k*k ports, register by register.
+ * BMX network, register by register: three stages with k*k ports, or any topology (topo.h).
  *
- * Ranks: stage s owns PPDs and SPDs s*k*k .. (s+1)*k*k-1, its switch w the k
- * ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i drives output
+ * Ranks of the three-stage network: stage s owns PPDs and SPDs
+ * s*k*k .. (s+1)*k*k-1, its switch w the k ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i drives output
  * port i, output x of switch w goes to input w of switch x of the next stage.
  *
  * Per cycle the caller runs pw_bmx_net_step_spd(), then its ports, then
@@ -17,6 +17,7 @@
 #include "pw_os.h"
 #include "bmx.h"
 #include "arena.h"
+#include "topo.h"
 
 #define PW_BMX_STAGES	3
 enum pw_bmx_stage { PW_BMX_FIRST, PW_BMX_MIDDLE, PW_BMX_LAST };
@@ -25,17 +26,21 @@ enum pw_bmx_stage { PW_BMX_FIRST, PW_BMX_MIDDLE, PW_BMX_LAST };
 #define PW_BMX_LATENCY	(PW_BMX_STAGES * PW_BMX_HOP)
 /* byte that a fault damages in stage @s; differs, so that two faults never cancel */
 #define PW_BMX_FLIP(s)	(50 - (s))
+/* stages that a network may have */
+#define PW_BMX_STAGES_MAX	PW_TOPO_LEVELS
 
 /**
  * struct pw_bmx_cfg - sizes of a network or switch
  * @k: ports of a switch, PW_BMX_KMIN..PW_BMX_KMAX; 0 for the default
  * @depth: cells in a queue, 1..PW_BMX_DEPTH_MAX; 0 for the default
  * @entries: table entries; 0 for the default, raised to what the paths need
+ * @topo: topology, which also determines @k and @entries; NULL: three stages of k switches
  */
 struct pw_bmx_cfg {
 	u32 k;
 	u32 depth;
 	u32 entries;
+	const struct pw_topo *topo;
 };
 
 /* fault of a cell that a PPD accepts */
@@ -55,20 +60,24 @@ typedef enum pw_bmx_fault (*pw_bmx_fault_fn)(void *ctx, u32 ppd, u64 t);
 /**
  * struct pw_bmx_net - the network
  * @k: ports of a switch
- * @ports: k * k
+ * @ports: k * k, or the stations of the topology
+ * @ranks: input units, and output units
  * @depth: cells in a queue
  * @shift: bits of the header word below the VPI (see pw_bmx_vpi_shift())
+ * @topo: topology; NULL: three stages
  * @cycle: cycle being run; the first one after reset is 1
- * @in_byte: link into PPD p, written by the port
+ * @in_byte: link into the PPD of port p, written by the port
  * @in_byteind: valid bit of it
- * @in_suspend: suspend of PPD p towards the port
- * @out_byte: link from SPD 2*ports+p to the port
+ * @in_suspend: suspend of that PPD towards the port
+ * @out_byte: link from the SPD of port p to the port
  * @out_byteind: valid bit of it
  * @out_suspend: suspend of the port, written by it
- * @ppd: 3 * ports input units
- * @spd: 3 * ports output units
+ * @ppd: input units
+ * @spd: output units
  * @xpm: queues: queue q of PPD r is xpm[r * k + q]
- * @peer: PPD that SPD r drives, for the first 2 * ports SPDs
+ * @peer: PPD that SPD r drives; PW_TOPO_PORT + p: port p; PW_TOPO_NONE
+ * @in: PPD that port p drives
+ * @out: SPD that drives port p
  * @fault: chooses the fault of a cell; NULL: no faults
  * @fault_ctx: its first argument
  * @dropped: cells dropped by faults, per stage
@@ -77,23 +86,32 @@ typedef enum pw_bmx_fault (*pw_bmx_fault_fn)(void *ctx, u32 ppd, u64 t);
 struct pw_bmx_net {
 	u32 k;
 	u32 ports;
+	u32 ranks;
 	u32 depth;
 	u32 shift;
+	const struct pw_topo *topo;
 	u64 cycle;
 	u8 *in_byte, *in_byteind, *in_suspend;
 	u8 *out_byte, *out_byteind, *out_suspend;
 	struct pw_bmx_ppd *ppd;
 	struct pw_bmx_spd *spd;
 	struct pw_bmx_xpm *xpm;
-	u16 *peer;
+	u16 *peer, *in, *out;
 	pw_bmx_fault_fn fault;
 	void *fault_ctx;
-	u64 dropped[PW_BMX_STAGES], corrupted[PW_BMX_STAGES];
+	u64 dropped[PW_BMX_STAGES_MAX], corrupted[PW_BMX_STAGES_MAX];
 };
 
 static inline u32 pw_bmx_cfg_k(const struct pw_bmx_cfg *cfg)
 {
+	if (cfg->topo)
+		return cfg->topo->k;
 	return cfg->k ? cfg->k : PW_BMX_K;
+}
+
+static inline u32 pw_bmx_cfg_ports(const struct pw_bmx_cfg *cfg)
+{
+	return cfg->topo ? cfg->topo->ports : pw_bmx_cfg_k(cfg) * pw_bmx_cfg_k(cfg);
 }
 
 static inline u32 pw_bmx_cfg_depth(const struct pw_bmx_cfg *cfg)
@@ -145,6 +163,7 @@ size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg);
 struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg);
 void pw_bmx_net_step_spd(struct pw_bmx_net *net);
 void pw_bmx_net_step_ppd(struct pw_bmx_net *net);
+u32 pw_bmx_net_stage(const struct pw_bmx_net *net, u32 ppd);
 bool pw_bmx_net_idle(const struct pw_bmx_net *net);
 
 /* bmx_tools.c: not in the module */

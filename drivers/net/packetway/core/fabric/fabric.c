@@ -830,21 +830,23 @@ u32 pw_fabric_qsize(struct pw_fabric *f, u32 ppd, u32 q)
 /**
  * pw_fabric_stage() - counters of a stage
  * @f: fabric
- * @stage: 0..2 input units of the stages, 3 output ports
+ * @stage: input units of a stage, or pw_fabric_stages() for the output ports
  * @s: result
  */
 void pw_fabric_stage(struct pw_fabric *f, u32 stage, struct pw_fabric_stage *s)
 {
+	u32 stages = pw_fabric_stages(&f->p), i;
 	u64 cells, refused;
-	u32 i;
 
 	memset(s, 0, sizeof(*s));
-	for (i = 0; i < f->ports; i++) {
-		f->engine->count(f, stage * f->ports + i, &cells, &refused);
+	for (i = 0; i < f->ranks + f->ports; i++) {
+		if (stage != (i < f->ranks ? pw_fabric_stage_of(f, i) : stages))
+			continue;
+		f->engine->count(f, i, &cells, &refused);
 		s->cells += cells;
 		s->refused += refused;
 	}
-	if (stage < PW_BMX_STAGES)
+	if (stage < stages)
 		f->engine->lost(f, stage, &s->dropped, &s->corrupted);
 }
 
@@ -860,6 +862,6 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 
 	*s = f->port[port].u->stats;
 	/* counted in the network: an AAL unit sees a refusal one cycle later or not at all */
-	f->engine->count(f, port, &cells, &s->refused_out);
-	f->engine->count(f, PW_BMX_STAGES * f->ports + port, &cells, &s->refused_in);
+	f->engine->count(f, pw_fabric_entry(f, port), &cells, &s->refused_out);
+	f->engine->count(f, f->ranks + port, &cells, &s->refused_in);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whole BMX fabric: an AAL unit and a process at every port of the three-stage
- * network. Messages go in at one port and come out, once and in order, at
- * another one or at all of them; the time this takes is counted in cycles.
+ * Whole BMX fabric: an AAL unit and a process at every port of the network, which has
+ * three stages or any other topology. Messages go in at one port and come out, once and
+ * in order, at another one or at all of them; the time this takes is counted in cycles.
  *
  * Two engines with the same cycles: register by register, in which the bytes of a
  * cell travel, and by events, in which a cell is a handle.
@@ -61,7 +61,7 @@
 
 /**
  * struct pw_fabric_params - sizes; 0 takes the default
- * @k: ports of a switch; the fabric has k * k
+ * @k: ports of a switch; the fabric has k * k, or as many as the topology has stations
  * @depth: cells in a queue
  * @og_blocks: blocks of a send buffer
  * @ic_blocks: blocks of a receive buffer
@@ -75,6 +75,8 @@
  * @gap_get: idle cycles of a receiving process before the first get
  * @gap_word: idle cycles of a process before every word that it puts or gets
  * @flags: PW_FABRIC_F_*
+ * @topo: topology, which must exist as long as the fabric does and determines @k; NULL: three
+ *	stages of k switches
  */
 struct pw_fabric_params {
 	u32 k;
@@ -91,6 +93,7 @@ struct pw_fabric_params {
 	u32 gap_get;
 	u32 gap_word;
 	u32 flags;
+	const struct pw_topo *topo;
 };
 
 /**
@@ -116,7 +119,7 @@ struct pw_fabric_times {
 /* kinds of trace records */
 enum pw_fabric_ev {
 	PW_FABRIC_EV_HOP,	/* PPD @unit took in a cell with byte 0 in @cycle */
-	PW_FABRIC_EV_SUSPEND,	/* PPD @unit (3 * ports + p: port p) refused @n times */
+	PW_FABRIC_EV_SUSPEND,	/* PPD @unit (pw_fabric_ranks() + p: port p) refused @n times */
 	PW_FABRIC_EV_CELL,	/* port @unit sends a data cell for the first time */
 	PW_FABRIC_EV_RESEND,	/* port @unit sends a data cell again */
 	PW_FABRIC_EV_ACK,	/* port @unit sends an acknowledgment */
@@ -155,7 +158,7 @@ struct pw_fabric_trace {
  * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
  * @trace: trace record
  * @cell: while the tap is on: the 53 bytes of a cell that PPD @unit
- *	(3 * ports + p: port p) took in, with byte 0 on its link in @cycle; a second
+ *	(pw_fabric_ranks() + p: port p) took in, with byte 0 on its link in @cycle; a second
  *	time with @lost if a fault lost it there
  * @fault: fault of a cell that PPD @ppd is about to accept; same arguments and
  *	same order in both engines
@@ -172,7 +175,7 @@ struct pw_fabric_ops {
 	pw_bmx_fault_fn fault;
 };
 
-/* counters of a stage: 0..2 the input units, 3 the output ports */
+/* counters of a stage: those of the input units, then the output ports */
 struct pw_fabric_stage {
 	u64 cells;
 	u64 refused;
@@ -193,6 +196,29 @@ struct pw_fabric_stats {
 };
 
 struct pw_fabric;
+
+/* stations of a fabric, and paths between two of them; @p: sizes, k not 0 */
+static inline u32 pw_fabric_ports(const struct pw_fabric_params *p)
+{
+	return p->topo ? p->topo->ports : p->k * p->k;
+}
+
+static inline u32 pw_fabric_paths(const struct pw_fabric_params *p)
+{
+	return p->topo ? p->topo->paths : p->k;
+}
+
+/* input units of a fabric */
+static inline u32 pw_fabric_ranks(const struct pw_fabric_params *p)
+{
+	return p->topo ? p->topo->ranks : PW_BMX_STAGES * p->k * p->k;
+}
+
+/* stages of input units */
+static inline u32 pw_fabric_stages(const struct pw_fabric_params *p)
+{
+	return p->topo ? p->topo->levels : PW_BMX_STAGES;
+}
 
 int pw_fabric_check(const struct pw_fabric_params *p);
 size_t pw_fabric_size(const struct pw_fabric_params *p);

@@ -30,12 +30,40 @@ static u32 cell_data(struct pw_fabric *f, const struct pw_aal_cell *c, u8 *data)
 	return PW_CELL_DATA_LEN;
 }
 
+/* VPI of a cell on the link into @unit of a topology: search from the sender on */
+static u32 topo_vpi(const struct pw_topo *t, const struct fcell *cell, u32 unit)
+{
+	u16 at[PW_TOPO_LEVELS], vpi[PW_TOPO_LEVELS], left[PW_TOPO_LEVELS];
+	u32 n = 0, x = t->in[cell->c.src], v = cell->vpi, o, to;
+
+	for (;;) {
+		if (x == unit)
+			return v;
+		at[n] = x;
+		vpi[n] = v;
+		left[n++] = *pw_topo_row(t, x, v);
+		do {
+			while (n && !left[n - 1])
+				n--;
+			if (!n)
+				return 0;
+			o = __ffs64(left[n - 1]);
+			left[n - 1] &= left[n - 1] - 1;
+			to = t->peer[at[n - 1] - at[n - 1] % t->k + o];
+		} while (pw_topo_is_port(to));
+		v = pw_topo_row(t, at[n - 1], vpi[n - 1])[1 + o];
+		x = to;
+	}
+}
+
 /* VPI of a cell on the link into @unit; see fill_tables() of bmx_net.c */
 static u32 cell_vpi(const struct pw_fabric *f, const struct fcell *cell, u32 unit)
 {
 	u32 k = f->p.k, s = cell->c.src;
 	bool all = cell->c.dst == PW_CELL_DST_ALL;
 
+	if (f->p.topo)
+		return unit < f->ranks ? topo_vpi(f->p.topo, cell, unit) : 0;
 	switch (unit / f->ports) {
 	case PW_BMX_FIRST:
 		return cell->vpi;
@@ -61,10 +89,11 @@ static void tap_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
 	};
 	u8 data[PW_CELL_DATA_LEN] = {};
 	u8 bytes[PW_BMX_CELL];
-	u32 s;
+	u32 s, end;
 
-	pw_cell_build(bytes, &h, pw_bmx_vpi_shift(f->p.k), data, cell_data(f, &cell->c, data));
-	for (s = 0; s < PW_BMX_STAGES && s < unit / f->ports; s++)
+	pw_cell_build(bytes, &h, f->port[0].u->cfg.shift, data, cell_data(f, &cell->c, data));
+	end = unit < f->ranks ? pw_fabric_stage_of(f, unit) : pw_fabric_stages(&f->p);
+	for (s = 0; s < end; s++)
 		if (cell->damage & BIT(s))
 			bytes[PW_BMX_FLIP(s)] ^= 1;
 	f->ops->cell(f->ctx, unit, cycle, lost, bytes);
@@ -223,7 +252,7 @@ static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 	if (!pw_aal_fast_rx(f->port[port].u, t, &f->cell[cookie].c, bad))
 		return PW_BMX_RX_BLOCK;
 	if (unlikely(f->tapped))
-		tap_cell(f, cookie, PW_BMX_STAGES * f->ports + port, t, false);
+		tap_cell(f, cookie, f->ranks + port, t, false);
 	cell_put(f, cookie, 1);
 	replan(f, port);
 	return PW_BMX_RX_ACCEPT;
@@ -270,7 +299,7 @@ static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
 
 	/* net_hop() was called just before for the same cell */
 	if (what == PW_BMX_FAULT_CORRUPT)
-		f->cell[f->hop_cell].damage |= BIT(ppd / f->ports);
+		f->cell[f->hop_cell].damage |= BIT(pw_fabric_stage_of(f, ppd));
 	return what;
 }
 
@@ -513,7 +542,8 @@ static struct fmsg *lone_message(struct pw_fabric *f)
 	struct fport *p = &f->port[f->last_src];
 	struct fmsg *m;
 
-	if (f->nmsgs != 1 || p->q_wait == NONE || !f->lone ||
+	/* lone.c knows the paths of the three-stage network only */
+	if (f->nmsgs != 1 || p->q_wait == NONE || !f->lone || f->p.topo ||
 	    !pw_fabric_device(f) || !pw_fabric_unwatched(f))
 		return NULL;
 	m = &f->msg[p->q_wait];
@@ -599,7 +629,7 @@ bool pw_fabric_lone(struct pw_fabric *f, u64 until)
 
 static u32 cell_pool(const struct pw_fabric_params *p)
 {
-	return p->k * p->k * (PW_BMX_STAGES * p->k * p->depth + 4);
+	return pw_fabric_ports(p) * 4 + pw_fabric_ranks(p) * p->k * p->depth;
 }
 
 static void fast_layout(struct pw_arena *a, struct pw_fabric *f, const struct pw_bmx_cfg *cfg)

@@ -9,6 +9,8 @@ static const struct pw_fabric_engine *engine_of(const struct pw_fabric_params *p
 
 static void fill_params(struct pw_fabric_params *p)
 {
+	if (p->topo)
+		p->k = p->topo->k;
 	if (!p->k)
 		p->k = PW_BMX_K;
 	if (!p->depth)
@@ -31,15 +33,16 @@ static void net_cfg(const struct pw_fabric_params *p, struct pw_bmx_cfg *c)
 	memset(c, 0, sizeof(*c));
 	c->k = p->k;
 	c->depth = p->depth;
+	c->topo = p->topo;
 }
 
 static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cfg *c)
 {
 	memset(c, 0, sizeof(*c));
 	c->port = port;
-	c->ports = p->k * p->k;
-	c->paths = p->k;
-	c->shift = pw_bmx_vpi_shift(p->k);
+	c->ports = pw_fabric_ports(p);
+	c->paths = pw_fabric_paths(p);
+	c->shift = p->topo ? p->topo->shift : pw_bmx_vpi_shift(p->k);
 	c->og_blocks = p->og_blocks;
 	c->ic_blocks = p->ic_blocks;
 	c->resend = p->resend;
@@ -76,7 +79,7 @@ int pw_fabric_check(const struct pw_fabric_params *p)
 	aal_cfg(&q, 0, &ac);
 	if (pw_aal_cfg_check(&ac))
 		return -EINVAL;
-	if ((u64)q.queue * q.k * q.k >= NONE)
+	if ((u64)q.queue * pw_fabric_ports(&q) >= NONE)
 		return -EINVAL;
 	/* otherwise kept cells could leave no block for the one that they wait for */
 	if (q.flags & PW_FABRIC_F_DEVICE &&
@@ -105,7 +108,8 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 		memset(f, 0, sizeof(*f));
 	v->p = q;
 	v->engine = engine_of(&q);
-	v->ports = q.k * q.k;
+	v->ports = pw_fabric_ports(&q);
+	v->ranks = pw_fabric_ranks(&q);
 	v->sparse = q.flags & PW_FABRIC_F_SPARSE;
 	net_cfg(&q, &nc);
 	v->port = pw_arena_take(a, sizeof(*v->port) * v->ports);

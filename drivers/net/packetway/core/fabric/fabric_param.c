@@ -118,6 +118,8 @@ void pw_fabric_param_range(const struct pw_fabric_params *p, const struct pw_fab
 		u32 ic = p->ic_blocks ? p->ic_blocks : PW_FABRIC_IC_BLOCKS;
 
 		*max = max_t(u32, ic, 2 * PW_FABRIC_SLACK) - PW_FABRIC_SLACK;
+	} else if (d->at == AT(queue) && p->topo) {
+		*max = (PW_AAL_NONE - 1) / p->topo->ports;
 	} else if (d->at == AT(queue) && k >= PW_BMX_KMIN && k <= PW_BMX_KMAX) {
 		*max = (PW_AAL_NONE - 1) / (k * k);
 	}

@@ -40,7 +40,7 @@ struct fcell {
 	};
 	u16 copies;
 	u16 vpi;		/* at the sender */
-	u8 damage;		/* bit s: PPD of stage s flipped a bit */
+	u32 damage;		/* bit s: PPD of stage s flipped a bit */
 };
 
 /* a tapped link of the rtl engine */
@@ -52,7 +52,6 @@ struct ftap {
 };
 
 #define TAP_WAIT	0xff	/* ignore bytes until the link is idle */
-#define TAPS		(PW_BMX_STAGES + 1)	/* links per port: into each stage, to the port */
 
 struct fport {
 	struct pw_aal *u;
@@ -111,7 +110,7 @@ struct flone {
  * @callbacks: tracing, faults or tapped has changed
  * @tap_begin: the tap was switched; may be NULL
  * @qsize: bytes in queue @q of input unit @ppd
- * @count: cells that input unit @unit (3 * ports + p: port p) took in and refused
+ * @count: cells that input unit @unit (ranks + p: port p) took in and refused
  * @lost: cells that faults dropped and damaged in a stage
  *
  * The shared part calls an engine through this table only, so that it depends on none.
@@ -141,6 +140,7 @@ struct pw_fabric {
 	void *ctx;
 	u64 now;
 	u32 ports;
+	u32 ranks;		/* input units */
 	u32 cap;		/* receive blocks that may be set aside */
 	u32 window;
 	u64 tickets;
@@ -154,7 +154,7 @@ struct pw_fabric {
 	u16 msg_free;
 	struct fcell *cell;
 	u32 cell_free;
-	struct ftap *tap;	/* rtl: 4 * ports */
+	struct ftap *tap;	/* rtl: links into input units and ports */
 	bool tapped;
 	u32 hop_cell;		/* fast: last cell that a PPD accepted, and when */
 	u64 hop_at;
@@ -193,6 +193,18 @@ struct pw_fabric {
 static inline bool pw_fabric_device(const struct pw_fabric *f)
 {
 	return f->p.flags & PW_FABRIC_F_DEVICE;
+}
+
+/* input unit that a port drives */
+static inline u32 pw_fabric_entry(const struct pw_fabric *f, u32 port)
+{
+	return f->p.topo ? f->p.topo->in[port] : port;
+}
+
+/* stage of an input unit */
+static inline u32 pw_fabric_stage_of(const struct pw_fabric *f, u32 unit)
+{
+	return f->p.topo ? f->p.topo->level[unit] : unit / f->ports;
 }
 
 static inline void map_set(u32 *map, u32 i)
@@ -248,8 +260,8 @@ static inline int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 
 {
 	u32 own;
 
-	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) || path >= (int)f->p.k ||
-	    path < PW_FABRIC_AUTO)
+	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) ||
+	    path >= (int)pw_fabric_paths(&f->p) || path < PW_FABRIC_AUTO)
 		return -EINVAL;
 	if (len > PW_FABRIC_MAX_LEN)
 		return -EMSGSIZE;

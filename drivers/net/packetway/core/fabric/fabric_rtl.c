@@ -43,16 +43,20 @@ static void tap_links(struct pw_fabric *f)
 	const struct pw_bmx_net *net = f->net;
 	u32 i, n, ppd;
 
-	for (i = 0; i < f->ports; i++)
-		tap_byte(f, i, net->in_byte[i], net->in_byteind[i], net->ppd[i].count);
-	for (i = 0; i < 2 * f->ports; i++) {
+	for (i = 0; i < f->ports; i++) {
+		ppd = net->in[i];
+		tap_byte(f, ppd, net->in_byte[i], net->in_byteind[i], net->ppd[ppd].count);
+	}
+	for (i = 0; i < f->ranks; i++) {
 		ppd = net->peer[i];
-		tap_byte(f, ppd, net->spd[i].byte, net->spd[i].byteind, net->ppd[ppd].count);
+		if (ppd < f->ranks)
+			tap_byte(f, ppd, net->spd[i].byte, net->spd[i].byteind,
+				 net->ppd[ppd].count);
 	}
 	/* a port of a device refuses no cell */
 	for (i = 0; i < f->ports; i++) {
-		n = f->tap[PW_BMX_STAGES * f->ports + i].n;
-		tap_byte(f, PW_BMX_STAGES * f->ports + i, net->out_byte[i], net->out_byteind[i],
+		n = f->tap[f->ranks + i].n;
+		tap_byte(f, f->ranks + i, net->out_byte[i], net->out_byteind[i],
 			 n == PW_BMX_CELL - 1 ? 0 : n + 1);
 	}
 }
@@ -61,7 +65,7 @@ static void tap_begin(struct pw_fabric *f)
 {
 	u32 i;
 
-	for (i = 0; i < TAPS * f->ports; i++)
+	for (i = 0; i < f->ranks + f->ports; i++)
 		f->tap[i].n = TAP_WAIT;
 }
 
@@ -83,7 +87,7 @@ static void on_cell_in(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c)
 static void on_refused(void *ctx, struct pw_aal *u, bool in)
 {
 	struct pw_fabric *f = ctx;
-	u32 unit = u->cfg.port + (in ? PW_BMX_STAGES * f->ports : 0);
+	u32 unit = in ? f->ranks + u->cfg.port : pw_fabric_entry(f, u->cfg.port);
 
 	/* the sender sees the suspend a cycle after the decision */
 	pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, unit, 1, u->now - PW_BMX_DECIDE - !in, NULL);
@@ -239,8 +243,8 @@ static void rtl_cycle(struct pw_fabric *f)
 	if (unlikely(f->tapped))
 		tap_links(f);
 	if (unlikely(f->tracing))
-		for (i = f->ports; i < PW_BMX_STAGES * f->ports; i++)
-			if (net->ppd[i].suspend)
+		for (i = 0; i < f->ranks; i++)
+			if (net->ppd[i].suspend && pw_fabric_stage_of(f, i))
 				pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, i, 1,
 						f->now - PW_BMX_DECIDE, NULL);
 	for (i = 0; i < f->ports; i++) {
@@ -310,7 +314,7 @@ static u64 rtl_next(struct pw_fabric *f)
 static void rtl_layout(struct pw_arena *a, struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
 {
 	f->net = pw_arena_take(a, pw_bmx_net_size(cfg));
-	f->tap = pw_arena_take(a, TAPS * f->ports * sizeof(*f->tap));
+	f->tap = pw_arena_take(a, (f->ranks + f->ports) * sizeof(*f->tap));
 }
 
 static void rtl_init(struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
@@ -337,12 +341,12 @@ static void rtl_count(struct pw_fabric *f, u32 unit, u64 *cells, u64 *refused)
 {
 	const struct pw_aal_stats *s;
 
-	if (unit < PW_BMX_STAGES * f->ports) {
+	if (unit < f->ranks) {
 		*cells = f->net->ppd[unit].cells;
 		*refused = f->net->ppd[unit].refused;
 		return;
 	}
-	s = &f->port[unit - PW_BMX_STAGES * f->ports].u->stats;
+	s = &f->port[unit - f->ranks].u->stats;
 	*cells = s->taken;
 	*refused = s->refused_in;
 }
