@@ -5,10 +5,10 @@ pwctl_src  := $(sort $(wildcard $(tools)/pwctl/*.c))
 PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses -lm
 
 $(O)/pwctl: $(pwctl_src) $(wildcard $(tools)/pwctl/*.h) $(tools)/pwctl/view.html $(wildcard $(tools)/lib/*.h) $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a \
-		$(wildcard $(tools)/libpwatm/*.h) $(tools)/libpwatm/solve.c
+		$(wildcard $(tools)/libpwatm/*.h) $(tools)/libpwatm/solve.c $(tools)/pwmodel/topo_file.c $(tools)/pwmodel/topo_file.h
 	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation -Wno-missing-field-initializers $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
-		-I$(tools)/testing/shim -I$(CORE) -I$(tools)/libpwatm -DVIEW_HTML='"$(tools)/pwctl/view.html"' -Wl,--export-dynamic-symbol='poets_*' \
-		-o $@ $(pwctl_src) $(tools)/libpwatm/solve.c $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a $(PWCTL_LIBS)
+		-I$(tools)/testing/shim -I$(CORE) -I$(tools)/libpwatm -I$(tools)/pwmodel -DVIEW_HTML='"$(tools)/pwctl/view.html"' -Wl,--export-dynamic-symbol='poets_*' \
+		-o $@ $(pwctl_src) $(tools)/libpwatm/solve.c $(tools)/pwmodel/topo_file.c $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a $(PWCTL_LIBS)
 
 .PHONY: pwctl pwctl-install
 pwctl: $(O)/pwctl

@@ -9,13 +9,18 @@
 #include "fabric/fabric_param.h"
 #include "messages.h"
 #include "pwctl.h"
+#include "topo_file.h"
 #include "traffic.h"
 
 #define SWEEP_VALUES	64		/* of one list */
 #define SWEEP_PARAMS	16		/* room for the table of the core */
 #define SWEEP_RUNS	100000
 #define SWEEP_BINS	100		/* parts of a run, for the warm-up */
-#define SWEEP_STAGES	(PW_BMX_STAGES + 1)	/* three of switches, and the ports */
+/*
+ * Three of switches, and the ports. Of a topology: inputs that stations drive, then all other
+ * inputs, then none.
+ */
+#define SWEEP_STAGES	(PW_BMX_STAGES + 1)
 
 enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRACE, TRAFFICS };
 enum sweep_engine { SWEEP_FAST, SWEEP_RTL, SWEEP_ENGINES };
@@ -32,13 +37,21 @@ struct axis {
 
 /* order of the axes: machine, the parameters of the core's table, then these */
 enum { AXIS_MACHINE, AXIS_PARAM };
-enum { BEHIND_TRAFFIC, BEHIND_BYTES, BEHIND_LOAD, BEHIND };
+enum { BEHIND_TOPOLOGY, BEHIND_TRAFFIC, BEHIND_BYTES, BEHIND_LOAD, BEHIND };
+
+/* a topology: without @t the three-stage network, of @k or of the parameter k if it is 0 */
+struct sweep_topo {
+	char name[64];
+	uint32_t k;
+	struct pw_topo *t;
+};
 
 /**
  * struct sweep - what a file asks for
  * @name: title
  * @engine: enum sweep_engine
  * @axis: lists; @naxis of them
+ * @topo: topologies, the values of their axis are indices
  * @seed: seeds; the innermost loop
  * @cycles: length of a run
  * @hotspot: messages to port 0 with traffic hotspot, in millionths
@@ -53,6 +66,7 @@ struct sweep {
 	uint32_t engine;
 	struct axis axis[AXIS_PARAM + SWEEP_PARAMS + BEHIND];
 	uint32_t naxis;
+	struct sweep_topo topo[SWEEP_VALUES];
 	struct axis seed;
 	uint32_t cycles;
 	uint32_t hotspot;
@@ -70,6 +84,7 @@ struct point {
 	enum traffic traffic;
 	uint32_t bytes;
 	uint32_t load;
+	uint32_t topo;		/* index in struct sweep */
 };
 
 /**
@@ -109,6 +124,8 @@ void sweep_point(const struct sweep *s, uint32_t i, struct point *p);
 /* text of value @i of an axis */
 const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *buf, size_t cap);
 uint64_t sweep_hash(const struct sweep *s);
+/* name of the topology of a point */
+const char *topology_text(const struct sweep *s, const struct point *p, char *buf, size_t cap);
 
 /* sweep_run.c */
 int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r);

@@ -178,6 +178,35 @@ static struct axis *behind(struct sweep *s, uint32_t i)
 	return &s->axis[AXIS_PARAM + pw_fabric_param_num + i];
 }
 
+/* a name such as torus:4x4, or a file beside that of the sweep */
+static enum status read_topology(int node, const char *key, const char *text, const void *arg,
+				 uint32_t *v)
+{
+	const char *slash = strrchr(file_name, '/');
+	struct sweep *s = (struct sweep *)arg;
+	char path[PATH_MAX], why[512];
+	struct sweep_topo *t;
+
+	*v = behind(s, BEHIND_TOPOLOGY)->n;
+	if (*v == SWEEP_VALUES)
+		return bad(node, "%s: more than %d values", key, SWEEP_VALUES);
+	t = &s->topo[*v];
+	if (!text || !*text || strlen(text) >= sizeof(t->name) || strpbrk(text, ",\"\\\n"))
+		return bad(node, "%s: a name such as torus:4x4 or a file is needed", key);
+	for (uint32_t i = 0; i < *v; i++)
+		if (!strcmp(s->topo[i].name, text))
+			return bad(node, "%s: the same value twice", key);
+	strcpy(t->name, text);
+	t->k = topo_file_stages(text);
+	if (t->k)
+		return ST_OK;
+	snprintf(path, sizeof(path), "%.*s%s",
+		 strchr(text, ':') || !slash || *text == '/' ? 0 : (int)(slash - file_name + 1),
+		 file_name, text);
+	t->t = topo_file_load(path, why, sizeof(why));
+	return t->t ? ST_OK : bad(node, "%s: %s", key, why);
+}
+
 static enum status read_x(int node, struct sweep *s)
 {
 	const char *text = scalar(node) ?: "";
@@ -186,6 +215,7 @@ static enum status read_x(int node, struct sweep *s)
 		if (!strcmp(s->axis[s->x].name, text))
 			break;
 	if (s->x == s->naxis || s->x == AXIS_MACHINE ||
+	    s->x == AXIS_PARAM + pw_fabric_param_num + BEHIND_TOPOLOGY ||
 	    s->x == AXIS_PARAM + pw_fabric_param_num + BEHIND_TRAFFIC)
 		return bad(node, "x: '%s' is neither load nor bytes nor a parameter", text);
 	return ST_OK;
@@ -231,6 +261,8 @@ static enum status read_key(struct sweep *s, int key_node, int node)
 		return read_list(node, &s->axis[AXIS_MACHINE], read_name, &machines);
 	if (!strcmp(key, "parameters"))
 		return read_params(node, s);
+	if (!strcmp(key, "topology"))
+		return read_list(node, behind(s, BEHIND_TOPOLOGY), read_topology, s);
 	if (!strcmp(key, "traffic"))
 		return read_list(node, behind(s, BEHIND_TRAFFIC), read_name, &traffics);
 	if (!strcmp(key, "bytes"))
@@ -265,6 +297,7 @@ static void defaults(struct sweep *s)
 	s->axis[AXIS_MACHINE] = (struct axis) { "machine", 1, { PW_FABRIC_DEVICE } };
 	for (i = 0; i < pw_fabric_param_num; i++)
 		s->axis[AXIS_PARAM + i] = (struct axis) { pw_fabric_param[i].name, 1 };
+	*behind(s, BEHIND_TOPOLOGY) = (struct axis) { "topology", 1 };
 	*behind(s, BEHIND_TRAFFIC) = (struct axis) { "traffic", 1, { UNIFORM } };
 	*behind(s, BEHIND_BYTES) = (struct axis) { "bytes", 1, { 16 } };
 	*behind(s, BEHIND_LOAD) = (struct axis) { "load", 1, { LOAD_UNIT / 2 } };
@@ -290,9 +323,15 @@ void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
 	for (a = 0; a < pw_fabric_param_num; a++)
 		pw_fabric_param_set(&p->p, &pw_fabric_param[a],
 				    s->axis[AXIS_PARAM + a].v[p->at[AXIS_PARAM + a]]);
+	a = AXIS_PARAM + pw_fabric_param_num;
+	p->topo = s->axis[a + BEHIND_TOPOLOGY].v[p->at[a + BEHIND_TOPOLOGY]];
+	p->p.topo = s->topo[p->topo].t;
+	if (p->p.topo)
+		p->p.k = p->p.topo->k;
+	else if (s->topo[p->topo].k)
+		p->p.k = s->topo[p->topo].k;
 	if (!p->p.k)
 		p->p.k = PW_BMX_K;
-	a = AXIS_PARAM + pw_fabric_param_num;
 	p->traffic = s->axis[a + BEHIND_TRAFFIC].v[p->at[a + BEHIND_TRAFFIC]];
 	p->bytes = s->axis[a + BEHIND_BYTES].v[p->at[a + BEHIND_BYTES]];
 	p->load = s->axis[a + BEHIND_LOAD].v[p->at[a + BEHIND_LOAD]];
@@ -306,6 +345,8 @@ const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *bu
 
 	if (axis == AXIS_MACHINE)
 		return pw_fabric_machine[v];
+	if (axis > AXIS_PARAM && b == BEHIND_TOPOLOGY)
+		return s->topo[v].name;
 	if (axis > AXIS_PARAM && b == BEHIND_TRAFFIC)
 		return traffic_name[v];
 	if (axis > AXIS_PARAM && b == BEHIND_LOAD)
@@ -313,6 +354,34 @@ const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *bu
 	else
 		snprintf(buf, cap, "%u", v);
 	return buf;
+}
+
+const char *topology_text(const struct sweep *s, const struct point *p, char *buf, size_t cap)
+{
+	if (*s->topo[p->topo].name)
+		return s->topo[p->topo].name;
+	snprintf(buf, cap, "clos:%ux%ux%u", p->p.k, p->p.k, p->p.k);
+	return buf;
+}
+
+static enum status check_traffic(const struct sweep *s, const struct point *p)
+{
+	uint32_t n = pw_fabric_ports(&p->p), side = 1;
+
+	if (p->traffic == TRACE && !s->trace.n)
+		return fail(0, "%s: traffic trace needs the key trace", file_name), ST_USAGE;
+	if (p->traffic == TRACE && s->trace.ports > n && *s->topo[p->topo].name)
+		return fail(0, "%s: trace: port %u, but %s has %u", file_name, s->trace.ports - 1,
+			    s->topo[p->topo].name, n), ST_USAGE;
+	if (p->traffic == TRACE && s->trace.ports > n)
+		return fail(0, "%s: trace: port %u, but k is %u", file_name, s->trace.ports - 1,
+			    p->p.k), ST_USAGE;
+	while (side * side < n)
+		side++;
+	if (p->traffic == TRANSPOSE && side * side != n)
+		return fail(0, "%s: traffic transpose: the %u stations of %s are no square",
+			    file_name, n, s->topo[p->topo].name), ST_USAGE;
+	return ST_OK;
 }
 
 static enum status check_points(struct sweep *s)
@@ -328,17 +397,17 @@ static enum status check_points(struct sweep *s)
 			return fail(0, "%s: more than %d runs", file_name, SWEEP_RUNS), ST_USAGE;
 	}
 	s->points = n / s->seed.n;
+	a = AXIS_PARAM + (pw_fabric_param_find("k") - pw_fabric_param);
+	if (*s->topo[0].name && s->axis[a].v[0])
+		return fail(0, "%s: k: the topology determines it", file_name), ST_USAGE;
 	a = AXIS_PARAM + pw_fabric_param_num + BEHIND_TRAFFIC;
 	for (i = 0; i < s->axis[a].n; i++)
 		if (s->axis[a].v[i] == TRACE && s->axis[a - BEHIND_TRAFFIC + BEHIND_BYTES].n > 1)
 			return fail(0, "%s: bytes: a trace has its own", file_name), ST_USAGE;
 	for (i = 0; i < s->points; i++) {
 		sweep_point(s, i, &p);
-		if (p.traffic == TRACE && !s->trace.n)
-			return fail(0, "%s: traffic trace needs the key trace", file_name), ST_USAGE;
-		if (p.traffic == TRACE && s->trace.ports > p.p.k * p.p.k)
-			return fail(0, "%s: trace: port %u, but k is %u", file_name,
-				    s->trace.ports - 1, p.p.k), ST_USAGE;
+		if (check_traffic(s, &p))
+			return ST_USAGE;
 		d = pw_fabric_param_wrong(&p.p);
 		if (!d)
 			continue;
@@ -408,6 +477,12 @@ uint64_t sweep_hash(const struct sweep *s)
 
 	for (; *version; version++)
 		mix(&h, *version);
+	for (i = 0; i < SWEEP_VALUES; i++)
+		for (m = 0; m < sizeof(s->topo[i].name); m++)
+			mix(&h, s->topo[i].name[m]);
+	for (i = 0; i < SWEEP_VALUES && *s->topo[i].name; i++)
+		for (m = 0; s->topo[i].t && m < s->topo[i].t->first[s->topo[i].t->ranks]; m++)
+			mix(&h, s->topo[i].t->row[m * (1 + s->topo[i].t->k)]);
 	mix(&h, s->engine);
 	mix(&h, s->cycles);
 	mix(&h, s->hotspot);

@@ -22,9 +22,22 @@ static double ratio(double a, double b)
 	return b > 0 ? a / b : 0;
 }
 
+/* queues of a stage as sweep.h numbers them */
+static double queues(const struct point *p, uint32_t stage)
+{
+	const struct pw_topo *t = p->p.topo;
+	uint32_t i, n = 0;
+
+	if (!t || !stage)
+		return (double)pw_fabric_ports(&p->p) * p->p.k;
+	for (i = 0; stage == 1 && i < t->ranks; i++)
+		n += t->level[i] > 0;
+	return (double)n * t->k;
+}
+
 static void figures(const struct point *p, const struct result *r, double *f)
 {
-	double ports = p->p.k * p->p.k, queues = ports * p->p.k;
+	double ports = pw_fabric_ports(&p->p);
 	double depth = p->p.depth ? p->p.depth : PW_BMX_DEPTH;
 	int i;
 
@@ -34,7 +47,8 @@ static void figures(const struct point *p, const struct result *r, double *f)
 	f[F_P99] = r->p99;
 	f[F_MAX] = r->worst;
 	for (i = 0; i < PW_BMX_STAGES; i++)
-		f[F_FILL1 + i] = ratio(r->fill[i], r->samples * queues * depth * PW_BMX_CELL);
+		f[F_FILL1 + i] = ratio(r->fill[i],
+				       r->samples * queues(p, i) * depth * PW_BMX_CELL);
 	for (i = 0; i < SWEEP_STAGES; i++)
 		f[F_REFUSED1 + i] = ratio(r->refused[i], r->cells[i]);
 	f[F_WAITING] = r->waiting;
@@ -89,7 +103,7 @@ static void what_head(FILE *f)
 {
 	uint32_t i;
 
-	fprintf(f, "version,engine,machine");
+	fprintf(f, "version,engine,machine,topology");
 	for (i = 0; i < pw_fabric_param_num; i++)
 		fprintf(f, ",%s", pw_fabric_param[i].name);
 	fprintf(f, ",traffic,hotspot,burst,bytes,load,cycles");
@@ -97,10 +111,12 @@ static void what_head(FILE *f)
 
 static void what(FILE *f, const struct sweep *s, const struct point *p)
 {
+	char buf[32];
 	uint32_t i;
 
-	fprintf(f, "%s,%s,%s", pwl_version(), sweep_engine_name[s->engine],
-		pw_fabric_machine[pw_fabric_machine_of(&p->p)]);
+	fprintf(f, "%s,%s,%s,%s", pwl_version(), sweep_engine_name[s->engine],
+		pw_fabric_machine[pw_fabric_machine_of(&p->p)],
+		topology_text(s, p, buf, sizeof(buf)));
 	for (i = 0; i < pw_fabric_param_num; i++) {
 		const struct pw_fabric_param *d = &pw_fabric_param[i];
 
@@ -197,8 +213,10 @@ static json_t *what_json(const struct sweep *s, const struct point *p)
 	enum pw_fabric_machine m = pw_fabric_machine_of(&p->p);
 	json_t *j = json_pack("{s:s, s:s}", "engine", sweep_engine_name[s->engine], "machine",
 			      pw_fabric_machine[m]);
+	char buf[32];
 	uint32_t i;
 
+	json_object_set_new(j, "topology", json_string(topology_text(s, p, buf, sizeof(buf))));
 	for (i = 0; i < pw_fabric_param_num; i++)
 		if (pw_fabric_param_has(&pw_fabric_param[i], m))
 			json_object_set_new(j, pw_fabric_param[i].name,
@@ -271,16 +289,17 @@ static void curve_title(const struct sweep *s, uint32_t i, char *text, size_t ca
 	struct point p;
 	char buf[32];
 	uint32_t a;
+	bool named;
 
 	sweep_point(s, i, &p);
 	*text = 0;
 	for (a = 0; a < s->naxis; a++) {
 		if (a == s->x || s->axis[a].n == 1)
 			continue;
-		/* a traffic has a name that says it all */
+		/* a traffic or topology has a name that says it all */
+		named = !strcmp(s->axis[a].name, "traffic") || !strcmp(s->axis[a].name, "topology");
 		snprintf(text + strlen(text), cap - strlen(text), "%s%s%s%s", *text ? ", " : "",
-			 !strcmp(s->axis[a].name, "traffic") ? "" : s->axis[a].name,
-			 !strcmp(s->axis[a].name, "traffic") ? "" : " ",
+			 named ? "" : s->axis[a].name, named ? "" : " ",
 			 axis_text(s, a, p.at[a], buf, sizeof(buf)));
 	}
 	if (!*text)

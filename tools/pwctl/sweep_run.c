@@ -129,10 +129,12 @@ static uint16_t other_port(struct sim *m, struct source *q, uint32_t src)
 
 static uint16_t destination(struct sim *m, struct source *q, uint32_t src)
 {
-	uint32_t k = m->p->p.k;
+	uint32_t k = 1;
 
 	switch (m->p->traffic) {
 	case TRANSPOSE:
+		while (k * k < m->ports)
+			k++;
 		return src % k * k + src / k;
 	case NEIGHBOUR:
 		return (src + 1) % m->ports;
@@ -236,20 +238,22 @@ static void run_to(struct pw_fabric *f, uint64_t cycle)
 static void end_bin(struct sim *m, struct bin *b)
 {
 	struct pw_fabric_stage st;
-	uint32_t i, q, s, k = m->p->p.k;
+	uint32_t stages = pw_fabric_stages(&m->p->p), ranks = pw_fabric_ranks(&m->p->p);
+	uint32_t i, q, s, to, k = m->p->p.k;
+	const struct pw_topo *t = m->p->p.topo;
 
 	b->offered = m->offered;
 	b->delivered = m->delivered;
 	b->latency = m->sum;
-	for (s = 0; s < SWEEP_STAGES; s++) {
+	for (s = 0; s <= stages; s++) {
+		to = s == stages ? SWEEP_STAGES - 1 : t ? s > 0 : s;
 		pw_fabric_stage(m->f, s, &st);
-		b->refused[s] = st.refused;
-		b->cells[s] = st.cells;
+		b->refused[to] += st.refused;
+		b->cells[to] += st.cells;
 	}
-	for (s = 0; s < PW_BMX_STAGES; s++)
-		for (i = 0; i < m->ports; i++)
-			for (q = 0; q < k; q++)
-				b->fill[s] += pw_fabric_qsize(m->f, s * m->ports + i, q);
+	for (i = 0; i < ranks; i++)
+		for (q = 0; q < k; q++)
+			b->fill[t ? t->level[i] > 0 : i / m->ports] += pw_fabric_qsize(m->f, i, q);
 }
 
 static void simulate(struct sim *m)
@@ -363,7 +367,7 @@ int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struc
 		goto out;
 	m->s = s;
 	m->p = p;
-	m->ports = p->p.k * p->p.k;
+	m->ports = pw_fabric_ports(&p->p);
 	m->src = calloc(m->ports, sizeof(*m->src));
 	if (!m->src)
 		goto out;

@@ -26,7 +26,8 @@ static const struct {
 	{ "fabric", pwm_fabric, "whole messages through AAL and network",
 	  "pwmodel fabric --messages FILE.csv [--pack immediately] [--unpack immediately]\n"
 	  "                      [--engine rtl|fast] [--machine device|published] [--published]\n"
-	  "                      [--vcd FILE [--signals FILE]] [--trace FILE] [--capture FILE]\n"
+	  "                      [--topology NAME|FILE.yaml] [--vcd FILE [--signals FILE]]\n"
+	  "                      [--trace FILE] [--capture FILE]\n"
 	  "                      [--PARAMETER N]...\n"
 	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
 	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
@@ -36,11 +37,30 @@ static const struct {
 	  "  --machine device|published  device (default): nothing is lost; published: buffers\n"
 	  "                              of 1887 blocks, messages vanish after 40000 cycles\n"
 	  "  --published                 the same as --machine published\n"
+	  "  --topology NAME|FILE.yaml   switches and links: see 'pwmodel topology --help'; without\n"
+	  "                              it clos:KxKxK, three stages of k switches\n"
 	  "  --vcd FILE                  waveform of every register named aalN, ppdN, spdN (rtl)\n"
 	  "  --signals FILE              only those that FILE lists, one a line\n"
 	  "  --trace FILE                events as JSON for the trace viewer of a browser\n"
 	  "  --capture FILE              each cell at each unit, for Wireshark and pwctl view\n"
 	  "Parameters, with unit, range and the default of each machine (-: has none):\n" },
+	{ "topology", pwm_topology, "switches and links of a fabric",
+	  "pwmodel topology NAME|FILE.yaml [--summary]\n"
+	  "Checks a topology and prints it as a YAML file for pwmodel fabric --topology:\n"
+	  "switches, stations, links, and the routes from each station to each other one.\n"
+	  "  clos:ExMxR     R switches of E stations, M switches between any two of them;\n"
+	  "                 clos:K is clos:KxKxK\n"
+	  "  benes:N        N stations, a power of two, switches with 2 ports\n"
+	  "  butterfly:KxS  S stages of switches with K ports\n"
+	  "  crossbar:N     one switch\n"
+	  "  torus:AxB      rings of switches with a station each; up to 4 dimensions\n"
+	  "  mesh:AxB       the same without the links that close the rings\n"
+	  "  fattree:KxS    S levels of switches with K ports down and K up\n"
+	  "  ring:N[xS]     N switches with S stations each, 1 by default\n"
+	  "A file has the keys that are printed (without routes: up*/down* routes), or\n"
+	  "'generator: torus' and 'dims: [4, 4]'. A topology in which cells could block each\n"
+	  "other for ever is refused.\n"
+	  "  --summary  print sizes instead\n" },
 #ifndef PWM_WITHOUT_NET
 	{ "net", pwm_net, "many SANs joined by routers",
 	  "pwmodel net FILE.yaml [--threads N] [--stats]\n"

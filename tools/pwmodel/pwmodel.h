@@ -18,6 +18,8 @@ int pwm_replay_aal(int argc, char **argv);
 int pwm_fabric(int argc, char **argv);
 /* parameters of a fabric, a line each */
 void pwm_fabric_table(void);
+/* the topology of a fabric: check it, print it as a file */
+int pwm_topology(int argc, char **argv);
 /* many SANs joined by routers; not in the build without libyaml (PWM_WITHOUT_NET) */
 int pwm_net(int argc, char **argv);
 int pwm_aton(int argc, char **argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* pwmodel fabric: whole messages through AAL units and the three-stage network. */
+/* pwmodel fabric: whole messages through AAL units and a network. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "pwmodel.h"
 #include "pwmodel_capture.h"
 #include "pwmodel_look.h"
+#include "topo_file.h"
 
 struct message {
 	uint64_t cycle;
@@ -21,7 +22,7 @@ struct message {
 };
 
 static const char *vcd, *trace, *capture;
-static uint32_t ports;
+static uint32_t ports, ranks;
 static struct message *msgs;
 static size_t nmsgs, ndone;
 
@@ -47,10 +48,8 @@ static void fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
 
 static void cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *bytes)
 {
-	u32 units = PW_BMX_STAGES * ports;
-
-	unit = unit < units ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
-			      PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - units);
+	unit = unit < ranks ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
+			      PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - ranks);
 	pwm_capture_record(PACKETWAY_MON_CELL, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
 			   unit, cycle, bytes, PW_BMX_CELL);
 }
@@ -244,6 +243,22 @@ static void set_params(struct pw_fabric_params *p, const struct given *given)
 		out_of_range(p, d, pw_fabric_param_get(p, d));
 }
 
+/* --topology: a topology, or k of the three-stage network */
+static struct pw_topo *set_topology(struct pw_fabric_params *p, const char *what)
+{
+	struct pw_topo *t;
+	char why[512];
+
+	p->k = topo_file_stages(what);
+	if (p->k)
+		return NULL;
+	t = topo_file_load(what, why, sizeof(why));
+	if (!t)
+		pwm_fail("--topology: %s", why);
+	p->topo = t;
+	return t;
+}
+
 static enum pw_fabric_machine machine_of(const char *arg)
 {
 	for (int m = 0; m < PW_FABRIC_MACHINES; m++)
@@ -258,7 +273,8 @@ int pwm_fabric(int argc, char **argv)
 	struct given *given = calloc(pw_fabric_param_num, sizeof(*given));
 	struct pw_fabric_params p = { .flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_SELF };
 	bool pack = false, unpack = false, fast = false;
-	const char *file = NULL, *signals = NULL;
+	const char *file = NULL, *signals = NULL, *topology = NULL;
+	struct pw_topo *topo = NULL;
 	struct pw_fabric *f;
 	struct pw_fabric_stats st;
 	void *mem;
@@ -280,6 +296,8 @@ int pwm_fabric(int argc, char **argv)
 			vcd = arg;
 		else if (!strcmp(argv[i], "--signals"))
 			signals = arg;
+		else if (!strcmp(argv[i], "--topology"))
+			topology = arg;
 		else if (!strcmp(argv[i], "--trace"))
 			trace = arg;
 		else if (!strcmp(argv[i], "--capture"))
@@ -313,10 +331,15 @@ int pwm_fabric(int argc, char **argv)
 	p.gap_init = pack ? 0 : 5;
 	p.gap_get = unpack ? 0 : 12;
 	p.flags |= (fast ? PW_FABRIC_F_FAST : 0) | (unpack ? 0 : PW_FABRIC_F_POLL);
+	if (topology && given[pw_fabric_param_find("k") - pw_fabric_param].is)
+		pwm_fail("--k: --topology determines it");
+	if (topology)
+		topo = set_topology(&p, topology);
 	set_params(&p, given);
 	free(given);
 	p.k = p.k ? p.k : PW_BMX_K;
-	ports = p.k * p.k;
+	ports = pw_fabric_ports(&p);
+	ranks = pw_fabric_ranks(&p);
 	read_messages(file);
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
@@ -324,7 +347,7 @@ int pwm_fabric(int argc, char **argv)
 	ops.trace = trace ? pwm_trace_event : NULL;
 	f = pw_fabric_init(mem, &p, &ops, NULL);
 	if (trace)
-		pwm_trace_open(trace, ports);
+		pwm_trace_open(trace, ports, ranks);
 	if (capture) {
 		pwm_capture_open(capture);
 		pw_fabric_tap(f, true);
@@ -366,6 +389,7 @@ int pwm_fabric(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)m->t.acked);
 	}
 	free(mem);
+	free(topo);
 	free(msgs);
 	return 0;
 }

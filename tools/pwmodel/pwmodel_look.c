@@ -94,7 +94,7 @@ static void port_signals(const struct pw_aal *u, u32 p)
 
 static void net_signals(const struct pw_bmx_net *net)
 {
-	for (u32 r = 0; r < PW_BMX_STAGES * net->ports; r++) {
+	for (u32 r = 0; r < net->ranks; r++) {
 		const struct pw_bmx_ppd *p = &net->ppd[r];
 		const struct pw_bmx_spd *s = &net->spd[r];
 
@@ -237,7 +237,7 @@ enum { PID_MESSAGES = 1, PID_STAGES, PID_PORTS };
 
 static struct {
 	FILE *f;
-	u32 ports;
+	u32 ranks;
 	bool some;
 } trace;
 
@@ -258,19 +258,19 @@ static void name_of(const char *what, u32 pid, u32 tid, const char *fmt, u32 n)
 	fputs("\"}}", trace.f);
 }
 
-void pwm_trace_open(const char *path, u32 ports)
+void pwm_trace_open(const char *path, u32 ports, u32 ranks)
 {
 	u32 i;
 
 	trace.f = create(path, "--trace");
-	trace.ports = ports;
+	trace.ranks = ranks;
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", trace.f);
 	name_of("process_name", PID_MESSAGES, 0, "messages", 0);
 	name_of("process_name", PID_STAGES, 0, "input units", 0);
 	name_of("process_name", PID_PORTS, 0, "ports", 0);
 	for (i = 0; i < ports; i++)
 		name_of("thread_name", PID_PORTS, i, "port %u", i);
-	for (i = 0; i < PW_BMX_STAGES * ports; i++)
+	for (i = 0; i < ranks; i++)
 		name_of("thread_name", PID_STAGES, i, "ppd%u", i);
 }
 
@@ -284,9 +284,8 @@ void pwm_trace_event(void *ctx, const struct pw_fabric_trace *t)
 		[PW_FABRIC_EV_DROP] = "lost",
 	};
 	bool net = t->ev == PW_FABRIC_EV_HOP || t->ev == PW_FABRIC_EV_DROP ||
-		   (t->ev == PW_FABRIC_EV_SUSPEND && t->unit < PW_BMX_STAGES * trace.ports);
-	u32 unit = t->ev == PW_FABRIC_EV_SUSPEND && !net ? t->unit - PW_BMX_STAGES * trace.ports :
-							    t->unit;
+		   (t->ev == PW_FABRIC_EV_SUSPEND && t->unit < trace.ranks);
+	u32 unit = t->ev == PW_FABRIC_EV_SUSPEND && !net ? t->unit - trace.ranks : t->unit;
 
 	/* a cell is on the link of an input unit for as many cycles as it has bytes */
 	event(name[t->ev], t->ev == PW_FABRIC_EV_HOP ? "X" : "i", t->cycle,

@@ -58,12 +58,14 @@ tap_is "a capture to view" "$(cd "$top/tools/testing/view" && offers view sa)" "
 tap_is "experiments" "$(offers experiment q)" "queues "
 tap_is "nothing that does not fit" "$(offers lab up /nowhere/x)" " "
 tap_is "bash calls it for pwctl" "$(complete -p pwctl)" "complete -F _pwctl pwctl"
-tap_is "commands of pwmodel" "$(models '')" "aton eep esp fabric help net poets replay rrp "
+tap_is "commands of pwmodel" "$(models '')" "aton eep esp fabric help net poets replay rrp topology "
 tap_is "options" "$(models fabric --me --un)" "--unpack "
 for name in $(pwmodel fabric --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p'); do
 	tap_is "--$name is offered" "$(models fabric "--$name" | tr ' ' '\n' | grep -cx -- "--$name")" 1
 done
 tap_is "machines" "$(models fabric --machine '')" "device published "
+tap_is "topologies" "$(models fabric --topology t)" "torus: "
+tap_is "topologies by their command" "$(models topology b)" "benes: butterfly: "
 tap_is "an engine" "$(models aton add 1 2 --engine f)" "fast "
 tap_is "how a source packs" "$(models fabric --pack '')" "immediately "
 tap_is "a file of messages" "$(cd "$top/tools/testing/golden/T11" && models fabric --messages table_11_1)" "table_11_1.csv "

@@ -248,6 +248,20 @@ tap_is "a journal of another sweep is refused" "$? $(grep -c "old.journal: journ
 tap_is "restart" $? 0
 tap_is "with its own rows" "$(cat old.csv)" "$(cat fast.csv)"
 
+# topologies: both engines give the same figures, and clos:4 those of the fabric without a topology
+printf '%s\n' "topology: [clos:4, 'clos:4x3x4', torus:4x4, own.yaml]" "load: [0.3, 0.9]" "seeds: 2" "cycles: 5000" >topo.yaml
+"$(dirname "$pwctl")/pwmodel" topology mesh:3x3 >own.yaml
+for e in fast rtl; do
+	{ cat topo.yaml; echo "engine: $e"; } >"topo-$e.yaml"
+	"$pwctl" experiment sweep "topo-$e.yaml" 2>err
+	tap_is "topologies, $e" "$? $(cat err)" "0 "
+done
+tap_is "fast and rtl agree" "$(sed 's/,fast,/,rtl,/' topo-fast-runs.csv | md5sum)" "$(md5sum <topo-rtl-runs.csv)"
+tap_is "rows" "$(cut -d, -f4 topo-rtl.csv | uniq -c | awk '{print $1 $2}' | tr '\n' ' ')" "1topology 2clos:4 2clos:4x3x4 2torus:4x4 2own.yaml "
+sed '/^topology/d' topo-fast.yaml >bare.yaml
+"$pwctl" experiment sweep bare.yaml
+tap_is "clos:4 is the default" "$(sed 's/clos:4x4x4/clos:4/' bare-runs.csv | md5sum)" "$(head -n 5 topo-fast-runs.csv | md5sum)"
+
 # refused STATUS TEXT LINE...: a file of these lines
 refused() {
 	local status=$1 text=$2 rc
@@ -269,6 +283,11 @@ refused 1 "wrong.yaml:1: load: '0.1234567' is not 1e-06..4" "load: [0.1234567]"
 refused 1 "wrong.yaml:1: load: from, to (larger) and steps are needed" "load: {from: 1, to: 0.5, steps: 3}"
 refused 1 "wrong.yaml:1: bytes: an empty list" "bytes: []"
 refused 1 "wrong.yaml:1: bytes: the same value twice" "bytes: [4, 4]"
+refused 1 "wrong.yaml:1: topology: torus:9x: sizes are missing, too many or out of range, it is torus:AxB[xC[xD]]" "topology: torus:9x"
+refused 1 "wrong.yaml:1: topology: the same value twice" "topology: [torus:4x4, torus:4x4]"
+refused 1 "wrong.yaml: k: the topology determines it" "topology: torus:4x4" "parameters: {k: 4}"
+refused 1 "wrong.yaml: traffic transpose: the 8 stations of ring:8 are no square" "topology: [torus:4x4, ring:8]" "traffic: transpose"
+refused 1 "wrong.yaml:1: x: 'topology' is neither load nor bytes nor a parameter" "x: topology"
 refused 1 "wrong.yaml:1: engine: 'none' is not one of fast, rtl" "engine: none"
 refused 1 "wrong.yaml:1: seeds: '0' is not 1..64" "seeds: 0"
 refused 1 "wrong.yaml:1: cycles: '10' is not 1000..100000000" "cycles: 10"

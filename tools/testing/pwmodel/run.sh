@@ -156,6 +156,61 @@ printf '%s\n' aal0.state7 ppd3.suspend ppd3.xpm1.size spd47.byte >"$tmp/signals"
 look "chosen signals" 1 vcd "$tmp/b.vcd" "$tmp/table" "$tmp/signals"
 echo aal0.nothing >"$tmp/signals"
 refused "--signals: the fabric has no signal 'aal0.nothing'" --vcd "$tmp/c.vcd" --signals "$tmp/signals"
+
+# topologies: both engines agree, what is printed is read again, what could deadlock is refused
+for name in clos:4 clos:4x3x4 benes:16 butterfly:4x2 crossbar:16 torus:4x4 mesh:4x4 fattree:4x2 ring:8x2; do
+	run --topology $name
+	tap_result $? "--topology $name"
+	tap_ok "rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+	"$pwmodel" topology $name >"$tmp/$name.yaml"
+	cp "$tmp/rtl" "$tmp/named"
+	run --topology "$tmp/$name.yaml"
+	tap_ok "the file that pwmodel topology $name prints gives the same" cmp -s "$tmp/rtl" "$tmp/named"
+	"$pwmodel" topology "$tmp/$name.yaml" | sed 1d | cmp -s - <(sed 1d "$tmp/$name.yaml")
+	tap_result $? "and prints the same"
+done
+run --topology clos:4
+tap_ok "clos:4 is the default" cmp -s "$tmp/rtl" "$tmp/plain"
+run --topology "$tmp/clos:4.yaml"
+tap_ok "also as a file" cmp -s "$tmp/rtl" "$tmp/plain"
+printf 'generator: torus\ndims: [4, 4]\n' >"$tmp/gen.yaml"
+run --topology "$tmp/gen.yaml"
+cp "$tmp/rtl" "$tmp/named"
+run --topology torus:4x4
+tap_ok "a file with a generator" cmp -s "$tmp/rtl" "$tmp/named"
+sed '/^routes/,$d' "$tmp/mesh:4x4.yaml" >"$tmp/bare.yaml"
+run --topology "$tmp/bare.yaml"
+tap_result $? "a file without routes: up*/down*"
+tap_ok "rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+tap_is "sizes" "$("$pwmodel" topology torus:4x4 --summary | head -n 2 | tr '\n' ';')" "switches 16 of 5 ports;links 64;"
+
+# wrong TEXT SED: ring:3 as a file, changed by SED, is refused with that sentence
+"$pwmodel" topology ring:3 >"$tmp/ring.yaml"
+wrong() {
+	sed -E "$2" "$tmp/ring.yaml" >"$tmp/wrong.yaml"
+	"$pwmodel" topology "$tmp/wrong.yaml" >"$tmp/out" 2>"$tmp/err"
+	tap_is "$1" "$? $(wc -c <"$tmp/out") $(sed "s,$tmp/,," "$tmp/err")" "2 0 pwmodel: topology: $1"
+}
+wrong "wrong.yaml:2: unknown key 'switch'" 's/^switches/switch/'
+wrong "wrong.yaml:2: a number is needed" 's/^switches: 3/switches: x/'
+wrong "wrong.yaml:3: '17' is not 0..16" 's/^ports: 3/ports: 17/'
+wrong "wrong.yaml:2: 'links' is missing" '/^links/,/^routes/{/^routes/!d}'
+wrong "wrong.yaml:6: '9' is not 0..2" '6s/0/9/'
+wrong "wrong.yaml:10: output 0 of switch 0 is used twice" '10s/0, 1/0, 0/'
+# shellcheck disable=SC2016 # $ is sed's
+wrong "wrong.yaml: input 2 of switch 1 does not exist or is driven twice" '11s/2, 1\]/1, 2]/; /^routes/,$d'
+wrong "wrong.yaml:18: the route does not end at station 1" '18s/1, 0\]/1, 1]/'
+wrong "wrong.yaml:18: a list of 4 or more numbers is needed" '18s/- .*/- [0, 1]/'
+wrong "wrong.yaml: no route from station 0 to 2 by path 0, it ends at switch 0" '/^  - \[0, 2, 0/d'
+# each cell around the ring in one direction
+wrong "wrong.yaml: deadlock: links wait for each other in a circle, among them output 1 of switch 0" \
+	's/0, 2, 0, 2, 0\]/0, 2, 0, 1, 1, 0]/; s/1, 0, 0, 2, 0\]/1, 0, 0, 1, 1, 0]/; s/2, 1, 0, 2, 0\]/2, 1, 0, 1, 1, 0]/'
+wrong "wrong.yaml:20: at input 2 of switch 1 cells for station 2 by path 0 take output 1 already" \
+	's/0, 2, 0, 2, 0\]/0, 2, 0, 1, 1, 0]/; 19s/.*/  - [0, 2, 0, 1, 1, 0]/; 20s/.*/  - [0, 2, 0, 1, 0]/'
+refused "--topology: torus: sizes are missing, too many or out of range, it is torus:AxB[xC[xD]]" --topology torus
+refused "--k: --topology determines it" --topology torus:4x4 --k 4
+refused "--topology: ring:40: 41 switches in a row, at most 32 are possible" --topology ring:40
+
 refused "--signals: needs --vcd" --signals "$tmp/signals"
 refused "--vcd: needs --engine rtl" --unpack immediately --engine fast --vcd "$tmp/c.vcd"
 refused "--vcd: $tmp/none/c.vcd: No such file or directory" --vcd "$tmp/none/c.vcd"

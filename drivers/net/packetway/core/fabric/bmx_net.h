@@ -2,9 +2,10 @@
 /*
  * BMX network, register by register: three stages with k*k ports, or any topology (topo.h).
  *
- * Ranks of the three-stage network: stage s owns PPDs and SPDs
- * s*k*k .. (s+1)*k*k-1, its switch w the k ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i drives output
- * port i, output x of switch w goes to input w of switch x of the next stage.
+ * Ranks of the three-stage network: stage s owns PPDs and SPDs s*k*k .. (s+1)*k*k-1,
+ * its switch w the k ranks from s*k*k + w*k. Input port i drives PPD i, SPD 2*k*k+i
+ * drives output port i, output x of switch w goes to input w of switch x of the next
+ * stage.
  *
  * Per cycle the caller runs pw_bmx_net_step_spd(), then its ports, then
  * pw_bmx_net_step_ppd(). A port reads out_byte/out_byteind (this cycle's) and

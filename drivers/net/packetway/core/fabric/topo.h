@@ -214,4 +214,7 @@ int pw_topo_gen_sizes(const struct pw_topo_spec *spec, struct pw_topo_sizes *z,
 		      struct pw_topo_fault *why);
 void pw_topo_gen(struct pw_topo_plan *p, const struct pw_topo_spec *spec);
 
+/* topo_route.c */
+void pw_topo_route(struct pw_topo_plan *p);
+
 #endif /* PW_CORE_TOPO_H */
