@@ -83,7 +83,7 @@ while read -r name unit range published device; do
 	row=$(sed -n "s/^\`\`$name\`\` *//p" "$page" | tr -s ' ' | cut -d' ' -f1-4 | sed 's,\\,,')
 	tap_is "the page has $name" "$row" "$unit $range $published $device"
 done <"$tmp/table"
-tap_is "rows of the table" "$n" 13
+tap_is "rows of the table" "$n" 14
 tap_is "rows of the page" "$(sed -n '/^Parameters$/,/^A cell/s/^[^ ]*[a-z][^ ]*  .*\.\..*/&/p' "$page" | wc -l)" "$n"
 
 # each of them changes something; k needs ports of its own
@@ -103,6 +103,9 @@ done <<-END
 	gap-init 20
 	gap-get 20
 	gap-word 20
+	route 2
+	route 3
+	route 65535
 END
 run --machine published --keep 60
 tap_ok "--keep: messages vanish" grep -q ',,' "$tmp/rtl"

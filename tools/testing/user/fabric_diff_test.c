@@ -26,6 +26,7 @@ struct scene {
 	u32 drop, corrupt;	/* per 1000 cells and input unit of the first stage */
 	u32 flags, ic_blocks, og_blocks, resend, queue, keep, descs, credit;
 	u32 gap_lock, gap_init, gap_get, gap_word;
+	u32 route;
 };
 
 struct side {
@@ -129,7 +130,7 @@ static void open_side(struct side *s, const struct scene *sc, u32 flags)
 		.ic_blocks = sc->ic_blocks, .og_blocks = sc->og_blocks, .resend = sc->resend,
 		.queue = sc->queue, .descs = sc->descs, .credit = sc->credit,
 		.gap_lock = sc->gap_lock, .gap_init = sc->gap_init, .gap_get = sc->gap_get,
-		.gap_word = sc->gap_word,
+		.gap_word = sc->gap_word, .route = sc->route,
 	};
 	void *mem = pw_fabric_check(&p) ? NULL : malloc(pw_fabric_size(&p));
 
@@ -350,6 +351,10 @@ int main(int argc, char **argv)
 		  .gap_get = 12, .gap_word = 3 },
 		{ .name = "few descriptors, little credit", .t.maxlen = 200, .t.hot = 30, .t.bcast = 5,
 		  .descs = 1, .credit = 12, .depth = 2, .flags = DEV },
+		{ .name = "fixed paths", .t.maxlen = 300, .t.bcast = 5, .depth = 2, .route = 2,
+		  .flags = DEV },
+		{ .name = "random paths", .t.maxlen = 300, .t.bcast = 5, .depth = 2, .route = 77,
+		  .flags = DEV },
 	};
 	/* few hosts, few lengths, little traffic: what is alone has been so before */
 	static const struct scene alone[] = {
@@ -364,6 +369,10 @@ int main(int argc, char **argv)
 		  .t = { 90, 2, 4, 300, .hosts = 4, .lens = 1 }, .resend = 400, .flags = DEV },
 		{ .name = "alone, slow hosts", .t = { 40, 4, 16, 150, .hosts = 3, .lens = 2 },
 		  .gap_lock = 3, .gap_init = 5, .gap_get = 12, .gap_word = 4, .flags = DEV },
+		{ .name = "alone, fixed paths", .t = { 60, 4, 16, 150, .hosts = 3, .lens = 2 },
+		  .route = 2, .flags = DEV },
+		{ .name = "alone or not, random paths", .t = { 50, 2, 4, 60, .hosts = 4, .lens = 1 },
+		  .route = 5, .flags = DEV },
 	};
 	/*
 	 * -O2: 10^8 cycles stepped in all, in about a minute; less where every access is
@@ -423,6 +432,7 @@ int main(int argc, char **argv)
 			s.t.load = loads[(i + 2 * j) % ARRAY_SIZE(loads)];
 			s.t.k = topo->paths;
 			s.t.ports = topo->ports;
+			s.route = 1 + (i + j) % 3;
 			/* nothing is sent again: cells that block each other would stay */
 			if (!s.drop)
 				s.resend = INT_MAX;

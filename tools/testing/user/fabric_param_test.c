@@ -170,7 +170,7 @@ static void engines(void)
 		{ "ic-blocks", { 3, 6000 } }, { "descs", { 1, 200 } }, { "credit", { 4, 1000 } },
 		{ "resend", { 300, 2000000 } }, { "keep", { 200, 100000 } }, { "queue", { 2, 200 } },
 		{ "gap-lock", { 1, 500 } }, { "gap-init", { 1, 500 } }, { "gap-get", { 1, 500 } },
-		{ "gap-word", { 1, 100 } },
+		{ "gap-word", { 1, 100 } }, { "route", { 2, 3 } },
 	};
 	u32 i, j, m, a, b, lo, hi, same, differ;
 	u64 h, base;

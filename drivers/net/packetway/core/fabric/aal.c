@@ -13,6 +13,8 @@ static void cfg_defaults(struct pw_aal_cfg *c)
 		c->ports = PW_BMX_K * PW_BMX_K;
 	if (!c->paths)
 		c->paths = PW_BMX_K;
+	if (!c->route)
+		c->route = PW_AAL_ROUTE_TURN;
 	if (!c->shift)
 		c->shift = 4;
 	if (!c->og_blocks)
@@ -300,6 +302,8 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	u->ctx = ctx;
 	u->dev.path = -1;
 	u->path = -1;
+	if (u->cfg.route >= PW_AAL_ROUTE_RANDOM)
+		u->rcount = (u->cfg.route * 0x9e3779b1U + u->cfg.port * 0x85ebca6bU) >> 16;
 	u->lastotasqn = 1;
 	u->nextotasqn = 1;
 	for (i = 0; i < u->cfg.ports; i++)
@@ -478,28 +482,41 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 	}
 }
 
+/* next path to port @to (u->cfg.ports: all) that is not in turn */
+static u32 other_path(struct pw_aal *u, u32 to)
+{
+	if (u->cfg.route == PW_AAL_ROUTE_FIXED)
+		return (u->cfg.port + to) % u->cfg.paths;
+	/* all 65536 states come once; the low bits of such a sequence are not random */
+	u->rcount = u->rcount * 25173 + 13849;
+	return (u->rcount >> 8) * u->cfg.paths >> 8;
+}
+
 /**
  * pw_aal_path() - choose a path
  * @u: AAL unit
  * @ack: for the acknowledgment being built, else for the message being segmented
  *
- * The path counter serves all cells but those of a message that asks for a path.
+ * The policy of the AAL unit serves all cells but those of a message that asks for a path.
  *
  * Return: VPI of the first stage.
  */
 u16 pw_aal_path(struct pw_aal *u, bool ack)
 {
 	u16 k = u->rcount;
+	u32 to = u->dstreg;
 
+	if (ack)
+		to = u->srcpn;
+	else if (u->comtype == PW_CELL_COM_ALL)
+		to = u->cfg.ports;
 	if (!ack && u->path >= 0)
 		k = u->path;
+	else if (unlikely(u->cfg.route != PW_AAL_ROUTE_TURN))
+		k = other_path(u, to);
 	else if (++u->rcount == u->cfg.paths)
 		u->rcount = 0;
-	if (ack)
-		return u->cfg.paths * u->srcpn + k;
-	if (u->comtype == PW_CELL_COM_ALL)
-		return u->cfg.paths * u->cfg.ports + k;
-	return u->cfg.paths * u->dstreg + k;
+	return u->cfg.paths * to + k;
 }
 
 /**

@@ -79,11 +79,19 @@ enum pw_aal_cmd {
 /* free receive blocks below which an AAL unit with sparse buffers calls ops->low */
 #define PW_AAL_SPARE		72
 
+/* how an AAL unit chooses the path of a cell that has none from its message */
+enum pw_aal_route {
+	PW_AAL_ROUTE_TURN = 1,	/* one after the other: the published path counter */
+	PW_AAL_ROUTE_FIXED,	/* always the same between two ports */
+	PW_AAL_ROUTE_RANDOM,	/* this and all above: random, with that seed */
+};
+
 /**
  * struct pw_aal_cfg - sizes and times of an AAL unit; 0 takes the published value
  * @port: own port number
  * @ports: ports of the fabric
  * @paths: paths per destination
+ * @route: enum pw_aal_route, or a seed
  * @shift: bits of the header word below the VPI
  * @og_blocks: blocks of the send buffer
  * @ic_blocks: blocks of the receive buffer
@@ -109,6 +117,7 @@ struct pw_aal_cfg {
 	u32 keep;
 	u32 descs;
 	u32 gap_word;
+	u32 route;
 	u32 window;
 	u32 flags;
 	const struct pw_aal_engine *engine;
@@ -316,7 +325,7 @@ struct pw_aal {
 	s8 path;
 	/* controllers 1 to 4 */
 	u16 c1blk, c2blk;
-	u16 rcount;		/* path counter k */
+	u16 rcount;		/* path counter k; state of random paths */
 	u16 vp4, vp7;
 	u16 h;
 	bool sync12, sync23, sync73, sync75;

@@ -35,7 +35,7 @@
 #include "bmx_net.h"
 
 #define PW_FABRIC_ALL		0xffff	/* destination: every port */
-#define PW_FABRIC_AUTO		(-1)	/* path: next of the sender's path counter */
+#define PW_FABRIC_AUTO		(-1)	/* path: the sender chooses, see @route below */
 #define PW_FABRIC_NEVER		U64_MAX
 #define PW_FABRIC_MAX_LEN	65600
 #define PW_FABRIC_QUEUE		64
@@ -74,6 +74,7 @@
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles of a receiving process before the first get
  * @gap_word: idle cycles of a process before every word that it puts or gets
+ * @route: choice of a path: enum pw_aal_route, or a seed
  * @flags: PW_FABRIC_F_*
  * @topo: topology, which must exist as long as the fabric does and determines @k; NULL: three
  *	stages of k switches
@@ -92,6 +93,7 @@ struct pw_fabric_params {
 	u32 gap_init;
 	u32 gap_get;
 	u32 gap_word;
+	u32 route;
 	u32 flags;
 	const struct pw_topo *topo;
 };

@@ -49,6 +49,7 @@ static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cf
 	c->keep = p->keep;
 	c->descs = p->descs;
 	c->gap_word = p->gap_word;
+	c->route = p->route;
 	c->engine = engine_of(p)->aal;
 	if (p->flags & PW_FABRIC_F_DEVICE) {
 		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ | PW_AAL_F_DISCARD;
