@@ -266,6 +266,7 @@ TEST_F(fabric, parameters_by_netlink)
 		{ PACKETWAY_A_SAN_GAP_INIT, 0, 2, 1000001 },
 		{ PACKETWAY_A_SAN_GAP_GET, 0, 3, 1000001 },
 		{ PACKETWAY_A_SAN_GAP_WORD, 0, 4, 1000001 },
+		{ PACKETWAY_A_SAN_ROUTE, 1, 3, 65536 },
 	};
 	int i;
 

@@ -524,7 +524,7 @@ static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	const uint32_t first = PACKETWAY_A_SAN_DEPTH;
-	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;
+	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;	/* and ROUTE */
 	struct nlattr *nest;
 	struct nlb m;
 	int i;
@@ -536,7 +536,8 @@ static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 		nl_u32(&m, PACKETWAY_A_SAN_PORTS, a[2] < 17 ? a[2] * a[2] : a[2]);
 	nl_u32(&m, PACKETWAY_A_SAN_ENGINE, a[3]);
 	for (i = 4; i < 8; i += 2)
-		nl_u32(&m, first + a[i] % n, a[i + 1]);
+		nl_u32(&m, a[i] % (n + 1) < n ? first + a[i] % (n + 1) : PACKETWAY_A_SAN_ROUTE,
+		       a[i + 1]);
 	ge_end(t, &m, nest, a[8]);
 }
 

@@ -32,7 +32,8 @@ struct object {
 	{ "gap-lock", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_LOCK }, \
 	{ "gap-init", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_INIT }, \
 	{ "gap-get", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_GET }, \
-	{ "gap-word", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_WORD }
+	{ "gap-word", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_WORD }, \
+	{ "route", "POLICY", W_U32, PACKETWAY_A_SAN_ROUTE }
 
 static const struct word san_fields[] = {
 	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },

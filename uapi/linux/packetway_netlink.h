@@ -121,6 +121,9 @@ enum packetway_clock {
  *					routers, and keeps engine, sizes and rate
  * PACKETWAY_A_SAN_WITH_STATIONS flag	SAN_DEL only: delete its stations with it, all at
  *					once; they must be in its namespace
+ * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
+ *					turn, 2 fixed by both ports, 3 and above random with that
+ *					seed
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -150,6 +153,7 @@ enum {
 	PACKETWAY_A_SAN_GAP_WORD,
 	PACKETWAY_A_SAN_CLOCK,
 	PACKETWAY_A_SAN_WITH_STATIONS,
+	PACKETWAY_A_SAN_ROUTE,
 
 	__PACKETWAY_A_SAN_MAX
 };

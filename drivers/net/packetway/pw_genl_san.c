@@ -20,6 +20,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_DEPTH ... PACKETWAY_A_SAN_GAP_WORD] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_CLOCK] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_CLOCK_MAX - 1),
 	[PACKETWAY_A_SAN_WITH_STATIONS] = { .type = NLA_FLAG },
+	[PACKETWAY_A_SAN_ROUTE] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -49,6 +50,7 @@ static const struct {
 	{ PACKETWAY_A_SAN_GAP_INIT, offsetof(struct pw_fabric_params, gap_init) },
 	{ PACKETWAY_A_SAN_GAP_GET, offsetof(struct pw_fabric_params, gap_get) },
 	{ PACKETWAY_A_SAN_GAP_WORD, offsetof(struct pw_fabric_params, gap_word) },
+	{ PACKETWAY_A_SAN_ROUTE, offsetof(struct pw_fabric_params, route) },
 };
 
 /* attribute of a parameter; 0: it has none */

@@ -76,6 +76,7 @@
  * @gap_word: idle cycles of a process before every word that it puts or gets
  * @route: choice of a path: enum pw_aal_route, or a seed
  * @flags: PW_FABRIC_F_*
+ * @pad: zero: sizes are compared as bytes
  * @topo: topology, which must exist as long as the fabric does and determines @k; NULL: three
  *	stages of k switches
  */
@@ -95,6 +96,7 @@ struct pw_fabric_params {
 	u32 gap_word;
 	u32 route;
 	u32 flags;
+	u32 pad;
 	const struct pw_topo *topo;
 };
 
