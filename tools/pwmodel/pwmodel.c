@@ -77,6 +77,8 @@ static const struct {
 	  "Interfaces have the numbers and addresses 1 to n.\n"
 	  "  --signed         operands are signed; with 0x they are patterns of 64 bits\n"
 	  "  --comparand N    count: compare with N instead of the first operand\n"
+	  "  --prefix         basic commands: print what each interface latches as the packet\n"
+	  "                   passes: the result before it and with it (exscan and scan)\n"
 	  "  --ops OP,OP,...  tree: an operation for each height, leaves first\n"
 	  "  --engine ENGINE  rtl (default) or fast\n"
 	  "  --propagation N  bit times from one interface to the next, 0 by default\n"

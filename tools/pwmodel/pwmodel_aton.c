@@ -111,6 +111,7 @@ struct args {
 	char **words;			/* command and operands */
 	u32 n;				/* operands */
 	bool is_signed;
+	bool prefix;
 	const char *comparand, *ops, *capture, *to, *members;
 	u32 from;			/* the T-interface, from 0 on */
 	u32 reg;
@@ -123,6 +124,18 @@ struct args {
 
 static struct pw_ring_params params = { .engine = PW_RING_RTL, .nregs = 1 };
 static struct pw_ring *ring;
+
+/* what an interface has latched, last */
+static struct latched {
+	struct pw_ring_latch l;
+	bool valid;
+} *latch;
+
+static void latched(void *ctx, struct pw_ring_sender *sender, u32 iface,
+		    const struct pw_ring_cmd *cmd, const struct pw_ring_latch *l, u64 when)
+{
+	latch[iface] = (struct latched){ *l, true };
+}
 
 static void tapped(void *ctx, u32 iface, u64 when, const u8 *packet, u32 bytes)
 {
@@ -276,6 +289,9 @@ static void take_option(struct args *a, int c, char *arg, const char *word)
 	case 's':
 		a->is_signed = true;
 		break;
+	case 'x':
+		a->prefix = true;
+		break;
 	case 'c':
 		a->comparand = arg;
 		break;
@@ -333,6 +349,7 @@ static void parse(struct args *a, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "signed", no_argument, NULL, 's' },
+		{ "prefix", no_argument, NULL, 'x' },
 		{ "comparand", required_argument, NULL, 'c' },
 		{ "propagation", required_argument, NULL, 'p' },
 		{ "flip", required_argument, NULL, 'f' },
@@ -384,6 +401,8 @@ static void check(const struct args *a)
 		pwm_fail("operands: more than %u", PW_ATON_MAX_INTERFACES);
 	if (a->comparand && (a->op < PW_ATON_COUNT_EQ || a->op > PW_ATON_COUNT_LE))
 		pwm_fail("comparand: only a count takes one");
+	if (a->prefix && a->op > PW_ATON_COUNT_LE)
+		pwm_fail("prefix: not with sort, majority and tree");
 	if (a->ops && a->op != PW_ATON_TREE)
 		pwm_fail("ops: only tree takes them");
 	if (a->from >= a->n)
@@ -407,8 +426,10 @@ static void *build(const struct args *a, struct pw_ring_sender *sender)
 	params.capacity = a->n;
 	params.tap = a->capture ? tapped : NULL;
 	params.deliver = delivered;
+	params.latch = a->prefix ? latched : NULL;
+	latch = calloc(a->n, sizeof(*latch));
 	mem = malloc(pw_ring_size(&params));
-	if (!mem)
+	if (!mem || !latch)
 		pwm_fail("operands: no memory for a ring of %u", a->n);
 	ring = pw_ring_init(mem, &params);
 	for (i = 0; i < a->n; i++) {
@@ -460,6 +481,8 @@ static void command(const struct args *a, struct pw_ring_cmd *cmd)
 	cmd->mods = a->is_signed ? PW_ATON_SIGNED : 0;
 	cmd->reg = a->reg;
 	cmd->dst = region(a);
+	if (a->prefix)
+		cmd->mods |= PW_ATON_PREFIX;
 	if (a->comparand) {
 		cmd->mods |= PW_ATON_COMPARAND;
 		cmd->comparand = operand(a->comparand, "comparand", a->is_signed);
@@ -570,12 +593,39 @@ static void put_result(const struct args *a, struct out *o, const struct pw_ring
 	put(o, cmd->flags & PW_ATON_F_OVERFLOW ? "true" : "false");
 }
 
+/* the latch of each interface, null if nothing has passed it undamaged */
+static void put_latches(const struct args *a, struct out *o)
+{
+	bool is_signed = a->is_signed && a->op <= PW_ATON_MIN;
+	u32 i;
+
+	put(o, ",\"latches\":[");
+	for (i = 0; i < a->n; i++) {
+		if (i)
+			put(o, ",");
+		if (!latch[i].valid) {
+			put(o, "null");
+			continue;
+		}
+		put(o, "{\"interface\":");
+		put_value(o, i + 1, false);
+		put_field(o, "counter", latch[i].l.counter, false);
+		put_field(o, "before", latch[i].l.before, is_signed);
+		put_field(o, "with", latch[i].l.with, is_signed);
+		put(o, ",\"overflow\":");
+		put(o, latch[i].l.flags & PW_ATON_F_OVERFLOW ? "true}" : "false}");
+	}
+	put(o, "]");
+}
+
 /* what only some options ask for */
 static void put_more(const struct args *a, struct out *o, const struct pw_ring_cmd *cmd)
 {
 	const struct pw_ring_stats *st = pw_ring_stats(ring);
 	u32 i;
 
+	if (a->prefix)
+		put_latches(a, o);
 	if (a->standing)
 		put_field(o, "runs", cmd->runs, false);
 	if (a->npassive || a->from || a->standing || a->nfaults > 1 ||
@@ -646,6 +696,7 @@ int pwm_aton(int argc, char **argv)
 	free(cmd.out);
 	free(a.words);
 	free(sender);
+	free(latch);
 	free(mem);
 	return 0;
 }

@@ -1589,7 +1589,8 @@ local aton = fields(p_aton, {
 	reg = ProtoField.uint16("pwaton.register", "Operand register", base.DEC, nil, 0x03c0),
 	signed = ProtoField.uint16("pwaton.signed", "Signed", base.DEC, nil, 0x0020),
 	comparand = ProtoField.uint16("pwaton.comparand", "Comparand given", base.DEC, nil, 0x0010),
-	zero = ProtoField.uint16("pwaton.reserved", "Reserved", base.HEX, nil, 0x000e),
+	prefix = ProtoField.uint16("pwaton.prefix", "Prefix", base.DEC, nil, 0x0008),
+	zero = ProtoField.uint16("pwaton.reserved", "Reserved", base.HEX, nil, 0x0006),
 	parity = ProtoField.uint16("pwaton.parity", "Parity", base.DEC, nil, 0x0001),
 	dst = ProtoField.uint24("pwaton.dst", "Execution region", base.HEX),
 	src = ProtoField.uint24("pwaton.src", "T-interface", base.HEX),
@@ -1696,8 +1697,11 @@ local function aton_control(w, t, at)
 	ct:add(aton.reg, range)
 	ct:add(aton.signed, range)
 	ct:add(aton.comparand, range)
+	if band(v, 0x08) ~= 0 then
+		ct:add(aton.prefix, range)
+	end
 	item = ct:add(aton.zero, range)
-	if band(v, 0x0e) ~= 0 then
+	if band(v, 0x06) ~= 0 then
 		complain(item, note.reserved, "Reserved bits are not zero")
 	end
 	item = ct:add(aton.parity, range)

@@ -8,7 +8,7 @@
 #include "pw_os_user.h"
 #include "tap.h"
 
-static char text[1024], error[1024];
+static char text[2048], error[1024];
 static int status;
 
 static void run(const char *engine, const char *args)
@@ -112,6 +112,26 @@ static const struct {
 	{ "add 1 2 3 --fault dup --propagation 40 --passive 2:3:8", "'counter':3,'v1':6,'v2':0,"
 	  "'overflow':false,'error':null,'ring_bits':395,'wait':577,'tokens_lost':0,"
 	  "'tokens_dup':1,'orphans':0,'passive':[{'delivered':1,'wait':164,'ring_bits':331}]" },
+	{ "add 1 2 3 --from 2 --prefix", "'counter':3,'v1':6,'v2':0,'overflow':false,'error':null,"
+	  "'ring_bits':275,'latches':[{'interface':1,'counter':2,'before':5,'with':6,"
+	  "'overflow':false},{'interface':2,'counter':0,'before':0,'with':2,'overflow':false},"
+	  "{'interface':3,'counter':1,'before':2,'with':5,'overflow':false}],'wait':46" },
+	{ "min --signed 3 -4 5 --prefix --to group:1 --members 0,1,1", "'counter':2,'v1':-4,"
+	  "'v2':2,'overflow':false,'error':null,'ring_bits':275,'latches':[null,"
+	  "{'interface':2,'counter':0,'before':9223372036854775807,'with':-4,'overflow':false},"
+	  "{'interface':3,'counter':1,'before':-4,'with':-4,'overflow':false}]" },
+	{ "count-le 5 6 4 5 --prefix", "'counter':4,'v1':5,'v2':3,'overflow':false,'error':null,"
+	  "'ring_bits':276,'latches':[{'interface':1,'counter':0,'before':0,'with':1,"
+	  "'overflow':false},{'interface':2,'counter':1,'before':1,'with':2,'overflow':false},"
+	  "{'interface':3,'counter':2,'before':2,'with':2,'overflow':false},"
+	  "{'interface':4,'counter':3,'before':2,'with':3,'overflow':false}]" },
+	/* interface 2 got it undamaged, 3 and the sender did not */
+	{ "add 1 2 3 --prefix --flip 1:120", "'error':'crc','ring_bits':275,'latches':[null,"
+	  "{'interface':2,'counter':1,'before':1,'with':3,'overflow':false},null]" },
+	{ "add 1 0xffffffffffffffff 3 --prefix", "'counter':3,'v1':3,'v2':0,'overflow':true,"
+	  "'error':null,'ring_bits':275,'latches':[{'interface':1,'counter':0,'before':0,"
+	  "'with':1,'overflow':false},{'interface':2,'counter':1,'before':1,'with':0,"
+	  "'overflow':true},{'interface':3,'counter':2,'before':0,'with':3,'overflow':true}]" },
 	{ "add 1 2 3 --fault flip:1:120 --fault lose:5", "'error':'crc','ring_bits':275,"
 	  "'wait':1802,'tokens_lost':1,'tokens_dup':0,'orphans':0" },
 };
@@ -133,13 +153,14 @@ static const struct {
 	{ "add 1 2 --passive 1:3:4", "passive" }, { "add 1 2 --passive 1:2", "passive bytes" },
 	{ "add 1 2 --passive 1:2:4097", "passive bytes" }, { "add 1 2 --fault melt", "melt" },
 	{ "add 1 2 --fault stuck", "fault stuck" }, { "add 1 2 --fault stuck:3", "fault stuck" },
+	{ "sort 1 2 --prefix", "prefix" }, { "tree --ops add 1 2 --prefix", "prefix" },
 	{ "add 1 2 --fault dup:1", "fault" }, { "add 1 2 --fault flip", "flip" },
 };
 
 int main(void)
 {
 	static const char * const engine[] = { "rtl", "fast" };
-	char want[1024], *line;
+	char want[2048], *line;
 	unsigned int e, i;
 
 	if (!getenv("PWMODEL")) {

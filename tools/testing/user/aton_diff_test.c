@@ -3,7 +3,7 @@
  * The two ATON engines side by side, and an oracle beside both: random rings,
  * random commands in random batches at random times, interfaces coming and going,
  * and every kind of fault. Results, flags, errors, ring time, token wait, the order
- * of completions, passive deliveries and the clock must be the same throughout.
+ * of completions, passive deliveries, latches and the clock must be the same throughout.
  */
 #include <stdlib.h>
 #include "tap.h"
@@ -25,6 +25,11 @@ struct delivery {
 	u64 cookie, when;
 };
 
+struct latched {
+	u32 interface, counter, src, flags;
+	u64 cookie, when, before, with;
+};
+
 struct side {
 	struct pw_ring *ring;
 	void *mem;
@@ -34,6 +39,10 @@ struct side {
 	u32 parts[BATCH + 1][64];
 	struct delivery got[BATCH * MAXN];
 	u32 ngot;
+	struct latched latch[2 * BATCH * MAXN];
+	u32 nlatch;
+	/* the last one of each command of a batch, for the oracle */
+	struct latched last[BATCH][MAXN];
 };
 
 static unsigned long long seed;
@@ -43,6 +52,7 @@ static u64 mapped[MAXN][PW_ATON_REGS];
 static u32 kept[MAXN];
 static u8 bytes[64];
 static unsigned long commands, by_op[32], by_err[8], oracle_checked, standing_runs;
+static unsigned long latches, latches_checked;
 
 static u32 rnd(u32 n)
 {
@@ -58,12 +68,28 @@ static void on_deliver(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, 
 	s->ngot++;
 }
 
+static void on_latch(void *ctx, struct pw_ring_sender *sender, u32 interface,
+		     const struct pw_ring_cmd *cmd, const struct pw_ring_latch *l, u64 when)
+{
+	struct side *s = ctx;
+	struct latched now = {
+		.interface = interface, .counter = l->counter, .src = l->src, .flags = l->flags,
+		.cookie = cmd->cookie, .when = when, .before = l->before, .with = l->with,
+	};
+
+	if (s->nlatch < ARRAY_SIZE(s->latch))
+		s->latch[s->nlatch] = now;
+	s->nlatch++;
+	if (cmd->cookie < BATCH)
+		s->last[cmd->cookie][interface] = now;
+}
+
 static void make(struct side *s, int engine, u32 propagation)
 {
 	struct pw_ring_params p = {
 		.engine = engine, .nregs = PW_ATON_REGS, .capacity = MAXN,
 		.propagation = propagation, .max_bytes = sizeof(bytes),
-		.deliver = on_deliver, .ctx = s,
+		.deliver = on_deliver, .latch = on_latch, .ctx = s,
 	};
 
 	s->mem = malloc(pw_ring_size(&p));
@@ -96,6 +122,8 @@ static void random_cmd(struct pw_ring_cmd *c, u32 n, int i)
 	c->op = ops[rnd(ARRAY_SIZE(ops))];
 	c->reg = rnd(4) ? 0 : rnd(PW_ATON_REGS);
 	c->mods = rnd(4);
+	if (c->op <= PW_ATON_COUNT_LE ? c->op && !rnd(3) : !rnd(100))
+		c->mods |= PW_ATON_PREFIX;	/* others are refused with it */
 	c->comparand = rnd(2) ? operand() : model[rnd(n)].x[c->reg];
 	switch (rnd(4)) {
 	default:
@@ -223,7 +251,41 @@ static const char *compare(void)
 	}
 	side[0].ngot = 0;
 	side[1].ngot = 0;
+	k = min_t(u32, side[0].nlatch, ARRAY_SIZE(side[0].latch));
+	if (side[0].nlatch != side[1].nlatch ||
+	    memcmp(side[0].latch, side[1].latch, k * sizeof(struct latched))) {
+		diag("%u and %u latches", side[0].nlatch, side[1].nlatch);
+		return "latches";
+	}
+	latches += side[0].nlatch;
+	side[0].nlatch = 0;
+	side[1].nlatch = 0;
 	return NULL;
+}
+
+/* the latch of one interface after a command that ended well: the result of those up to it */
+static bool latch_agrees(u32 n, const struct pw_ring_cmd *c)
+{
+	static struct naive_interface part[MAXN];
+	static struct naive_result before, with;
+	u32 k = rnd(n), i = (c->interface + k) % n, hop;
+	const struct latched *l = &side[0].last[c->cookie][i];
+	bool count = c->op >= PW_ATON_COUNT_EQ;
+
+	latches_checked++;
+	memcpy(part, model, sizeof(part));
+	for (hop = k + 1; hop < n; hop++)
+		part[(c->interface + hop) % n].up = false;
+	naive(part, n, c->interface, c, &with);
+	part[i].up = false;
+	naive(part, n, c->interface, c, &before);
+	/* one that is not in the region has no latch */
+	if (with.counter == before.counter)
+		return !l->when;
+	return l->when && l->counter == before.counter && l->src == model[c->interface].addr &&
+	       l->with == (count ? with.v2 : with.v1) &&
+	       l->before == (count ? before.v2 : before.v1) &&
+	       !(l->flags & PW_ATON_F_OVERFLOW) == !with.overflow;
 }
 
 static const char *batch(u32 n, u32 prop, int *nfault)
@@ -235,6 +297,8 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 	bool up, same = true;
 	const char *err;
 
+	for (i = 0; i < 2; i++)
+		memset(side[i].last, 0, sizeof(side[i].last));
 	if (!rnd(6)) {
 		i = rnd(n);
 		model[i].up = rnd(3);
@@ -329,6 +393,8 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 		naive(model, n, c->interface, c, &want);
 		if (!naive_agrees(&want, c))
 			return differs("oracle", c, &side[1].cmd[i]);
+		if (c->mods & PW_ATON_PREFIX && !c->err && !latch_agrees(n, c))
+			return differs("oracle of a latch", c, &side[1].cmd[i]);
 		oracle_checked++;
 	}
 	for (i = 0; i < n; i++)
@@ -409,6 +475,8 @@ int main(void)
 			ok(by_op[i] > 0, "opcode %u was among them (%lu times)", i, by_op[i]);
 	for (i = 0; i <= PW_ATON_E_ROOM; i++)
 		ok(by_err[i] > 0, "ending %u was among them (%lu times)", i, by_err[i]);
+	ok(latches > commands && latches_checked > commands / 20,
+	   "%lu latches are the same, %lu were held to the oracle", latches, latches_checked);
 	ok(oracle_checked > commands / 4, "enough of them were held to the oracle");
 	return tap_done();
 }

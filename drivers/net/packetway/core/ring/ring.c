@@ -603,10 +603,13 @@ u32 pw_ring_interfaces(const struct pw_ring *ring)
 
 static int check_cmd(const struct pw_ring *ring, u32 interface, const struct pw_ring_cmd *cmd)
 {
+	const u8 mods = PW_ATON_SIGNED | PW_ATON_COMPARAND | PW_ATON_PREFIX;
 	u32 h;
 
 	if (interface >= ring->own || !ring->sender[interface] || cmd->reg >= ring->nregs ||
-	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND))
+	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~mods)
+		return -EINVAL;
+	if (cmd->mods & PW_ATON_PREFIX && (!cmd->op || cmd->op > PW_ATON_COUNT_LE))
 		return -EINVAL;
 	switch (cmd->op) {
 	case PW_ATON_PASSIVE:
@@ -812,7 +815,6 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 {
 	struct pw_ring_cmd *cmd = pkt->cmd;
 	bool is_signed = cmd->mods & PW_ATON_SIGNED;
-	u64 top = is_signed ? BIT_ULL(63) : 0;
 
 	pkt->control = pw_aton_control(cmd);
 	pkt->addr = ring->addr[pkt->t];
@@ -821,20 +823,11 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
 	pkt->counter = pkt->in_region;
 	pkt->trailer = pkt->in_region ? PW_TRL_RECOGNISED : 0;
-	pkt->v1 = 0;
+	pkt->v1 = pw_aton_identity(cmd->op, is_signed);
 	pkt->v2 = 0;
 	switch (cmd->op) {
 	case PW_ATON_PASSIVE:
 		pkt->counter = cmd->len;
-		break;
-	case PW_ATON_AND:
-		pkt->v1 = ~0ULL;
-		break;
-	case PW_ATON_MAX:
-		pkt->v1 = top;
-		break;
-	case PW_ATON_MIN:
-		pkt->v1 = ~top;
 		break;
 	case PW_ATON_COUNT_EQ:
 	case PW_ATON_COUNT_LT:
@@ -850,6 +843,7 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 		pkt->v2 = pkt->addr;
 	if (cmd->op == PW_ATON_TREE && pkt->in_region && !cmd->heights)
 		pkt->v1 = pkt->x;
+	pkt->first = cmd->op >= PW_ATON_COUNT_EQ ? pkt->v2 : pkt->v1;
 	pkt->bits = pw_aton_packet_bits(cmd->op, pkt->counter, cmd->heights);
 }
 
@@ -942,6 +936,34 @@ u64 pw_ring_give_up(const struct pw_ring *ring)
 	return pkt->start + pkt->bits + grown + ring->turn + PW_ATON_DELIM;
 }
 
+/**
+ * pw_ring_latched - an interface has latched a partial result
+ * @ring: the ring
+ * @interface: the interface, in no block
+ * @latch: what it has latched, without the address of the T-interface
+ * @when: bit time at which the packet has passed it
+ */
+void pw_ring_latched(struct pw_ring *ring, u32 interface, struct pw_ring_latch *latch, u64 when)
+{
+	latch->src = ring->pkt.addr;
+	if (ring->p.latch)
+		ring->p.latch(ring->p.ctx, ring->sender[interface], interface, ring->pkt.cmd, latch,
+			      when);
+}
+
+/* the T-interface has its packet back: it is the first one of the scan */
+static void latch_first(struct pw_ring *ring, u64 when)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_latch latch = {
+		.before = pw_aton_identity(pkt->cmd->op, pkt->cmd->mods & PW_ATON_SIGNED),
+		.with = pkt->first,
+	};
+
+	if (pkt->in_region && pkt->cmd->mods & PW_ATON_PREFIX)
+		pw_ring_latched(ring, pkt->t, &latch, when);
+}
+
 static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
@@ -966,6 +988,7 @@ static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 		sender->v1 = pkt->v1;
 		sender->v2 = pkt->v2;
 		sender->ring_time = cmd->wait + cmd->ring_bits;
+		latch_first(ring, when);
 	}
 	sender->status = err | (u32)cmd->flags << 8;
 	ring->now = when;

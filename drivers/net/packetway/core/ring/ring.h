@@ -40,6 +40,7 @@ enum pw_aton_op {
 /* modifiers of a command */
 #define PW_ATON_SIGNED		BIT(0)	/* compare as two's complement */
 #define PW_ATON_COMPARAND	BIT(1)	/* a count against cmd->comparand */
+#define PW_ATON_PREFIX		BIT(2)	/* interfaces latch what passes them, see pw_ring_latch */
 
 /* how a command ended */
 enum pw_aton_error {
@@ -59,7 +60,7 @@ enum pw_aton_error {
  * struct pw_ring_cmd - one packet to send, and what came of it
  * @op: enum pw_aton_op
  * @reg: operand register of every interface that the command uses
- * @mods: PW_ATON_SIGNED, PW_ATON_COMPARAND
+ * @mods: PW_ATON_SIGNED, PW_ATON_COMPARAND, PW_ATON_PREFIX
  * @heights: TREE: number of heights
  * @ops: TREE: the operation of each height, leaves first
  * @dst: execution region, or destination of a passive packet
@@ -121,6 +122,26 @@ struct pw_ring_cmd {
 	u32 interface;
 	bool standing;
 	bool on_done;
+};
+
+/**
+ * struct pw_ring_latch - partial result of a command with PW_ATON_PREFIX, at one interface
+ * @before: the result over the interfaces before this one, from the T-interface on: an
+ *	exclusive scan; the identity of the operation if there is none
+ * @with: the result over those and this one: an inclusive scan
+ * @counter: interfaces before this one that took part
+ * @src: address of the T-interface
+ * @flags: PW_ATON_F_OVERFLOW: a sum up to here has overflown
+ *
+ * The result is Variable-1, of a count Variable-2. An interface latches it if it is in the
+ * region and the packet has passed it undamaged; the T-interface if the command ends well.
+ */
+struct pw_ring_latch {
+	u64 before;
+	u64 with;
+	u32 counter;
+	u32 src;
+	u8 flags;
 };
 
 /**
@@ -211,10 +232,12 @@ struct pw_ring;
  * @queue_ring: limit of commands queued at all interfaces; 0: no limit
  * @deliver: called when a passive packet has passed an interface in its region and its
  *	CRC was good there; @when is that bit time; may be NULL
+ * @latch: called when an interface that is in no block has latched a partial result of
+ *	@cmd; @when is the bit time at which the packet has passed; may be NULL
  * @tap: called, while the tap is on, with each packet that leaves an interface: @when is
  *	the bit time of its first symbol, @packet its bits without the delimiters; may be
  *	NULL
- * @ctx: for @deliver and @tap
+ * @ctx: for @deliver, @latch and @tap
  */
 struct pw_ring_params {
 	u8 engine;
@@ -226,6 +249,8 @@ struct pw_ring_params {
 	u32 queue_sender;
 	u32 queue_ring;
 	void (*deliver)(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, u64 when);
+	void (*latch)(void *ctx, struct pw_ring_sender *sender, u32 interface,
+		      const struct pw_ring_cmd *cmd, const struct pw_ring_latch *latch, u64 when);
 	void (*tap)(void *ctx, u32 interface, u64 when, const u8 *packet, u32 bytes);
 	void *ctx;
 };

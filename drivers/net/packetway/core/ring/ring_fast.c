@@ -20,6 +20,7 @@
 #define COST_DEEP	12	/* visit: BITSUM, TREE */
 #define COST_REGION	8	/* visit: is it in the region? */
 #define COST_SIFT	64	/* of a heap of 65,536 */
+#define COST_LATCH	16	/* visit: latch the partial result */
 #define COST_TAP	8192	/* render a packet */
 
 enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
@@ -344,6 +345,40 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 	pkt->trailer |= PW_TRL_RECOGNISED;
 }
 
+/* is the packet undamaged, and its T-interface there, when it has passed an interface at @when? */
+static bool passes(const struct pw_ring *ring, u64 when)
+{
+	u64 leave;
+
+	return !ring->fast.damaged && !(pw_ring_may_leave(ring, &leave) && when >= leave + 2);
+}
+
+/* as combine(); under PW_ATON_PREFIX each interface latches what passes it */
+static void combine_latch(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+{
+	struct pw_ring_packet *pkt = &ring->pkt;
+	const u64 *v = pkt->cmd->op >= PW_ATON_COUNT_EQ ? &pkt->v2 : &pkt->v1;
+	struct pw_ring_latch latch;
+	u32 i, interface;
+	u64 when;
+
+	if (!(pkt->cmd->mods & PW_ATON_PREFIX)) {
+		combine(ring, x, count, base, pos);
+		return;
+	}
+	for (i = 0; i < count; i++) {
+		interface = base + (pos ? pos[i] : i);
+		when = pkt->start + pw_ring_dist(ring, pkt->t, interface) + pkt->bits;
+		latch.before = *v;
+		latch.counter = pkt->counter;
+		combine(ring, x + i, 1, interface, NULL);
+		latch.with = *v;
+		latch.flags = pkt->trailer & PW_TRL_OVERFLOW ? PW_ATON_F_OVERFLOW : 0;
+		if (passes(ring, when))
+			pw_ring_latched(ring, interface, &latch, when);
+	}
+}
+
 /* which interfaces of word @w are in the region, of those in @mask */
 static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 {
@@ -395,29 +430,27 @@ static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 			continue;
 		}
 		if (count)
-			combine(ring, x, count, w * 64, pos);
+			combine_latch(ring, x, count, w * 64, pos);
 		count = 0;
-		combine(ring, bank + i, run, w * 64 + i, NULL);
+		combine_latch(ring, bank + i, run, w * 64 + i, NULL);
 		m = i + run < 64 ? m & (~0ULL << (i + run)) : 0;
 	}
 	if (count)
-		combine(ring, x, count, w * 64, pos);
+		combine_latch(ring, x, count, w * 64, pos);
 }
 
 /* a passive packet passes the interfaces of one word that are in its region */
 static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 {
 	struct pw_ring_packet *pkt = &ring->pkt;
-	u64 when, leave;
+	u64 when;
 	u32 i;
 
 	for (; m; m &= m - 1) {
 		i = w * 64 + __ffs64(m);
 		pkt->trailer |= PW_TRL_RECOGNISED;
 		when = pkt->start + pw_ring_dist(ring, pkt->t, i) + pkt->bits;
-		if (ring->fast.damaged || (pw_ring_may_leave(ring, &leave) && when >= leave + 2))
-			continue;
-		if (ring->p.deliver)
+		if (passes(ring, when) && ring->p.deliver)
 			ring->p.deliver(ring->p.ctx, i, pkt->cmd, when);
 	}
 }
@@ -447,7 +480,7 @@ static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block,
 	struct pw_ring_packet *pkt = &ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
 	u32 dst = ring->fast.dst;
-	u64 when, leave;
+	u64 when;
 
 	if (cmd->op != PW_ATON_PASSIVE && cmd->reg >= block->nregs)
 		return;
@@ -469,9 +502,7 @@ static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block,
 	pkt->trailer |= PW_TRL_RECOGNISED;
 	for (; from < to; from++) {
 		when = pkt->start + pw_ring_dist(ring, pkt->t, from) + pkt->bits;
-		if (ring->fast.damaged || (pw_ring_may_leave(ring, &leave) && when >= leave + 2))
-			continue;
-		if (ring->p.deliver)
+		if (passes(ring, when) && ring->p.deliver)
 			ring->p.deliver(ring->p.ctx, from, pkt->cmd, when);
 	}
 }
@@ -490,7 +521,7 @@ static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 		if (ring->fast.dst == PW_ATON_RING && !passive) {
 			end = plain_until(ring, from, to);
 			if (end == to || end - from >= FAST_RUN) {
-				combine(ring, bank + from, end - from, from, NULL);
+				combine_latch(ring, bank + from, end - from, from, NULL);
 				continue;
 			}
 		}
@@ -577,6 +608,8 @@ static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 	case PW_ATON_PASSIVE:
 		return COST_REGION;
 	}
+	if (ring->pkt.cmd->mods & PW_ATON_PREFIX && !in_block)
+		cost += COST_LATCH;
 	return ring->fast.dst == PW_ATON_RING || in_block ? cost : cost + COST_REGION;
 }
 

@@ -43,6 +43,8 @@ u16 pw_aton_control(const struct pw_ring_cmd *cmd)
 		control |= PW_CTL_SIGNED;
 	if (cmd->mods & PW_ATON_COMPARAND)
 		control |= PW_CTL_COMPARAND;
+	if (cmd->mods & PW_ATON_PREFIX)
+		control |= PW_CTL_PREFIX;
 	return control | (hweight32(control) & 1 ? 0 : 1);
 }
 

@@ -29,6 +29,7 @@ enum pw_aton_symbol { PW_SYM_0, PW_SYM_1, PW_SYM_J, PW_SYM_K };
 #define PW_CTL_REG		0x03c0
 #define PW_CTL_SIGNED		0x0020
 #define PW_CTL_COMPARAND	0x0010
+#define PW_CTL_PREFIX		0x0008
 #define PW_CTL_PARITY		0x0001	/* odd over the whole field */
 
 /* trailer control, 8 bits, most significant bit first */
@@ -106,6 +107,22 @@ static inline u32 pw_aton_bit(const struct pw_aton_place *at)
 static inline u32 pw_aton_crc(u32 crc, u32 bit)
 {
 	return (crc << 1) ^ ((crc >> 31) ^ bit ? 0x04c11db7u : 0);
+}
+
+/* what a result of @op begins with: Variable-1, of a count Variable-2 */
+static inline u64 pw_aton_identity(u8 op, bool is_signed)
+{
+	u64 top = is_signed ? BIT_ULL(63) : 0;
+
+	switch (op) {
+	case PW_ATON_AND:
+		return ~0ULL;
+	case PW_ATON_MAX:
+		return top;
+	case PW_ATON_MIN:
+		return ~top;
+	}
+	return 0;
 }
 
 /* is the interface with this address and group mask in region @dst? */

@@ -21,6 +21,7 @@ struct pw_ring_packet {
 	u64 bits;		/* as sent; a SORT packet grows on the ring */
 	u64 x;			/* the T-interface's operand */
 	u64 v1, v2;
+	u64 first;		/* result over the T-interface alone: v1, of a count v2 */
 	u32 t;			/* the T-interface */
 	u32 addr;		/* and its address */
 	u32 counter;
@@ -269,6 +270,7 @@ static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
+void pw_ring_latched(struct pw_ring *ring, u32 interface, struct pw_ring_latch *latch, u64 when);
 u32 pw_ring_next_up(const struct pw_ring *ring, u32 from);
 void pw_ring_promote(struct pw_ring *ring, u64 t);
 struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start);

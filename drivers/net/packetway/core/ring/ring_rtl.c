@@ -57,6 +57,7 @@ struct pw_rtl_interface {
 	u32 crc_out;
 	u64 x;			/* operand; TREE: what is accumulated */
 	u64 next_x;
+	u64 before, with;	/* latch: the result that passes, as it comes in and goes out */
 	u64 sr0, sr1, sr_crc;	/* shift register: 64 symbols; is each a bit of the CRC? */
 };
 
@@ -294,6 +295,8 @@ static void begin_packet(struct pw_ring *ring, u32 i)
 	self->crc_in = ~0u;
 	self->crc_out = ~0u;
 	self->overflow = false;
+	self->before = 0;
+	self->with = 0;
 	self->depth = 0;
 	memset(&self->at, 0, sizeof(self->at));
 	if (self->mode != REPEAT) {
@@ -564,6 +567,19 @@ static u8 compute(struct pw_ring *ring, u32 i, u8 in, u32 k)
 	return in;
 }
 
+/* latch of an interface in the region: one bit of Variable-1, of a count of Variable-2 */
+static void latch_bit(struct pw_rtl_interface *self, u8 in, u8 out, u32 k)
+{
+	u8 field = self->at.op >= PW_ATON_COUNT_EQ ? PW_FLD_V2 : PW_FLD_V1;
+
+	if (self->control & PW_CTL_PREFIX && self->at.field == field) {
+		self->before |= (u64)in << k;
+		self->with |= (u64)out << k;
+	}
+	if (self->at.field == PW_FLD_TRAILER && k == 6)
+		self->overflow = out;
+}
+
 /* the shift register of a sorting interface */
 static u8 delay(struct pw_rtl_interface *self, u8 sym, bool *crc)
 {
@@ -617,6 +633,8 @@ static u8 packet_bit(struct pw_ring *ring, u32 i, u8 in)
 			recognise(ring, i, in, k);
 		else if (self->mine)
 			sym = compute(ring, i, in, k);
+		if (self->mine)
+			latch_bit(self, in, sym, k);
 		direct |= at->field == PW_FLD_OPERAND;
 	}
 	if (!direct)
@@ -650,6 +668,26 @@ static u8 relay(struct pw_ring *ring, u32 i, u8 in)
 
 /* ---- complete delimiters ---- */
 
+/* an undamaged packet has passed an interface in its region */
+static void passed(struct pw_ring *ring, u32 i)
+{
+	struct pw_rtl_interface *self = &ring->rtl.interface[i];
+	u64 when = ring->rtl.cycle + 2;
+	struct pw_ring_latch latch = {
+		.before = self->before,
+		.with = self->with,
+		.counter = self->count,
+		.flags = self->overflow ? PW_ATON_F_OVERFLOW : 0,
+	};
+
+	if (ring->state != PW_RING_PACKET || (ring->pkt_stuck && i == ring->stuck_interface))
+		return;
+	if (self->at.op == PW_ATON_PASSIVE && ring->p.deliver)
+		ring->p.deliver(ring->p.ctx, i, ring->pkt.cmd, when);
+	if (self->at.op != PW_ATON_PASSIVE && self->control & PW_CTL_PREFIX && i < ring->own)
+		pw_ring_latched(ring, i, &latch, when);
+}
+
 static void frame_ends(struct pw_ring *ring, u32 i)
 {
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
@@ -668,10 +706,8 @@ static void frame_ends(struct pw_ring *ring, u32 i)
 		self->open_at = rtl->cycle + 2 + ring->turn;
 		if (self->gate == GATE_PACKET)
 			rtl->strip_at = rtl->cycle + 2;
-		if (good && self->mine && self->at.op == PW_ATON_PASSIVE &&
-		    ring->state == PW_RING_PACKET && ring->p.deliver &&
-		    !(ring->pkt_stuck && i == ring->stuck_interface))
-			ring->p.deliver(ring->p.ctx, i, ring->pkt.cmd, rtl->cycle + 2);
+		if (good && self->mine)
+			passed(ring, i);
 	}
 	if (self->inserting)
 		self->drain = 64;
