@@ -467,4 +467,171 @@ TEST_F(lease, station_goes)
 	EXPECT_EQ(FREE(ALL_REGS & ~1, ALL_BITS & ~1), look(self->fd[0]));
 }
 
+static int scan(int fd, uint32_t dst, uint32_t reg)
+{
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+
+	c.dst = dst;
+	c.reg = reg;
+	c.mods = PACKETWAY_ATON_PREFIX;
+	return ring_run(fd, &c);
+}
+
+static int get_latch(int fd, uint32_t reg, struct packetway_aton_get_latch *g)
+{
+	memset(g, 0x5a, sizeof(*g));
+	g->size = sizeof(*g);
+	g->flags = 0;
+	g->reg = reg;
+	return ioctl(fd, PACKETWAY_IOC_ATON_GET_LATCH, g) ? -errno : 0;
+}
+
+/* how often a register has latched something, or -errno */
+static int64_t runs(int fd, uint32_t reg)
+{
+	struct packetway_aton_get_latch g;
+	int err = get_latch(fd, reg, &g);
+
+	return err ?: (int64_t)g.out_runs;
+}
+
+/* a scan over the whole ring, begun by the second of four stations, on either engine */
+TEST_F(lease, latch)
+{
+	static const uint64_t before[4] = { 14, 0, 2, 6 }, place[4] = { 3, 0, 1, 2 };
+	static const int engine[2] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	struct packetway_aton_get bank = { .size = sizeof(bank) };
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_SORT);
+	struct packetway_aton_reduce r = {
+		.size = sizeof(r), .op = PW_ATON_OP_ADD, .mods = PACKETWAY_ATON_PREFIX,
+	};
+	const struct packetway_aton_page *page;
+	struct packetway_aton_get_latch g;
+	int i, e, loose = open(PW_DEV, O_RDWR | O_CLOEXEC);
+	uint64_t n, room[8];
+
+	ASSERT_EQ(0, ioctl(self->fd[1], PACKETWAY_IOC_ATON_GET, &bank));
+	page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, self->fd[2],
+		    sysconf(_SC_PAGESIZE));
+	ASSERT_NE(MAP_FAILED, page);
+	for (e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_RING_ENGINE, engine[e]));
+		for (i = 0; i < 4; i++) {
+			EXPECT_EQ(0, do_set(self->fd[i], 7, 1 << i));
+			EXPECT_EQ(e, runs(self->fd[i], 7));
+		}
+		EXPECT_EQ(0, scan(self->fd[1], PACKETWAY_ATON_RING_ALL, 7));
+		for (i = 0; i < 4; i++) {
+			EXPECT_EQ(0, get_latch(self->fd[i], 7, &g));
+			EXPECT_EQ(PW_ATON_OP_ADD, g.out_op);
+			EXPECT_EQ(0, g.out_flags);
+			EXPECT_EQ(bank.out_id, g.out_src);
+			EXPECT_EQ(e + 1, g.out_runs);
+			EXPECT_EQ(place[i], g.out_counter);
+			EXPECT_EQ(before[i], g.out_before);
+			EXPECT_EQ(before[i] + (1 << i), g.out_with);
+			EXPECT_EQ(0, runs(self->fd[i], 8));
+		}
+		EXPECT_EQ(g.out_runs, page->latch[7].runs);
+		EXPECT_EQ(2, page->latch[7].before);
+		EXPECT_EQ(6, page->latch[7].with);
+		EXPECT_EQ(0, page->latch[7].seq & 1);
+		/* no other command latches anything */
+		EXPECT_EQ(15, sum(self->fd[0], PACKETWAY_ATON_RING_ALL, 7, &n));
+		EXPECT_EQ(e + 1, runs(self->fd[0], 7));
+	}
+	/* only who is in the region */
+	EXPECT_EQ(0, scan(self->fd[0], bank.out_id, 7));
+	EXPECT_EQ(3, runs(self->fd[1], 7));
+	EXPECT_EQ(2, runs(self->fd[0], 7));
+	EXPECT_EQ(2, runs(self->fd[2], 7));
+
+	c.mods = PACKETWAY_ATON_PREFIX;
+	c.room = 8;
+	c.data = (uintptr_t)room;
+	EXPECT_EQ(-EINVAL, ring_run(self->fd[0], &c));
+	EXPECT_EQ(-1, ioctl(self->fd[0], PACKETWAY_IOC_ATON_REDUCE, &r));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-EINVAL, runs(self->fd[0], PACKETWAY_ATON_REGS));
+	EXPECT_EQ(-ENOTCONN, runs(loose, 0));
+	close(loose);
+	unmap((void *)page);
+}
+
+/* a job's latches are its own */
+TEST_F(lease, latch_leased)
+{
+	int other = open_at(self->ifindex[0]), i;
+	struct packetway_aton_stand stand = {
+		.size = sizeof(stand), .op = PW_ATON_OP_ADD, .reg = 5,
+		.mods = PACKETWAY_ATON_PREFIX, .dst = PW_ADDR_LOGICAL_MIN | 2, .period = 1000,
+	};
+	static const int job[3] = { 0, 1, 3 };
+	struct packetway_aton_leased *own;
+	struct packetway_aton_get_latch g;
+	uint64_t n;
+
+	ASSERT_GE(other, 0);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, take(self->fd[job[i]], 1 << 5, 0x2, KEY));
+		EXPECT_EQ(0, do_set(self->fd[job[i]], 5, 1 << i));
+	}
+	own = map(self->fd[1], 2);
+	ASSERT_NE(MAP_FAILED, own);
+	EXPECT_EQ(0, scan(self->fd[0], PW_ADDR_LOGICAL_MIN | 2, 5));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(0, get_latch(self->fd[job[i]], 5, &g));
+		EXPECT_EQ(1, g.out_runs);
+		EXPECT_EQ(i, g.out_counter);
+		EXPECT_EQ((1 << i) - 1, g.out_before);
+		EXPECT_EQ((2 << i) - 1, g.out_with);
+	}
+	EXPECT_EQ(1, own->latch[5].before);
+	EXPECT_EQ(3, own->latch[5].with);
+	EXPECT_EQ(1, own->latch[5].runs);
+
+	/* others neither read nor change them: not through the group, the ring or an address */
+	EXPECT_EQ(-EBUSY, runs(other, 5));
+	EXPECT_EQ(-EBUSY, scan(self->fd[2], PW_ADDR_LOGICAL_MIN | 2, 5));
+	EXPECT_EQ(-EBUSY, scan(other, PW_ADDR_LOGICAL_MIN | 3, 5));
+	EXPECT_EQ(2, refused("a"));
+	EXPECT_EQ(-1, ioctl(self->fd[2], PACKETWAY_IOC_ATON_STAND, &stand));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(7, sum(self->fd[2], PW_ADDR_LOGICAL_MIN | 2, 5, &n));
+	EXPECT_EQ(0, scan(self->fd[2], PACKETWAY_ATON_RING_ALL, 5));
+	EXPECT_EQ(0, scan(self->fd[2], 1, 5));
+	EXPECT_EQ(0, take(self->fd[2], 0, 0x4, KEY + 1));
+	EXPECT_EQ(0, take(other, 0, 0x4, KEY + 1));
+	EXPECT_EQ(0, scan(self->fd[2], PW_ADDR_LOGICAL_MIN | 4, 5));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(1, runs(self->fd[job[i]], 5));
+	/* station c has not leased the register: it is a part of the scans that it is in */
+	EXPECT_EQ(2, runs(self->fd[2], 5));
+	/* one scan for two jobs is none */
+	EXPECT_EQ(0, take(self->fd[2], 0, 0x2, KEY));
+	EXPECT_EQ(-EINVAL, scan(self->fd[2], PW_ADDR_LOGICAL_MIN | 6, 5));
+	EXPECT_EQ(0, scan(self->fd[2], PW_ADDR_LOGICAL_MIN | 2, 5));
+	EXPECT_EQ(2, runs(self->fd[0], 5));
+
+	/* a standing scan of a job that has gone does not reach the next one with its bit */
+	EXPECT_EQ(0, ioctl(self->fd[2], PACKETWAY_IOC_ATON_STAND, &stand));
+	EXPECT_SOON(1, runs(self->fd[0], 5) > 2);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, give_back(self->fd[job[i]], 1 << 5, 0x2));
+	EXPECT_EQ(0, give_back(self->fd[2], 0, 0x2));
+	EXPECT_EQ(0, take(self->fd[0], 1 << 5, 0x2, KEY + 2));
+	n = own->latch[5].runs;
+	usleep(100000);
+	EXPECT_EQ(0, runs(self->fd[0], 5));
+	EXPECT_EQ(n, own->latch[5].runs);
+	/* and what a register has latched does not stay for its next owner */
+	EXPECT_EQ(0, scan(self->fd[0], PW_ADDR_LOGICAL_MIN | 2, 5));
+	EXPECT_EQ(1, runs(self->fd[0], 5));
+	EXPECT_EQ(0, give_back(self->fd[0], 1 << 5, 0));
+	EXPECT_EQ(0, take(self->fd[0], 1 << 5, 0, 0));
+	EXPECT_EQ(0, runs(self->fd[0], 5));
+	unmap(own);
+	close(other);
+}
+
 TEST_HARNESS_MAIN

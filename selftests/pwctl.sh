@@ -98,6 +98,10 @@ tap_is "aton min" "$(op min dev pw1)" '[5,"00:00:01",null,2]'
 tap_is "aton count-eq" "$(op count-eq comparand 7 dev pw0)" '[null,null,1,2]'
 tap_is "aton count-lt" "$(op count-lt dev pw0)" '[null,null,1,2]'
 tap_is "aton count-le" "$(op count-le dev pw0)" '[null,null,2,2]'
+tap_is "aton add prefix" "$(op add prefix dev pw1)" '[12,null,null,2]'
+tap_is "aton latch" "$(pwctl -j aton latch | jq -c '[.[] | [.ifname, .runs, .op, .from, .place, .before, .with]]')" \
+	'[["pw0",1,"add","00:00:02",1,7,12],["pw1",1,"add","00:00:02",0,0,7]]'
+tap_is "aton add prefix scope tree" "$(status pwctl aton add prefix scope tree dev pw0)" 1
 tap_is "aton add in a region" "$(op add region 00:00:02 dev pw0)" '[7,null,null,1]'
 filter='.[0].sorted'
 tap_is "aton sort" "$(op sort dev pw0)" '[5,7]'

@@ -54,7 +54,7 @@
 #define ATTEMPT_MS	2000		/* the first one; then more */
 #define TRIES	1000			/* of a command that is lost or damaged */
 
-enum call { RANK, BARRIER, BCAST, REDUCE, REDUCE_SIGNED, FLOAT, DOUBLE };
+enum call { RANK, BARRIER, BCAST, REDUCE, REDUCE_SIGNED, FLOAT, DOUBLE, SCAN, SCAN_SIGNED };
 
 struct pwl_coll {
 	struct pwl *s;			/* NULL: it has failed */
@@ -197,6 +197,39 @@ static int exchange(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w,
 	return err;
 }
 
+/*
+ * @n <= slots words; their prefixes in place. After a round the operands are in the registers of
+ * all. Ranks are in the order of the ring, so rank 0 sends a command for each word, and all have
+ * latched what passed them when they meet in the next round.
+ */
+static int scan_round(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w, int n,
+		      bool exclusive)
+{
+	struct pwl_aton a = { .op = op, .mods = mods | PACKETWAY_ATON_PREFIX, .dst = c->region };
+	uint64_t all[SLOTS], nothing = 0;
+	struct pwl_result r;
+	struct pwl_latch l;
+	int i, err;
+
+	memcpy(all, w, n * sizeof(*w));
+	err = one_round(c, op, mods, all, n);
+	for (i = 0; i < n && !c->rank && !err; i++) {
+		a.reg = c->reg[i];
+		err = ask(c, &a, &r);
+		if (!err && r.counter != c->n)
+			err = -EPIPE;
+	}
+	if (!err)
+		err = one_round(c, PW_ATON_OP_OR, 0, &nothing, 1);
+	for (i = 0; i < n && !err; i++) {
+		err = pwl_aton_latch(c->s, c->reg[i], &l);
+		/* as many as there are ranks before this one */
+		err = err < 0 ? err : l.counter == c->rank ? 0 : -EPIPE;
+		w[i] = exclusive ? l.before : l.with;
+	}
+	return err;
+}
+
 /* all members must call the same; -ENOTCONN: it has failed before */
 static int begin(struct pwl_coll *c, enum call call, uint32_t op, uint32_t words, uint32_t root)
 {
@@ -244,6 +277,36 @@ int pwl_coll_u64(struct pwl_coll *c, uint32_t op, uint64_t *w, uint32_t words)
 int pwl_coll_i64(struct pwl_coll *c, uint32_t op, int64_t *w, uint32_t words)
 {
 	return reduce(c, REDUCE_SIGNED, op, (uint64_t *)w, words);
+}
+
+static int scan(struct pwl_coll *c, enum call call, uint32_t op, uint64_t *w, uint32_t words,
+		bool exclusive)
+{
+	uint32_t mods = 0;
+	int err, n;
+
+	if (!reduces(op))
+		return -EINVAL;
+	if (call == SCAN_SIGNED && (op == PW_ATON_OP_MAX || op == PW_ATON_OP_MIN))
+		mods = PACKETWAY_ATON_SIGNED;
+	err = begin(c, call, op, words, exclusive);
+	if (err)
+		return err;
+	for (; words && !err; words -= n, w += n) {
+		n = words < c->slots ? words : c->slots;
+		err = scan_round(c, op, mods, w, n, exclusive);
+	}
+	return end(c, err);
+}
+
+int pwl_coll_scan_u64(struct pwl_coll *c, uint32_t op, uint64_t *w, uint32_t words, int exclusive)
+{
+	return scan(c, SCAN, op, w, words, exclusive);
+}
+
+int pwl_coll_scan_i64(struct pwl_coll *c, uint32_t op, int64_t *w, uint32_t words, int exclusive)
+{
+	return scan(c, SCAN_SIGNED, op, (uint64_t *)w, words, exclusive);
 }
 
 /* words of floating-point numbers, see exact.h */

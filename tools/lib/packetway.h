@@ -60,7 +60,7 @@ int pwl_info(struct pwl *s, struct packetway_info *info);
  * struct pwl_aton - a command
  * @op: PW_ATON_OP_*
  * @reg: operand register, 0..PACKETWAY_ATON_REGS-1
- * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND
+ * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND, PACKETWAY_ATON_PREFIX
  * @dst: execution region; 0: the whole ring
  * @comparand: of a count with PACKETWAY_ATON_COMPARAND
  * @timeout_ms: give up after this time; 0: never
@@ -117,6 +117,34 @@ int pwl_aton_majority(struct pwl *s, const struct pwl_aton *c, uint64_t *value,
 /* 2^heights interfaces; an opcode for each height, leaves first */
 int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, uint32_t heights,
 		  struct pwl_result *r);
+
+/**
+ * struct pwl_latch - what the last command with PACKETWAY_ATON_PREFIX left at the station
+ * @op: PW_ATON_OP_* of that command
+ * @flags: PACKETWAY_ATON_F_OVERFLOW
+ * @src: address of its sender
+ * @runs: times that something was latched
+ * @counter: interfaces before this one that took part
+ * @before: result over those: exclusive scan
+ * @with: result over those and this one: inclusive scan
+ * @time: ring time, in bit times
+ */
+struct pwl_latch {
+	uint32_t op;
+	uint32_t flags;
+	uint32_t src;
+	uint64_t runs;
+	uint64_t counter;
+	uint64_t before;
+	uint64_t with;
+	uint64_t time;
+};
+
+/*
+ * The latch of an operand register; returns 1, or 0 if nothing was latched yet. Without a
+ * system call if @s has leased the register and called pwl_map(). EBUSY: another session has leased the register.
+ */
+int pwl_aton_latch(struct pwl *s, uint32_t reg, struct pwl_latch *l);
 
 /**
  * struct pwl_reduced - result of a command on the rings of all SANs that routers join
@@ -248,6 +276,15 @@ int pwl_coll_barrier(struct pwl_coll *c);
 /* @op: PW_ATON_OP_ADD (modulo 2^64), _MIN, _MAX, _AND, _OR; each word by itself */
 int pwl_coll_u64(struct pwl_coll *c, uint32_t op, uint64_t *words, uint32_t count);
 int pwl_coll_i64(struct pwl_coll *c, uint32_t op, int64_t *words, uint32_t count);
+/*
+ * Prefixes in the order of ranks, each word by itself: over the ranks up to this one, or, with
+ * @exclusive, over those before it; rank 0 gets the identity of the operation then. One packet
+ * for each word, sent by rank 0.
+ */
+int pwl_coll_scan_u64(struct pwl_coll *c, uint32_t op, uint64_t *words, uint32_t count,
+		      int exclusive);
+int pwl_coll_scan_i64(struct pwl_coll *c, uint32_t op, int64_t *words, uint32_t count,
+		      int exclusive);
 /* PW_ATON_OP_ADD: exact and rounded once, the same bits in any order; _MIN, _MAX */
 int pwl_coll_double(struct pwl_coll *c, uint32_t op, double *x, uint32_t count);
 int pwl_coll_float(struct pwl_coll *c, uint32_t op, float *x, uint32_t count);

@@ -645,6 +645,47 @@ int pwl_lease_look(struct pwl *s, uint32_t *regs, uint32_t *group)
 	return err;
 }
 
+/* a latch of the mapped pages, as a whole */
+static void copy_latch(const struct packetway_aton_latch *from, struct pwl_latch *l)
+{
+	uint32_t seq, status;
+
+	do {
+		seq = __atomic_load_n(&from->seq, __ATOMIC_ACQUIRE);
+		status = __atomic_load_n(&from->status, __ATOMIC_RELAXED);
+		l->src = __atomic_load_n(&from->src, __ATOMIC_RELAXED);
+		l->runs = __atomic_load_n(&from->runs, __ATOMIC_RELAXED);
+		l->counter = __atomic_load_n(&from->counter, __ATOMIC_RELAXED);
+		l->before = __atomic_load_n(&from->before, __ATOMIC_RELAXED);
+		l->with = __atomic_load_n(&from->with, __ATOMIC_RELAXED);
+		l->time = __atomic_load_n(&from->time, __ATOMIC_RELAXED);
+		atomic_thread_fence(memory_order_acquire);
+	} while (seq & 1 || seq != __atomic_load_n(&from->seq, __ATOMIC_RELAXED));
+	l->op = status & 0xff;
+	l->flags = status >> 8;
+}
+
+int pwl_aton_latch(struct pwl *s, uint32_t reg, struct pwl_latch *l)
+{
+	struct packetway_aton_get_latch k = { .size = sizeof(k), .reg = reg };
+	int err;
+
+	if (reg >= PACKETWAY_ATON_REGS)
+		return -EINVAL;
+	if (s->own && s->leased >> reg & 1) {
+		copy_latch(&((struct packetway_aton_leased *)s->own)->latch[reg], l);
+		return l->runs != 0;
+	}
+	/* the page does not tell whether another session has leased the register */
+	err = do_ioctl(s, PACKETWAY_IOC_ATON_GET_LATCH, &k);
+	*l = (struct pwl_latch) {
+		.op = k.out_op, .flags = k.out_flags, .src = k.out_src, .runs = k.out_runs,
+		.counter = k.out_counter, .before = k.out_before, .with = k.out_with,
+		.time = k.out_time,
+	};
+	return err ? err : l->runs != 0;
+}
+
 /* Ring-only interfaces */
 
 int pwl_ring_create(struct pwl *s, uint32_t count, uint32_t regs, uint32_t *first_addr)

@@ -148,6 +148,10 @@ static enum status aton_op(const struct verb *v, int argc, char **argv)
 		pwl_close(s);
 		return usage("aton %s: partial and sans need scope tree", v->name);
 	}
+	if (q.tree && q.c.mods & PACKETWAY_ATON_PREFIX) {
+		pwl_close(s);
+		return usage("aton %s: prefix is for one ring, without scope tree", v->name);
+	}
 	if (q.tree) {
 		ret = reduce(s, st.name, &q);
 		pwl_close(s);
@@ -320,6 +324,67 @@ static enum status aton_show(const struct verb *v, int argc, char **argv)
 	return ret;
 }
 
+static json_t *latch_json(const struct station *st, uint32_t reg, const struct pwl_latch *l,
+			  bool is_signed)
+{
+	uint32_t mods = is_signed && l->op <= PW_ATON_OP_MIN ? PACKETWAY_ATON_SIGNED : 0;
+	json_t *j = json_object();
+
+	json_object_set_new(j, "ifname", json_string(st->name));
+	json_object_set_new(j, "reg", json_integer(reg));
+	json_object_set_new(j, "runs", j_u64(l->runs));
+	if (!l->runs)
+		return j;
+	json_object_set_new(j, "op", json_string(pwl_aton_op_name(l->op)));
+	json_object_set_new(j, "from", j_addr(l->src));
+	json_object_set_new(j, "place", j_u64(l->counter));
+	json_object_set_new(j, "before", j_value(l->before, mods));
+	json_object_set_new(j, "with", j_value(l->with, mods));
+	json_object_set_new(j, "overflow", json_boolean(l->flags & PACKETWAY_ATON_F_OVERFLOW));
+	return j;
+}
+
+/* what a scan has left at the stations of this namespace */
+static enum status aton_latch(const struct verb *v, int argc, char **argv)
+{
+	struct request q = {};
+	struct station *list;
+	struct pwl_latch l;
+	enum status ret;
+	struct pwl *s;
+	int n, i, err, shown = 0;
+
+	ret = words(v, argc, argv, &q);
+	if (ret)
+		return ret;
+	n = stations(&list);
+	if (n < 0)
+		return fail(n, "stations");
+	out_begin(false);
+	for (i = 0; i < n && !ret; i++) {
+		if (q.dev && strcmp(q.dev, list[i].name))
+			continue;
+		err = pwl_open(&s, list[i].name);
+		if (!err) {
+			err = pwl_aton_latch(s, q.c.reg, &l);
+			pwl_close(s);
+		}
+		if (err < 0) {
+			ret = complain(list[i].name, err, NULL);
+			break;
+		}
+		out_item("latch", latch_json(&list[i], q.c.reg, &l,
+					     q.c.mods & PACKETWAY_ATON_SIGNED));
+		shown++;
+	}
+	free(list);
+	if (!ret && q.dev && !shown)
+		return fail(0, "there is no station %s in this namespace", q.dev);
+	if (!ret)
+		out_end();
+	return ret;
+}
+
 static enum status aton_watch(const struct verb *v, int argc, char **argv)
 {
 	struct pwl_result r;
@@ -386,6 +451,12 @@ static enum status take_signed(void *to, char **values)
 	return ST_OK;
 }
 
+static enum status take_prefix(void *to, char **values)
+{
+	((struct request *)to)->c.mods |= PACKETWAY_ATON_PREFIX;
+	return ST_OK;
+}
+
 #define COMMON \
 	{ "dev", "NAME", W_TEXT, AT(dev) }, \
 	{ "reg", "N", W_U32, AT(c.reg) }, \
@@ -396,14 +467,22 @@ static enum status take_signed(void *to, char **values)
 	{ "scope", "ring|tree", W_CHOICE, AT(tree) }, \
 	{ "sans", "N", W_U32, AT(sans) }, \
 	{ "partial", NULL, W_FLAG, AT(partial) }
+#define PREFIX { "prefix", NULL, W_CALL, .call = take_prefix }
 #define COMPARAND { "comparand", "N", W_CALL, .max = 1, .call = take_comparand }
 
 static const struct word dev_only[] = { { "dev", "NAME", W_TEXT, AT(dev) }, {} };
 static const struct word common[] = { COMMON, {} };
-static const struct word basic[] = { COMMON, SCOPE, {} };
-static const struct word count[] = { COMMON, COMPARAND, SCOPE, {} };
+static const struct word basic[] = { COMMON, PREFIX, SCOPE, {} };
+static const struct word count[] = { COMMON, COMPARAND, PREFIX, SCOPE, {} };
 static const struct word tree[] = {
 	{ "ops", "OP,OP,...", W_TEXT, AT(op), WORD_NEEDED }, COMMON, {}
+};
+
+static const struct word latch[] = {
+	{ "dev", "NAME", W_TEXT, AT(dev) },
+	{ "reg", "N", W_U32, AT(c.reg) },
+	{ "signed", NULL, W_CALL, .call = take_signed },
+	{}
 };
 
 static const struct word set[] = {
@@ -418,7 +497,7 @@ static const struct word watch[] = {
 	{ NULL, "OP", W_TEXT, AT(op), WORD_NEEDED },
 	{ "period", "US", W_U32, AT(period) },
 	{ "count", "N", W_U32, AT(count) },
-	COMMON, COMPARAND, {}
+	COMMON, COMPARAND, PREFIX, {}
 };
 
 const struct verb aton_verbs[] = {
@@ -441,6 +520,8 @@ const struct verb aton_verbs[] = {
 	  "the value that more than half of the interfaces hold" },
 	{ "tree", aton_tree, PW_ATON_OP_TREE, tree,
 	  "expression tree over 2^heights operands, an operation for each height" },
+	{ "latch", aton_latch, 0, latch,
+	  "what the last command with 'prefix' left at each station: scan and exclusive scan" },
 	{ "set", aton_set, 0, set, "operand register and group mask" },
 	{ "watch", aton_watch, 0, watch,
 	  "standing command: print the result whenever it changes" },

@@ -219,6 +219,7 @@ enum {
 	PACKETWAY_IOCNR_RING_OPERANDS = 0x16,
 	PACKETWAY_IOCNR_ATON_LEASE = 0x17,
 	PACKETWAY_IOCNR_ATON_ROUND = 0x18,
+	PACKETWAY_IOCNR_ATON_GET_LATCH = 0x19,
 	PACKETWAY_IOCNR_POETS_OPEN = 0x20,
 	PACKETWAY_IOCNR_POETS_LOAD = 0x21,
 	PACKETWAY_IOCNR_POETS_START = 0x22,
@@ -251,6 +252,7 @@ enum {
 #define PACKETWAY_FEATURE_TIME	(1ULL << 6)	/* clock lockstep, PACKETWAY_IOC_TIME_OPEN */
 #define PACKETWAY_FEATURE_REDUCE (1ULL << 7)	/* PACKETWAY_IOC_ATON_REDUCE */
 #define PACKETWAY_FEATURE_ROUND	(1ULL << 8)	/* PACKETWAY_IOC_ATON_ROUND */
+#define PACKETWAY_FEATURE_PREFIX (1ULL << 9)	/* PACKETWAY_ATON_PREFIX */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -336,6 +338,7 @@ struct packetway_unbind {
 /* modifiers */
 #define PACKETWAY_ATON_SIGNED		(1U << 0)	/* operands are two's complement */
 #define PACKETWAY_ATON_COMPARAND	(1U << 1)	/* count against @comparand */
+#define PACKETWAY_ATON_PREFIX		(1U << 2)	/* interfaces latch what passes them */
 
 /* flags of a result */
 #define PACKETWAY_ATON_F_OVERFLOW	(1U << 0)	/* carry out of bit 63 somewhere */
@@ -358,7 +361,7 @@ enum packetway_aton_error {
  * @flags: must be 0
  * @op: PW_ATON_* opcode
  * @reg: operand register that every interface uses, 0..PACKETWAY_ATON_REGS-1
- * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND
+ * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND, PACKETWAY_ATON_PREFIX
  * @dst: execution region: PACKETWAY_ATON_RING_ALL, the address of one
  *	interface, or a logical address (0xe00000 | mask): every interface with one
  *	of these bits in its group mask
@@ -384,6 +387,11 @@ enum packetway_aton_error {
  * Blocks until the ring packet has returned. Returns 0 if it returned intact;
  * EBADMSG, EIO, ENETDOWN, EINVAL or EMSGSIZE for the errors, with @out_error
  * written.
+ *
+ * With PACKETWAY_ATON_PREFIX a basic command is a scan: each station in the region latches the
+ * partial result that passes it, in the order of the ring from the sender on, see
+ * struct packetway_aton_latch. EBUSY: the region is a group that this file has not leased and
+ * others have.
  */
 struct packetway_aton_command {
 	__u32 size;
@@ -621,6 +629,38 @@ struct packetway_aton_get {
 
 #define PACKETWAY_IOC_ATON_GET		_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_GET)
 
+/**
+ * struct packetway_aton_get_latch - ioctl(PACKETWAY_IOC_ATON_GET_LATCH)
+ * @size: sizeof(struct packetway_aton_get_latch)
+ * @flags: must be 0
+ * @reg: operand register
+ * @out_op: as in struct packetway_aton_latch
+ * @out_flags: likewise
+ * @out_src: likewise
+ * @out_runs: likewise
+ * @out_counter: likewise
+ * @out_before: likewise
+ * @out_with: likewise
+ * @out_time: likewise
+ *
+ * EBUSY: another file has leased the register.
+ */
+struct packetway_aton_get_latch {
+	__u32 size;
+	__u32 flags;
+	__u32 reg;
+	__u32 out_op;
+	__u32 out_flags;
+	__u32 out_src;
+	__aligned_u64 out_runs;
+	__aligned_u64 out_counter;
+	__aligned_u64 out_before;
+	__aligned_u64 out_with;
+	__aligned_u64 out_time;
+};
+
+#define PACKETWAY_IOC_ATON_GET_LATCH	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_GET_LATCH)
+
 #define PACKETWAY_ATON_LEASE_RETURN	(1U << 0)	/* give back instead of taking */
 
 /**
@@ -733,7 +773,7 @@ struct packetway_aton_round {
  * one 64-bit member by itself is never torn on 64-bit machines.
  *
  * Page 2 (offset two pages), readable and writable, of a file that has leased registers
- * (else ENOENT): struct packetway_aton_operands. Only these registers count there, and the
+ * (else ENOENT): struct packetway_aton_leased. Only these registers count there, and the
  * group mask does not.
  *
  * The pages stay mapped when the station is deleted, and do not change after that.
@@ -756,9 +796,48 @@ struct packetway_aton_slot {
 	__aligned_u64 time;	/* ring time at its end, in bit times */
 };
 
+/**
+ * struct packetway_aton_latch - what commands with PACKETWAY_ATON_PREFIX leave at a station
+ * @seq: odd while the kernel writes
+ * @status: opcode of the command in bits 7..0, PACKETWAY_ATON_F_OVERFLOW in those above: a sum
+ *	up to here has overflown
+ * @runs: times that something was latched; 0: never
+ * @counter: interfaces before this one that took part: the place in the scan
+ * @before: result over those (exclusive scan); the identity of the operation if there is none
+ * @with: result over those and this station (inclusive scan)
+ * @time: ring time, in bit times
+ * @src: address of the sender
+ * @__reserved: 0
+ *
+ * Each operand register has a latch, for commands that name it. The result is Variable-1, of
+ * a count Variable-2. A station latches when the packet has passed it undamaged, the sender
+ * when the command has ended well. A command that is repeated latches again.
+ *
+ * The latch of a leased register is in the page of the file that has leased it. Only commands to
+ * a group that this file has leased, too, by a file that has it with the same key, change it.
+ */
+struct packetway_aton_latch {
+	__u32 seq;
+	__u32 status;
+	__aligned_u64 runs;
+	__aligned_u64 counter;
+	__aligned_u64 before;
+	__aligned_u64 with;
+	__aligned_u64 time;
+	__u32 src;
+	__u32 __reserved;
+};
+
 struct packetway_aton_page {
 	struct packetway_aton_slot command;	/* last command that ended */
 	struct packetway_aton_slot standing;
+	struct packetway_aton_latch latch[PACKETWAY_ATON_REGS];	/* of registers not leased */
+};
+
+/* page 2 */
+struct packetway_aton_leased {
+	struct packetway_aton_operands operands;
+	struct packetway_aton_latch latch[PACKETWAY_ATON_REGS];
 };
 
 /**

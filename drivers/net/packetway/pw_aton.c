@@ -530,6 +530,8 @@ int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 p
 	req->cmd.cookie = (uintptr_t)aif;
 	spin_lock(&aton->lock);
 	if (aif->live)
+		err = req->cmd.mods & PW_ATON_PREFIX ? pw_aton_latch_may(aton, aif, req) : 0;
+	if (!err)
 		err = pw_ring_submit(aton->ring, pw_aton_index(aton, port), &req->cmd);
 	if (!err) {
 		aton->demand++;
@@ -597,7 +599,9 @@ int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period)
 	spin_lock_bh(&aton->lock);
 	if (st->aton.live)
 		err = st->aton.standing ? -EBUSY :
-		      pw_limit_charge(st->san->net, PW_LIMIT_STANDING, 1, NULL);
+		      req->cmd.mods & PW_ATON_PREFIX ? pw_aton_latch_may(aton, &st->aton, req) : 0;
+	if (!err)
+		err = pw_limit_charge(st->san->net, PW_LIMIT_STANDING, 1, NULL);
 	if (!err) {
 		err = pw_ring_stand(aton->ring, pw_aton_index(aton, st->port), &req->cmd);
 		if (err)
@@ -1014,6 +1018,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.max_bytes = PW_ATON_PASSIVE_MAX,
 		.queue_sender = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,
+		.latch = pw_aton_latch,
 		.tap = pw_aton_record,
 		.ctx = aton,
 	};

@@ -60,6 +60,8 @@ struct pw_station;
  * @complete: informs @pf that the command has ended; BH off. NULL without @pf
  * @ran: standing command: informs @pf that it has run, and whether its result has changed;
  *	aton->lock held
+ * @by: file whose leases count for a command with the modifier prefix
+ * @key: of the group that such a command goes to, 0: no file has leased it; aton->lock
  * @user_data: the program's
  * @out: SORT: result
  * @parts: BITSUM: result
@@ -75,6 +77,8 @@ struct pw_aton_req {
 	struct pw_file *pf;
 	void (*complete)(struct pw_aton_req *req);
 	void (*ran)(struct pw_aton_req *req, bool changed);
+	const struct pw_file *by;
+	u64 key;
 	u64 user_data;
 	u64 *out;
 	u32 *parts;
@@ -178,7 +182,7 @@ extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
  * @aton: ring that it is on, held until pw_aton_lease_free(); NULL: none yet
  * @aif: interface that it is at, NULL: none yet, or the station has gone; aton->lock
  * @pf: the file
- * @page: operands that the file may map and write
+ * @page: struct packetway_aton_leased, which the file may map and write
  * @regs: registers, a mask; aton->lock
  * @group: group bits; aton->lock
  * @rounds: those of them in whose round the file is; aton->lock
@@ -248,6 +252,14 @@ int pw_aton_lease_look(struct pw_station *st, struct packetway_aton_lease *l);
 void pw_aton_leases_end(struct pw_aton *aton, struct pw_aton_interface *aif);
 u32 pw_aton_lease_bits(const struct pw_aton_interface *aif, const struct pw_file *pf);
 void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err);
+
+/* pw_aton_latch.c APIs */
+int pw_aton_latch_may(struct pw_aton *aton, const struct pw_aton_interface *aif,
+		      struct pw_aton_req *req);
+void pw_aton_latch(void *ctx, struct pw_ring_sender *sender, u32 interface,
+		   const struct pw_ring_cmd *cmd, const struct pw_ring_latch *latch, u64 when);
+int pw_aton_latch_get(struct pw_station *st, const struct pw_file *pf,
+		      struct packetway_aton_get_latch *g);
 
 /* pw_aton.c APIs: the ring of a SAN */
 void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ring_cmd *cmd, u64 time);

@@ -23,6 +23,7 @@ static_assert(PACKETWAY_ATON_REGS == PW_ATON_REGS);
 static_assert(PACKETWAY_ATON_HEIGHTS == PW_ATON_HEIGHTS);
 static_assert(PACKETWAY_ATON_SIGNED == PW_ATON_SIGNED);
 static_assert(PACKETWAY_ATON_COMPARAND == PW_ATON_COMPARAND);
+static_assert(PACKETWAY_ATON_PREFIX == PW_ATON_PREFIX);
 static_assert(PACKETWAY_ATON_F_OVERFLOW == PW_ATON_F_OVERFLOW);
 static_assert(PACKETWAY_ATON_F_RECOGNISED == PW_ATON_F_RECOGNISED);
 static_assert((int)PACKETWAY_ATON_E_CRC == (int)PW_ATON_E_CRC);
@@ -77,7 +78,8 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 	bool sort = c->op == PW_ATON_SORT;
 	bool bitsum = c->op == PW_ATON_BITSUM;
 
-	if (c->flags || c->__reserved || c->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND) ||
+	if (c->flags || c->__reserved ||
+	    c->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND | PW_ATON_PREFIX) ||
 	    c->reg >= PW_ATON_REGS || c->dst > PACKETWAY_ATON_RING_ALL ||
 	    c->op == PW_ATON_PASSIVE || c->op > U8_MAX)
 		return -EINVAL;
@@ -121,6 +123,7 @@ static int pw_aton_hand_over(struct pw_file *pf, struct pw_aton_req *req, u32 pe
 	struct pw_station *st;
 	int err;
 
+	req->by = pf;
 	/*
 	 * The ring runs at local_bh_enable(), and wakes tasks whose commands end. They
 	 * may preempt this task at once: were it still a reader, every grace period
@@ -673,6 +676,22 @@ int pw_ioc_aton_get(struct pw_file *pf, void *arg)
 	rcu_read_lock();
 	st = pw_file_station(pf);
 	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_get_registers(st, g);
+	rcu_read_unlock();
+	return err;
+}
+
+int pw_ioc_aton_get_latch(struct pw_file *pf, void *arg)
+{
+	struct packetway_aton_get_latch *g = arg;
+	struct pw_station *st;
+	int err;
+
+	memset_startat(g, 0, out_op);
+	if (g->flags || g->reg >= PACKETWAY_ATON_REGS)
+		return -EINVAL;
+	rcu_read_lock();
+	st = pw_file_station(pf);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_aton_latch_get(st, pf, g);
 	rcu_read_unlock();
 	return err;
 }

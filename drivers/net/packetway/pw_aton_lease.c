@@ -197,7 +197,8 @@ static bool pw_aton_lease_clash(const struct pw_aton *aton, const struct pw_aton
 static void pw_aton_lease_add(struct pw_aton *aton, struct pw_aton_lease *lease,
 			      const struct packetway_aton_lease *l)
 {
-	struct packetway_aton_operands *op = page_address(lease->page);
+	struct packetway_aton_leased *own = page_address(lease->page);
+	struct packetway_aton_operands *op = &own->operands;
 	struct pw_aton_interface *aif = lease->aif;
 	unsigned long bits;
 	unsigned int i;
@@ -205,6 +206,7 @@ static void pw_aton_lease_add(struct pw_aton *aton, struct pw_aton_lease *lease,
 	bits = l->regs & ~lease->regs;
 	for_each_set_bit(i, &bits, PACKETWAY_ATON_REGS) {
 		WRITE_ONCE(op->operand[i], 0);
+		memset(&own->latch[i], 0, sizeof(own->latch[i]));
 		aif->owner[i] = lease;
 		aif->port.lease[i] = &op->operand[i];
 	}

@@ -31,6 +31,7 @@ static int pw_ioc_get_info(struct pw_file *pf, void *arg)
 				PACKETWAY_FEATURE_ESP | PACKETWAY_FEATURE_POETS |
 				PACKETWAY_FEATURE_LEASE | PACKETWAY_FEATURE_HALF |
 				PACKETWAY_FEATURE_REDUCE | PACKETWAY_FEATURE_ROUND |
+				PACKETWAY_FEATURE_PREFIX |
 				(IS_ENABLED(CONFIG_PREEMPT_NOTIFIERS) ? PACKETWAY_FEATURE_TIME : 0),
 		.out_san_max = PACKETWAY_SAN_MAX,
 		.out_ports_max = PACKETWAY_PORTS_MAX,
@@ -123,6 +124,8 @@ static const struct pw_ioctl_op pw_ioctl_ops[] = {
 		    __reserved),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_SET, pw_ioc_aton_set, packetway_aton_set, value),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_GET, pw_ioc_aton_get, packetway_aton_get, out_irq_mask),
+	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_GET_LATCH, pw_ioc_aton_get_latch,
+		    packetway_aton_get_latch, out_time),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_LEASE, pw_ioc_aton_lease, packetway_aton_lease,
 		    out_group_free),
 	PW_IOCTL_OP(PACKETWAY_IOCNR_ATON_ROUND, pw_ioc_aton_round, packetway_aton_round, out_v2),
@@ -160,6 +163,7 @@ union pw_ioctl_arg {
 	struct packetway_aton_stand stand;
 	struct packetway_aton_set set;
 	struct packetway_aton_get get;
+	struct packetway_aton_get_latch get_latch;
 	struct packetway_aton_lease lease;
 	struct packetway_aton_round round;
 	struct packetway_ring_create create;

@@ -129,6 +129,7 @@ int pw_ioc_aton_submit(struct pw_file *pf, void *arg);
 int pw_ioc_aton_stand(struct pw_file *pf, void *arg);
 int pw_ioc_aton_set(struct pw_file *pf, void *arg);
 int pw_ioc_aton_get(struct pw_file *pf, void *arg);
+int pw_ioc_aton_get_latch(struct pw_file *pf, void *arg);
 int pw_ioc_aton_lease(struct pw_file *pf, void *arg);
 long pw_aton_timeout(u64 deadline);
 int pw_aton_errno(u8 err);

@@ -133,6 +133,32 @@ static int reduction(struct pwl_coll *c, const struct job *j, int k, uint64_t di
 	return e;
 }
 
+static int scan(struct pwl_coll *c, const struct job *j, int k, uint64_t dice)
+{
+	static const uint32_t ops[] = {
+		PW_ATON_OP_ADD, PW_ATON_OP_MIN, PW_ATON_OP_MAX, PW_ATON_OP_AND, PW_ATON_OP_OR
+	};
+	uint32_t op = ops[dice % 5], r, rank = pwl_coll_rank(c);
+	int words = dice >> 8 & 3 ? 1 : 1 + (dice >> 16) % WORDS, i, e;
+	bool sign = dice >> 12 & 1, exclusive = dice >> 13 & 1;
+	uint64_t w[WORDS], want;
+
+	for (i = 0; i < words; i++)
+		w[i] = operand(j, k, rank, i);
+	e = sign ? pwl_coll_scan_i64(c, op, (int64_t *)w, words, exclusive) :
+		   pwl_coll_scan_u64(c, op, w, words, exclusive);
+	for (i = 0; i < words && !e; i++) {
+		want = op == PW_ATON_OP_AND ? ~0ULL :
+		       op == PW_ATON_OP_MIN ? ~0ULL >> sign :
+		       op == PW_ATON_OP_MAX ? (uint64_t)sign << 63 : 0;
+		for (r = 0; r < rank + !exclusive; r++)
+			want = fold(op, sign, want, operand(j, k, r, i));
+		if (w[i] != want)
+			wrong("scan", k, w[i], want);
+	}
+	return e;
+}
+
 static int broadcast(struct pwl_coll *c, const struct job *j, int k, uint64_t dice)
 {
 	uint32_t root = (dice >> 8) % pwl_coll_size(c);
@@ -189,6 +215,9 @@ static int collective(struct pwl_coll *c, struct job *j, int k)
 		return broadcast(c, j, k, dice);
 	case 2:
 		return sum(c, j, k);
+	case 3:
+	case 4:
+		return scan(c, j, k, dice >> 3);
 	default:
 		return reduction(c, j, k, dice);
 	}

@@ -38,6 +38,7 @@ struct shm_station {
 	uint32_t present;
 	pid_t reg_owner[PACKETWAY_ATON_REGS];	/* 0: not leased */
 	pid_t bit_owner[BITS];
+	struct pwl_latch latch[PACKETWAY_ATON_REGS];	/* of leased registers, under the lock */
 };
 
 /* a member that has not read its result is not in the next round: a few results suffice */
@@ -188,6 +189,7 @@ int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key)
 		if (!(regs >> k & 1) || s->own->reg_owner[k])
 			continue;
 		__atomic_store_n(&s->own->leased[k], 0, __ATOMIC_RELEASE);
+		memset(&s->own->latch[k], 0, sizeof(s->own->latch[k]));
 		__atomic_store_n(&s->own->reg_owner[k], getpid(), __ATOMIC_RELEASE);
 	}
 	for (k = 0; k < BITS && !err; k++) {
@@ -320,16 +322,54 @@ static void step(const struct pwl_aton *c, uint64_t v, bool first, struct pwl_re
 	}
 }
 
+/* what a reduction begins with */
+static uint64_t identity(const struct pwl_aton *c)
+{
+	uint64_t top = c->mods & PACKETWAY_ATON_SIGNED ? 1ULL << 63 : 0;
+
+	return c->op == PW_ATON_OP_AND ? ~0ULL : c->op == PW_ATON_OP_MAX ? top :
+	       c->op == PW_ATON_OP_MIN ? ~top : 0;
+}
+
+/* a station latches what passes it, if the register is leased there */
+static void latch(const struct pwl *s, struct shm_station *st, const struct pwl_aton *c,
+		  const struct pwl_result *before, const struct pwl_result *with)
+{
+	bool count = c->op >= PW_ATON_OP_COUNT_EQ;
+	struct pwl_latch *l = &st->latch[c->reg];
+
+	lock(s->shm);
+	if (has(st->reg_owner[c->reg])) {
+		l->op = c->op;
+		l->src = s->own - s->ring + 1;
+		l->counter = before->counter;
+		l->before = count ? before->v2 : before->counter ? before->v1 : identity(c);
+		l->with = count ? with->v2 : with->v1;
+		l->runs++;
+	}
+	unlock(s->shm);
+}
+
+int pwl_aton_latch(struct pwl *s, uint32_t reg, struct pwl_latch *l)
+{
+	lock(s->shm);
+	*l = s->own->latch[reg];
+	unlock(s->shm);
+	return l->runs != 0;
+}
+
 int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 {
+	bool prefix = c->mods & PACKETWAY_ATON_PREFIX;
+	struct pwl_result before;
 	uint64_t v;
 	int i, at;
 
 	s->commands++;
 	memset(r, 0, sizeof(*r));
 	r->user_data = c->user_data;
-	/* the sender is the last one that its packet passes */
-	for (i = 1; i <= STATIONS; i++) {
+	/* the sender is the last one that its packet passes, but the first one of a scan */
+	for (i = !prefix; i < STATIONS + !prefix; i++) {
 		at = (s->own - s->ring + i) % STATIONS;
 		if (!in_region(s, &s->ring[at], c->dst))
 			continue;
@@ -340,7 +380,10 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 		/* the ring sees operand and group at once, also of one that ends meanwhile */
 		if (!in_region(s, &s->ring[at], c->dst))
 			continue;
+		before = *r;
 		step(c, v, !r->counter, r);
+		if (prefix)
+			latch(s, &s->ring[at], c, &before, r);
 		r->counter++;
 	}
 	return 0;
