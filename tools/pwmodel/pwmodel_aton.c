@@ -176,20 +176,58 @@ static void run(const struct args *a, struct pw_ring_cmd *cmd)
 		pwm_fail("standing: it ran %u times and no more", cmd->runs);
 }
 
+/* one operation of a tree; *@list: behind it */
+static u8 parse_op(const char **list)
+{
+	size_t len = strcspn(*list, ",:");
+	int op = op_by_name(*list, len);
+
+	if (op < PW_ATON_ADD || op > PW_ATON_MIN)
+		pwm_fail("ops: '%.*s' is not an operation of a tree", (int)len, *list);
+	*list += len;
+	return op;
+}
+
+/* an operation for each height */
 static void parse_ops(struct pw_ring_cmd *cmd, const char *list)
 {
-	const char *end;
-	int op;
-
-	for (; *list; list = *end ? end + 1 : end) {
-		end = strchrnul(list, ',');
-		op = op_by_name(list, end - list);
-		if (op < PW_ATON_ADD || op > PW_ATON_MIN)
-			pwm_fail("ops: '%.*s' is not an operation of a tree", (int)(end - list), list);
+	while (*list) {
 		if (cmd->heights == PW_ATON_HEIGHTS)
 			pwm_fail("ops: more than %u heights", PW_ATON_HEIGHTS);
-		cmd->ops[cmd->heights++] = op;
+		cmd->ops[cmd->heights++] = parse_op(&list);
+		list += *list == ',';
 	}
+}
+
+/* an operation for each node; one for all nodes of its height stands alone there */
+static void parse_nodes(struct pw_ring_cmd *cmd, const char *list)
+{
+	static u8 nodes[1u << PW_ATON_NODE_HEIGHTS];
+	u32 h, k, given, n, at = 0;
+	const char *p;
+
+	cmd->heights = 1;
+	for (p = list; *p; p++)
+		cmd->heights += *p == ',';
+	if (cmd->heights > PW_ATON_NODE_HEIGHTS)
+		pwm_fail("ops: more than %u heights with an operation for each node",
+			 PW_ATON_NODE_HEIGHTS);
+	for (h = 0; h < cmd->heights; h++) {
+		n = 1u << (cmd->heights - 1 - h);
+		for (given = 0; !given || *list == ':'; given++) {
+			list += given ? 1 : 0;
+			if (given == n)
+				pwm_fail("ops: more than %u operations at height %u", n, h + 1);
+			nodes[at + given] = parse_op(&list);
+		}
+		if (given != 1 && given != n)
+			pwm_fail("ops: %u operations at height %u, which has %u nodes", given, h + 1, n);
+		for (k = given; k < n; k++)
+			nodes[at + k] = nodes[at];
+		at += n;
+		list += *list == ',';
+	}
+	cmd->nodes = nodes;
 }
 
 /* next number of a list that colons divide */
@@ -497,7 +535,9 @@ static void command(const struct args *a, struct pw_ring_cmd *cmd)
 		return;
 	if (!a->to && !is_power_of_2(a->n))
 		pwm_fail("operands: %u, not a power of two", a->n);
-	if (a->ops)
+	if (a->ops && strchr(a->ops, ':'))
+		parse_nodes(cmd, a->ops);
+	else if (a->ops)
 		parse_ops(cmd, a->ops);
 	if (!a->to && a->n != 1u << cmd->heights)
 		pwm_fail("ops: %u heights for %u operands", cmd->heights, a->n);
@@ -512,7 +552,7 @@ static void faults(const struct args *a, const struct pw_ring_cmd *cmd)
 		const struct pw_ring_fault *f = &a->fault[i];
 
 		if (f->kind == PW_FAULT_FLIP) {
-			sent = pw_aton_packet_bits(cmd->op, 1 + f->hop, cmd->heights);
+			sent = pw_aton_packet_bits(cmd->op, 1 + f->hop, pw_aton_heights(cmd));
 			if (f->hop >= a->n)
 				pwm_fail("flip hop: %u, but there are %u interfaces", f->hop, a->n);
 			if (f->bit >= sent)

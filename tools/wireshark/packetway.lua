@@ -1797,7 +1797,7 @@ aton_body[17] = function(w, t, at)		-- BITSUM
 	return at + 192, ""
 end
 
-aton_body[18] = function(w, t, at)		-- TREE
+aton_body[18] = function(w, t, at, c)		-- TREE
 	if not have(w, t, at, 1, "Heights") then
 		return nil
 	end
@@ -1805,22 +1805,42 @@ aton_body[18] = function(w, t, at)		-- TREE
 	local heights = w.tvb(at, 1):uint()
 	local item = t:add(aton.heights, w.tvb(at, 1))
 
-	if heights > 20 then
+	-- with the top bit set each node has an operation, else each height
+	local nodes = heights >= 0x80
+
+	heights = heights % 0x80
+	if nodes and heights > 7 then
+		complain(item, note.illegal, "A tree with an operation for each node has at most 7 heights")
+		return nil
+	elseif heights > 20 then
 		complain(item, note.illegal, "A tree has at most 20 heights")
 	end
 	at = at + 1
-	if not have(w, t, at, 9 * heights + 8, fmt("Tree of %s", plural(heights, "height"))) then
+
+	local ops = nodes and 2 ^ heights - 1 or heights
+
+	if not have(w, t, at, ops + 8 * heights + 8, fmt("Tree of %s", plural(heights, "height"))) then
 		return nil
 	end
-	for _ = 1, heights do
-		local op = w.tvb(at, 1):uint()
+	for h = 0, heights - 1 do
+		local n = nodes and 2 ^ (heights - 1 - h) or 1
+		-- the node for which the level was stored last decides on the order of its bits
+		local stored = math.min(math.max(floor((floor(c.counter / 2 ^ h) - 1) / 2), 0), n - 1)
+		local order = 1
 
-		item = t:add(aton.tree_op, w.tvb(at, 1))
-		if op < 1 or op > 5 then
-			complain(item, note.illegal, "Operation %d is none of ADD, AND, OR, MAX, MIN", op)
+		for k = 0, n - 1 do
+			local op = w.tvb(at + k, 1):uint()
+
+			item = t:add(aton.tree_op, w.tvb(at + k, 1))
+			if op < 1 or op > 5 then
+				complain(item, note.illegal, "Operation %d is none of ADD, AND, OR, MAX, MIN", op)
+			end
+			if k == stored then
+				order = op
+			end
 		end
-		aton_value(t, aton.level, w.tvb(at + 1, 8), aton_lsb_first(op), false)
-		at = at + 9
+		aton_value(t, aton.level, w.tvb(at + n, 8), aton_lsb_first(order), false)
+		at = at + n + 8
 	end
 
 	local v1 = aton_value(t, aton.v1, w.tvb(at, 8), true, false)

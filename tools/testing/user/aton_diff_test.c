@@ -51,6 +51,8 @@ static struct naive_interface model[MAXN];
 static u64 mapped[MAXN][PW_ATON_REGS];
 static u32 kept[MAXN];
 static u8 bytes[64];
+static u8 nodes[BATCH + 1][1u << PW_ATON_NODE_HEIGHTS];
+static unsigned long by_node;
 static unsigned long commands, by_op[32], by_err[8], oracle_checked, standing_runs;
 static unsigned long latches, latches_checked;
 
@@ -146,6 +148,13 @@ static void random_cmd(struct pw_ring_cmd *c, u32 n, int i)
 	c->heights = rnd(8) ? ilog2(n) : rnd(7);
 	for (h = 0; h < c->heights; h++)
 		c->ops[h] = 1 + rnd(5);
+	if (c->op != PW_ATON_TREE || rnd(2))
+		return;
+	/* an expression; the standing command has the last one */
+	i = i < BATCH ? i : BATCH;
+	c->nodes = nodes[i];
+	for (h = 0; h < sizeof(nodes[i]); h++)
+		nodes[i][h] = 1 + rnd(5);
 }
 
 static void set_operands(u32 n)
@@ -214,6 +223,7 @@ static const char *compare(void)
 		if (a == &side[0].standing)
 			standing_runs += a->runs;
 		by_op[a->op]++;
+		by_node += a->nodes && !a->err;
 		by_err[a->err]++;
 		if (a->cookie != b->cookie)
 			return differs("order of completions", a, b);
@@ -475,6 +485,7 @@ int main(void)
 			ok(by_op[i] > 0, "opcode %u was among them (%lu times)", i, by_op[i]);
 	for (i = 0; i <= PW_ATON_E_ROOM; i++)
 		ok(by_err[i] > 0, "ending %u was among them (%lu times)", i, by_err[i]);
+	ok(by_node > 0, "trees with an operation for each node were among them (%lu times)", by_node);
 	ok(latches > commands && latches_checked > commands / 20,
 	   "%lu latches are the same, %lu were held to the oracle", latches, latches_checked);
 	ok(oracle_checked > commands / 4, "enough of them were held to the oracle");

@@ -79,6 +79,7 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 	bool sg = cmd->mods & PW_ATON_SIGNED;
 	static u64 x[NAIVE_MAX];
 	static u32 who[NAIVE_MAX];
+	const u8 *node = cmd->nodes;
 	u32 m = 0, i, k, h;
 	u64 c, v;
 
@@ -159,7 +160,9 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 		}
 		for (h = 0; h < cmd->heights; h++)
 			for (m /= 2, i = 0; i < m; i++) {
-				v = naive_op(cmd->ops[h], x[2 * i], x[2 * i + 1], sg, &r->overflow);
+				u8 op = cmd->nodes ? *node++ : cmd->ops[h];
+
+				v = naive_op(op, x[2 * i], x[2 * i + 1], sg, &r->overflow);
 				x[i] = v;
 			}
 		r->v1 = x[0];

@@ -94,6 +94,10 @@ static void test_layout(void)
 	is(pw_aton_packet_bits(PW_ATON_SORT, 4, 0), 144 + 4 * 64, "SORT: 64 bits per operand");
 	is(pw_aton_packet_bits(PW_ATON_BITSUM, 0, 0), 144 + 64 * 24, "BITSUM: 64 counts");
 	is(pw_aton_packet_bits(PW_ATON_TREE, 0, 3), 144 + 8 + 3 * 72 + 64, "TREE of three heights");
+	is(pw_aton_packet_bits(PW_ATON_TREE, 0, PW_TREE_NODES | 3), 144 + 8 + 7 * 8 + 3 * 64 + 64,
+	   "TREE of three heights with seven operations");
+	ok(pw_aton_packet_bits(PW_ATON_TREE, 0, PW_TREE_NODES | PW_ATON_NODE_HEIGHTS) <=
+	   pw_aton_packet_bits(PW_ATON_BITSUM, 0, 0), "none is longer than a BITSUM");
 	is(pw_aton_packet_bits(PW_ATON_PASSIVE, 10, 0), 144 + 80, "passive packet of ten bytes");
 }
 
@@ -325,6 +329,48 @@ static void test_algorithms(int e)
 	c.heights = 2;
 	ok(run(0, &c) && c.err == PW_ATON_E_SHAPE, "%s: TREE too low for its leaves",
 	   engine_name[e]);
+}
+
+/* expressions of every size, each with random operations */
+static void test_nodes(int e)
+{
+	u8 nodes[1 << PW_ATON_NODE_HEIGHTS];
+	unsigned long long seed = 5;
+	struct naive_result want;
+	u32 h, i, k, n, wrong = 0;
+
+	for (h = 0; h <= PW_ATON_NODE_HEIGHTS; h++) {
+		n = 1u << h;
+		setup(e, n, 0);
+		for (k = 0; k < 8; k++) {
+			struct pw_ring_cmd c = command(PW_ATON_TREE);
+
+			for (i = 0; i < n; i++) {
+				operand(i, 0, tap_rand(&seed));
+				nodes[i] = PW_ATON_ADD + tap_rand(&seed) % 5;
+			}
+			c.heights = h;
+			c.nodes = nodes;
+			c.mods = k & 1;
+			naive(model, n, k % n, &c, &want);
+			wrong += !run(k % n, &c) || c.err || !naive_agrees(&want, &c) ||
+				 c.ring_bits != 144 + 8 + 8 * (n - 1) + 64 * h + 64 + n;
+		}
+	}
+	ok(!wrong, "%s: TREE with an operation for each node, up to %u leaves", engine_name[e], n);
+	nodes[3] = PW_ATON_COUNT_EQ;
+	{
+		struct pw_ring_cmd c = command(PW_ATON_TREE);
+
+		c.heights = PW_ATON_NODE_HEIGHTS;
+		c.nodes = nodes;
+		ok(pw_ring_submit(rig.ring, 0, &c) == -EINVAL, "%s: not with a count",
+		   engine_name[e]);
+		nodes[3] = PW_ATON_ADD;
+		c.heights++;
+		ok(pw_ring_submit(rig.ring, 0, &c) == -EINVAL, "%s: nor with more heights",
+		   engine_name[e]);
+	}
 }
 
 /* one flipped symbol of every packet position leaving every hop */
@@ -614,6 +660,7 @@ int main(void)
 		test_leases(e);
 		test_lease_ends(e);
 		test_algorithms(e);
+		test_nodes(e);
 		test_passive(e);
 		test_token_order(e);
 		test_faults(e);

@@ -80,6 +80,8 @@ static u64 lsb(const u8 *p, u32 bits)
 	return v;
 }
 
+static u8 nodes[1 << PW_ATON_NODE_HEIGHTS];
+
 static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 {
 	static const int engine[] = { PW_RING_RTL, PW_RING_FAST, PW_RING_FAST };
@@ -97,6 +99,10 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 		c.heights++;
 	for (i = 0; i < c.heights; i++)
 		c.ops[i] = 1 + rnd(5);
+	for (i = 0; i < sizeof(nodes); i++)
+		nodes[i] = 1 + rnd(5);
+	if (op == PW_ATON_TREE && rnd(2))
+		c.nodes = nodes;
 	c.comparand = rnd(4);
 	for (k = 0; k < 3; k++) {
 		struct side *s = &side[k];

@@ -237,6 +237,8 @@ static void rebuild(struct pw_ring *ring)
 	longest = pw_aton_packet_bits(PW_ATON_SORT, ring->n, 0) + 64ULL * ring->n;
 	longest = max(longest, pw_aton_packet_bits(PW_ATON_BITSUM, 0, 0));
 	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0, PW_ATON_HEIGHTS));
+	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0,
+						   PW_TREE_NODES | PW_ATON_NODE_HEIGHTS));
 	longest = max(longest, pw_aton_packet_bits(PW_ATON_PASSIVE, ring->p.max_bytes, 0));
 	ring->timeout = 3 * ring->turn + longest;
 	ring->engine->wipe(ring);
@@ -604,7 +606,8 @@ u32 pw_ring_interfaces(const struct pw_ring *ring)
 static int check_cmd(const struct pw_ring *ring, u32 interface, const struct pw_ring_cmd *cmd)
 {
 	const u8 mods = PW_ATON_SIGNED | PW_ATON_COMPARAND | PW_ATON_PREFIX;
-	u32 h;
+	const u8 *ops;
+	u32 i, nops;
 
 	if (interface >= ring->own || !ring->sender[interface] || cmd->reg >= ring->nregs ||
 	    cmd->dst > PW_ATON_ADDR_MASK || cmd->mods & ~mods)
@@ -625,10 +628,12 @@ static int check_cmd(const struct pw_ring *ring, u32 interface, const struct pw_
 			return -EINVAL;
 		break;
 	case PW_ATON_TREE:
-		if (cmd->heights > PW_ATON_HEIGHTS)
+		if (cmd->heights > (cmd->nodes ? PW_ATON_NODE_HEIGHTS : PW_ATON_HEIGHTS))
 			return -EINVAL;
-		for (h = 0; h < cmd->heights; h++)
-			if (cmd->ops[h] < PW_ATON_ADD || cmd->ops[h] > PW_ATON_MIN)
+		ops = cmd->nodes ? cmd->nodes : cmd->ops;
+		nops = cmd->nodes ? (1u << cmd->heights) - 1 : cmd->heights;
+		for (i = 0; i < nops; i++)
+			if (ops[i] < PW_ATON_ADD || ops[i] > PW_ATON_MIN)
 				return -EINVAL;
 		break;
 	default:
@@ -844,7 +849,7 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 	if (cmd->op == PW_ATON_TREE && pkt->in_region && !cmd->heights)
 		pkt->v1 = pkt->x;
 	pkt->first = cmd->op >= PW_ATON_COUNT_EQ ? pkt->v2 : pkt->v1;
-	pkt->bits = pw_aton_packet_bits(cmd->op, pkt->counter, cmd->heights);
+	pkt->bits = pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd));
 }
 
 /**

@@ -14,6 +14,7 @@
 
 #define PW_ATON_REGS		16	/* operand registers of an interface */
 #define PW_ATON_HEIGHTS		20	/* tallest TREE: 2^20 leaves */
+#define PW_ATON_NODE_HEIGHTS	7	/* tallest TREE with an operation for each node */
 #define PW_ATON_PARTS		64	/* counts in a BITSUM, one per operand bit */
 #define PW_ATON_ADDR_MASK	0xffffffu
 #define PW_ATON_RING		0xffffffu	/* destination: the whole ring */
@@ -63,6 +64,9 @@ enum pw_aton_error {
  * @mods: PW_ATON_SIGNED, PW_ATON_COMPARAND, PW_ATON_PREFIX
  * @heights: TREE: number of heights
  * @ops: TREE: the operation of each height, leaves first
+ * @nodes: TREE: an operation for each of the 2^@heights - 1 nodes instead of @ops: those of
+ *	height 0 in the order of the leaves, then those of height 1, the root as the last one; at
+ *	most PW_ATON_NODE_HEIGHTS. NULL: none
  * @dst: execution region, or destination of a passive packet
  * @len: PASSIVE: bytes at @data
  * @room: SORT: operands that fit at @out
@@ -101,6 +105,7 @@ struct pw_ring_cmd {
 	u64 gap;
 	u64 cookie;
 	const u8 *data;
+	const u8 *nodes;
 	u64 *out;
 	u32 *parts;
 

@@ -190,7 +190,8 @@ static void tree_leaf(struct pw_ring *ring, u32 index, u64 x)
 	u32 h;
 
 	for (h = 0; h < depth && h < heights; h++)
-		x = tree_node(pkt, pkt->cmd->ops[h], ring->fast.level[h], x);
+		x = tree_node(pkt, pw_aton_node_op(pkt->cmd, h, pw_aton_node_at(index, h)),
+			      ring->fast.level[h], x);
 	if (depth >= heights)
 		pkt->v1 = x;
 	else

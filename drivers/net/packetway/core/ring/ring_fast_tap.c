@@ -47,9 +47,9 @@ static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 			n |= (ring->fast.plane[k] >> at->index & 1) << k;
 		return n;
 	case PW_FLD_HEIGHTS:
-		return cmd->heights;
+		return pw_aton_heights(cmd);
 	case PW_FLD_TREE_OP:
-		return cmd->ops[at->index];
+		return pw_aton_node_op(cmd, at->index, at->node);
 	case PW_FLD_LEVEL:
 		return ring->fast.level[at->index];
 	case PW_FLD_BYTE:
@@ -60,12 +60,21 @@ static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 	return 0;
 }
 
+/* the node for which a level was stored last, or will be first */
+static u32 stored_for(const struct pw_ring *ring, const struct pw_aton_place *at)
+{
+	u32 half = ring->pkt.counter >> at->index, nodes = pw_aton_nodes(at->heights, at->index);
+
+	/* leaves that store there are the odd multiples of 2^height */
+	return nodes == 1 || !half ? 0 : min((half - 1) / 2, nodes - 1);
+}
+
 /* bytes of the packet as it is now, from control field to CRC */
 static void render(struct pw_ring *ring, u8 *byte)
 {
 	struct pw_aton_place at = {
 		.op = ring->pkt.cmd->op,
-		.heights = ring->pkt.cmd->heights,
+		.heights = pw_aton_heights(ring->pkt.cmd),
 		.repeat = ring->pkt.counter,
 	};
 	u32 crc = ~0u;
@@ -76,7 +85,7 @@ static void render(struct pw_ring *ring, u8 *byte)
 	while (at.field != PW_FLD_END) {
 		if (!at.bit) {
 			v = at.field == PW_FLD_CRC ? crc : value(ring, &at);
-			if (at.field == PW_FLD_TREE_OP)
+			if (at.field == PW_FLD_TREE_OP && at.node == stored_for(ring, &at))
 				at.tree_op = v;
 		}
 		bit = v >> pw_aton_bit(&at) & 1;
@@ -102,7 +111,7 @@ void pw_ring_fast_tap(struct pw_ring *ring, u32 interface)
 	size_t list = 0, bytes;
 	u64 when = pkt->start;
 
-	bytes = (pw_aton_packet_bits(cmd->op, pkt->counter, cmd->heights) - 2 * PW_ATON_DELIM) / 8;
+	bytes = (pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd)) - 2 * PW_ATON_DELIM) / 8;
 	if (cmd->op == PW_ATON_SORT) {
 		if (interface == pkt->t)
 			ring->tap.sorted = 0;

@@ -67,11 +67,12 @@ bool pw_aton_control_ok(u16 control)
  * pw_aton_packet_bits - length of a packet, delimiters included
  * @op: its opcode
  * @repeat: operands of a SORT, bytes of a passive packet
- * @heights: heights of a TREE
+ * @heights: TREE: its field of heights
  */
 u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights)
 {
 	u64 bits = 8 + 16 + 24 + 24 + 24 + 8 + 32 + 8;
+	u32 h;
 
 	switch (op) {
 	case PW_ATON_PASSIVE:
@@ -81,7 +82,9 @@ u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights)
 	case PW_ATON_BITSUM:
 		return bits + PW_ATON_PARTS * 24;
 	case PW_ATON_TREE:
-		return bits + 8 + heights * 72 + 64;
+		for (h = 0; h < (heights & ~PW_TREE_NODES); h++)
+			bits += 8 * pw_aton_nodes(heights, h) + 64;
+		return bits + 8 + 64;
 	default:
 		return bits + 64 + 64;
 	}
@@ -118,12 +121,17 @@ static u8 next_field(struct pw_aton_place *at)
 	case PW_FLD_PART:
 		return ++at->index < PW_ATON_PARTS ? PW_FLD_PART : PW_FLD_TRAILER;
 	case PW_FLD_HEIGHTS:
-		return at->heights ? PW_FLD_TREE_OP : PW_FLD_V1;
+		return at->heights & ~PW_TREE_NODES ? PW_FLD_TREE_OP : PW_FLD_V1;
+	case PW_FLD_TREE_OP:
+		if (++at->node < pw_aton_nodes(at->heights, at->index))
+			return PW_FLD_TREE_OP;
+		at->node = 0;
+		return PW_FLD_LEVEL;
 	case PW_FLD_LEVEL:
-		return ++at->index < at->heights ? PW_FLD_TREE_OP : PW_FLD_V1;
+		return ++at->index < (at->heights & ~PW_TREE_NODES) ? PW_FLD_TREE_OP : PW_FLD_V1;
 	case PW_FLD_V2:
 		return PW_FLD_TRAILER;
-	default:	/* CONTROL, DST, SRC, TREE_OP, TRAILER, CRC: the next one */
+	default:	/* CONTROL, DST, SRC, TRAILER, CRC: the next one */
 		return at->field + 1;
 	}
 }

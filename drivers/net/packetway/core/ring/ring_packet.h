@@ -32,6 +32,9 @@ enum pw_aton_symbol { PW_SYM_0, PW_SYM_1, PW_SYM_J, PW_SYM_K };
 #define PW_CTL_PREFIX		0x0008
 #define PW_CTL_PARITY		0x0001	/* odd over the whole field */
 
+/* TREE: in the field of heights: operations of the nodes of a height in front of its level */
+#define PW_TREE_NODES		0x80
+
 /* trailer control, 8 bits, most significant bit first */
 #define PW_TRL_OVERFLOW		0x40
 #define PW_TRL_RECOGNISED	0x20
@@ -62,6 +65,7 @@ struct pw_aton_place {
 	u8 heights;
 	u8 tree_op;		/* of the level that follows */
 	u32 index;		/* of a repeated field */
+	u32 node;		/* of the operation, among those of its height */
 	u32 repeat;		/* Counter, for SORT and PASSIVE */
 };
 
@@ -74,6 +78,43 @@ u32 pw_aton_width(u8 field);
 static inline u8 pw_aton_opcode(u16 control)
 {
 	return control & PW_CTL_ACTIVE ? (control & PW_CTL_OPCODE) >> 10 : PW_ATON_PASSIVE;
+}
+
+/* the field of heights of a TREE */
+static inline u8 pw_aton_heights(const struct pw_ring_cmd *cmd)
+{
+	return cmd->heights | (cmd->nodes ? PW_TREE_NODES : 0);
+}
+
+/* nodes of height @h that have an operation of their own, by the field of heights */
+static inline u32 pw_aton_nodes(u8 heights, u32 h)
+{
+	u32 all = heights & ~PW_TREE_NODES;
+
+	if (!(heights & PW_TREE_NODES) || all > PW_ATON_NODE_HEIGHTS || h >= all)
+		return 1;
+	return 1u << (all - 1 - h);
+}
+
+/* the operation of node @node of height @h; one that is not there has the last node's */
+static inline u8 pw_aton_node_op(const struct pw_ring_cmd *cmd, u32 h, u32 node)
+{
+	if (!cmd->nodes)
+		return cmd->ops[h];
+	node = min_t(u32, node, pw_aton_nodes(pw_aton_heights(cmd), h) - 1);
+	return cmd->nodes[(1u << cmd->heights) - (1u << (cmd->heights - h)) + node];
+}
+
+/*
+ * The node that decides on the order of the bits in level @h at leaf @leaf, counted from 1: the
+ * one that reads the level there, if the leaf ends a subtree of that height, else the one that
+ * will read what this leaf stores.
+ */
+static inline u32 pw_aton_node_at(u32 leaf, u32 h)
+{
+	u32 node = leaf >> (h + 1);
+
+	return leaf & ((2u << h) - 1) ? node : node - 1;
 }
 
 static inline bool pw_aton_lsb_op(u8 op)

@@ -180,9 +180,9 @@ static u64 tx_value(const struct pw_ring_packet *pkt, const struct pw_aton_place
 	case PW_FLD_PART:
 		return pkt->in_region ? pkt->x >> tx->index & 1 : 0;
 	case PW_FLD_HEIGHTS:
-		return cmd->heights;
+		return pw_aton_heights(cmd);
 	case PW_FLD_TREE_OP:
-		return cmd->ops[tx->index];
+		return pw_aton_node_op(cmd, tx->index, tx->node);
 	case PW_FLD_LEVEL:
 		return pkt->in_region && !tx->index ? pkt->x : 0;
 	case PW_FLD_BYTE:
@@ -215,8 +215,8 @@ static u8 transmit(struct pw_ring *ring, struct pw_rtl_interface *self)
 		sym = self->tx_crc >> 31;
 		self->tx_crc <<= 1;
 	} else {
-		if (tx->field == PW_FLD_TREE_OP)
-			tx->tree_op = pkt->cmd->ops[tx->index];
+		if (tx->field == PW_FLD_TREE_OP && !tx->node)
+			tx->tree_op = tx_value(pkt, tx);
 		sym = tx_value(pkt, tx) >> pw_aton_bit(tx) & 1;
 		self->tx_crc = pw_aton_crc(self->tx_crc, sym);
 	}
@@ -273,7 +273,7 @@ static void take_token(struct pw_ring *ring, u32 i, u64 start)
 	memset(&self->tx, 0, sizeof(self->tx));
 	self->tx.op = ring->pkt.cmd->op;
 	self->tx.repeat = ring->pkt.counter;
-	self->tx.heights = ring->pkt.cmd->heights;
+	self->tx.heights = pw_aton_heights(ring->pkt.cmd);
 }
 
 /* ---- input machine ---- */
@@ -301,7 +301,7 @@ static void begin_packet(struct pw_ring *ring, u32 i)
 	memset(&self->at, 0, sizeof(self->at));
 	if (self->mode != REPEAT) {
 		self->at.op = ring->pkt.cmd->op;
-		self->at.heights = ring->pkt.cmd->heights;
+		self->at.heights = pw_aton_heights(ring->pkt.cmd);
 	}
 }
 
@@ -354,7 +354,7 @@ static void keep_result(struct pw_ring *ring, struct pw_rtl_interface *self)
 		cmd->parts[self->at.index] = self->value;
 		break;
 	case PW_FLD_HEIGHTS:
-		self->bad |= self->value != cmd->heights;
+		self->bad |= self->value != pw_aton_heights(cmd);
 		break;
 	case PW_FLD_TRAILER:
 		pkt->trailer = self->value;
@@ -457,7 +457,10 @@ static void field_done(struct pw_ring *ring, u32 i)
 			self->at.heights = self->value;
 		break;
 	case PW_FLD_TREE_OP:
-		self->at.tree_op = self->value;
+		/* of the nodes of a height, the one that this interface reads or stores for */
+		if (pw_aton_nodes(self->at.heights, self->at.index) == 1 ||
+		    self->at.node == pw_aton_node_at(self->count + 1, self->at.index))
+			self->at.tree_op = self->value;
 		self->next_x = 0;
 		self->carry = false;
 		compare_anew(self);
@@ -542,7 +545,7 @@ static u8 compute(struct pw_ring *ring, u32 i, u8 in, u32 k)
 		return full_adder(self, in, 0);
 	case PW_FLD_V1:
 		if (op == PW_ATON_TREE)
-			return self->depth >= self->at.heights ? x : in;
+			return self->depth >= (self->at.heights & ~PW_TREE_NODES) ? x : in;
 		if (op <= PW_ATON_MIN)
 			return operate(self, op, in, x, k);
 		test_and_set(self, in, x, at_sign(self, k));
