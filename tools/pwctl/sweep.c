@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pwctl experiment sweep: many runs of the fabric in user space, a process for each run and
+ * pwctl experiment sweep: many runs of the fabric or the ring in user space, a process for each run and
  * as many at a time as there are CPUs. A journal keeps what is done; a sweep that was
  * interrupted goes on where it stood, and its files have the same bytes as without.
  */
@@ -123,7 +123,7 @@ static void __attribute__((noreturn)) child(const struct campaign *c, uint32_t r
 	int err;
 
 	sweep_point(c->s, run / c->s->seed.n, &p);
-	err = sweep_run(c->s, &p, c->s->seed.v[run % c->s->seed.n], &r);
+	err = (c->s->ring ? ring_run : sweep_run)(c->s, &p, c->s->seed.v[run % c->s->seed.n], &r);
 	/* less than what a pipe takes at once */
 	if (!err && write(fd, &r, sizeof(r)) != sizeof(r))
 		err = -EIO;

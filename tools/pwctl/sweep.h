@@ -45,15 +45,38 @@ struct sweep_topo {
 	uint32_t k;
 	struct pw_topo *t;
 };
+/* axes of a sweep of the ring */
+enum {
+	RING_BY, RING_COMMAND, RING_N, RING_PROPAGATION, RING_STANDING, RING_GAP, RING_INTERVAL,
+	RING_BYTES, RING_LOAD, RING_AXES
+};
+
+/* figures of a run on the ring */
+enum {
+	RF_TIME, RF_P99, RF_MAX, RF_WAIT, RF_BITS, RF_UTILISATION, RF_PASSIVE_TIME, RF_PASSIVE,
+	RF_STANDING, RF_WAITING, RF_SATURATED, RF_WARMUP, RING_FIGURES
+};
+
+/* a list of names, else numbers from @min to @max */
+struct ring_axis {
+	const char *name;
+	const char *const *names;
+	uint32_t n;
+	uint32_t min, max, value;	/* value: if the file sets none */
+};
+
+extern const struct ring_axis ring_axis[RING_AXES];
+extern const char *const ring_figure_name[RING_FIGURES];
 
 /**
  * struct sweep - what a file asks for
  * @name: title
+ * @ring: of the ring instead of the fabric
  * @engine: enum sweep_engine
  * @axis: lists; @naxis of them
  * @topo: topologies, the values of their axis are indices
  * @seed: seeds; the innermost loop
- * @cycles: length of a run
+ * @cycles: length of a run; ring: in bit times
  * @hotspot: messages to port 0 with traffic hotspot, in millionths
  * @burst: mean messages of a burst with traffic bursty
  * @trace: messages for traffic trace
@@ -63,6 +86,7 @@ struct sweep_topo {
  */
 struct sweep {
 	char name[64];
+	uint32_t ring;
 	uint32_t engine;
 	struct axis axis[AXIS_PARAM + SWEEP_PARAMS + BEHIND];
 	uint32_t naxis;
@@ -102,14 +126,24 @@ struct point {
  * @samples: how often the queues were looked at
  * @refused: refusals of a stage in the window
  * @cells: cells that a stage accepted in the window
+ * @ring: of the ring, where messages are reductions and cycles bit times: bit times of
+ *	their packets, bit times with a packet, packets of the load, sum of their times, and runs of
+ *	standing commands, in the window
  */
 struct result {
 	uint64_t warmup, window;
 	uint64_t offered, delivered;
 	uint64_t latency, p99, worst;
 	uint64_t lost, waiting;
-	uint64_t fill[PW_BMX_STAGES], samples;
-	uint64_t refused[SWEEP_STAGES], cells[SWEEP_STAGES];
+	union {
+		struct {
+			uint64_t fill[PW_BMX_STAGES], samples;
+			uint64_t refused[SWEEP_STAGES], cells[SWEEP_STAGES];
+		};
+		struct {
+			uint64_t bits, busy, passive, passive_time, standing;
+		} ring;
+	};
 };
 
 #define RESULT_WORDS (sizeof(struct result) / sizeof(uint64_t))
@@ -129,6 +163,12 @@ const char *topology_text(const struct sweep *s, const struct point *p, char *bu
 
 /* sweep_run.c */
 int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r);
+
+uint32_t sweep_warm_up(const uint64_t *count, const uint64_t *sum);
+
+/* sweep_ring.c */
+int ring_run(const struct sweep *s, const struct point *p, uint32_t seed, struct result *r);
+void ring_figures(const struct sweep *s, const struct point *p, const struct result *r, double *f);
 
 /* sweep_out.c */
 enum status sweep_write(const struct sweep *s, const struct result *r, const char *prefix);

@@ -101,10 +101,10 @@ static enum status read_list(int node, struct axis *a, reader read, const void *
 
 /* Keys --------------------------------------------------------------------------------- */
 
-static const struct range any_load = { 1, 4 * LOAD_UNIT };
+static const struct range any_load = { 1, 4 * LOAD_UNIT }, load_or_none = { 0, 4 * LOAD_UNIT };
 
 /* a list, or {from: A, to: B, steps: N} */
-static enum status read_loads(int node, struct axis *a)
+static enum status read_loads(int node, struct axis *a, const struct range *range)
 {
 	yaml_node_t *n = yaml_document_get_node(&doc, node);
 	const struct range steps = { 2, SWEEP_VALUES };
@@ -113,7 +113,7 @@ static enum status read_loads(int node, struct axis *a)
 	enum status st = ST_OK;
 
 	if (n->type != YAML_MAPPING_NODE)
-		return read_list(node, a, read_millionths, &any_load);
+		return read_list(node, a, read_millionths, range);
 	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++) {
 		const char *key = scalar(p->key) ?: "", *v = scalar(p->value);
 
@@ -173,6 +173,41 @@ static enum status read_params(int node, struct sweep *s)
 	return st;
 }
 
+/* one of the lists of a sweep of the ring */
+static enum status read_ring_axis(struct sweep *s, int key_node, int node, const char *where)
+{
+	const char *key = scalar(key_node) ?: "";
+	struct range r;
+	uint32_t i;
+
+	for (i = 0; i < RING_AXES && strcmp(key, ring_axis[i].name); i++)
+		;
+	if (i == RING_AXES)
+		return bad(key_node, "%sunknown %s '%s'", where, *where ? "name" : "key", key);
+	if (ring_axis[i].names) {
+		struct names names = { ring_axis[i].names, ring_axis[i].n };
+
+		return read_list(node, &s->axis[i], read_name, &names);
+	}
+	if (i == RING_LOAD)
+		return read_loads(node, &s->axis[i], &load_or_none);
+	r = (struct range) { ring_axis[i].min, ring_axis[i].max };
+	return read_list(node, &s->axis[i], read_number, &r);
+}
+
+static enum status read_ring_params(int node, struct sweep *s)
+{
+	yaml_node_t *n = yaml_document_get_node(&doc, node);
+	yaml_node_pair_t *p;
+	enum status st = ST_OK;
+
+	if (n->type != YAML_MAPPING_NODE)
+		return bad(node, "parameters: names and values are needed");
+	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++)
+		st = read_ring_axis(s, p->key, p->value, "parameters: ");
+	return st;
+}
+
 static struct axis *behind(struct sweep *s, uint32_t i)
 {
 	return &s->axis[AXIS_PARAM + pw_fabric_param_num + i];
@@ -214,6 +249,10 @@ static enum status read_x(int node, struct sweep *s)
 	for (s->x = 0; s->x < s->naxis; s->x++)
 		if (!strcmp(s->axis[s->x].name, text))
 			break;
+	if (s->ring && (s->x == s->naxis || ring_axis[s->x].names))
+		return bad(node, "x: '%s' is not a list of numbers of the ring", text);
+	if (s->ring)
+		return ST_OK;
 	if (s->x == s->naxis || s->x == AXIS_MACHINE ||
 	    s->x == AXIS_PARAM + pw_fabric_param_num + BEHIND_TOPOLOGY ||
 	    s->x == AXIS_PARAM + pw_fabric_param_num + BEHIND_TRAFFIC)
@@ -255,8 +294,20 @@ static enum status read_key(struct sweep *s, int key_node, int node)
 		strcpy(s->name, v);
 		return ST_OK;
 	}
+	if (!strcmp(key, "model"))
+		return ST_OK;
 	if (!strcmp(key, "engine"))
 		return read_name(node, key, v, &engines, &s->engine);
+	if (!strcmp(key, "seeds"))
+		return read_seeds(node, &s->seed);
+	if (!strcmp(key, "x"))
+		return read_x(node, s);
+	if (s->ring && !strcmp(key, "bits"))
+		return read_number(node, key, v, &cycles, &s->cycles);
+	if (s->ring && !strcmp(key, "parameters"))
+		return read_ring_params(node, s);
+	if (s->ring)
+		return read_ring_axis(s, key_node, node, "");
 	if (!strcmp(key, "machine"))
 		return read_list(node, &s->axis[AXIS_MACHINE], read_name, &machines);
 	if (!strcmp(key, "parameters"))
@@ -268,9 +319,7 @@ static enum status read_key(struct sweep *s, int key_node, int node)
 	if (!strcmp(key, "bytes"))
 		return read_list(node, behind(s, BEHIND_BYTES), read_number, &bytes);
 	if (!strcmp(key, "load"))
-		return read_loads(node, behind(s, BEHIND_LOAD));
-	if (!strcmp(key, "seeds"))
-		return read_seeds(node, &s->seed);
+		return read_loads(node, behind(s, BEHIND_LOAD), &any_load);
 	if (!strcmp(key, "cycles"))
 		return read_number(node, key, v, &cycles, &s->cycles);
 	if (!strcmp(key, "burst"))
@@ -279,8 +328,6 @@ static enum status read_key(struct sweep *s, int key_node, int node)
 		return read_millionths(node, key, v, &share, &s->hotspot);
 	if (!strcmp(key, "trace"))
 		return read_trace(node, s);
-	if (!strcmp(key, "x"))
-		return read_x(node, s);
 	return bad(key_node, "unknown key '%s'", key);
 }
 
@@ -305,6 +352,18 @@ static void defaults(struct sweep *s)
 	s->x = s->naxis - BEHIND + BEHIND_LOAD;
 }
 
+static void ring_defaults(struct sweep *s)
+{
+	uint32_t i;
+
+	s->ring = 1;
+	s->cycles = 1000000;
+	for (i = 0; i < RING_AXES; i++)
+		s->axis[i] = (struct axis) { ring_axis[i].name, 1, { ring_axis[i].value } };
+	s->naxis = RING_AXES;
+	s->x = RING_N;
+}
+
 /* Combinations ------------------------------------------------------------------------- */
 
 /* the last axis runs fastest; a parameter that the file does not set has its default */
@@ -317,6 +376,8 @@ void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
 		p->at[a] = i % s->axis[a].n;
 		i /= s->axis[a].n;
 	}
+	if (s->ring)
+		return;
 	p->p.flags = s->engine == SWEEP_FAST ? PW_FABRIC_F_FAST : 0;
 	if (s->axis[AXIS_MACHINE].v[p->at[AXIS_MACHINE]] == PW_FABRIC_DEVICE)
 		p->p.flags |= PW_FABRIC_F_DEVICE;
@@ -343,6 +404,15 @@ const char *axis_text(const struct sweep *s, uint32_t axis, uint32_t i, char *bu
 {
 	uint32_t v = s->axis[axis].v[i], b = axis - AXIS_PARAM - pw_fabric_param_num;
 
+	if (s->ring) {
+		if (ring_axis[axis].names)
+			return ring_axis[axis].names[v];
+		if (axis == RING_LOAD)
+			snprintf(buf, cap, "%.7g", (double)v / LOAD_UNIT);
+		else
+			snprintf(buf, cap, "%u", v);
+		return buf;
+	}
 	if (axis == AXIS_MACHINE)
 		return pw_fabric_machine[v];
 	if (axis > AXIS_PARAM && b == BEHIND_TOPOLOGY)
@@ -397,6 +467,14 @@ static enum status check_points(struct sweep *s)
 			return fail(0, "%s: more than %d runs", file_name, SWEEP_RUNS), ST_USAGE;
 	}
 	s->points = n / s->seed.n;
+	for (i = 0; s->ring && i < s->points; i++) {
+		sweep_point(s, i, &p);
+		a = s->axis[RING_N].v[p.at[RING_N]];
+		if (s->axis[RING_STANDING].v[p.at[RING_STANDING]] > a)
+			return fail(0, "%s: standing: more than %u interfaces", file_name, a), ST_USAGE;
+	}
+	if (s->ring)
+		return ST_OK;
 	a = AXIS_PARAM + (pw_fabric_param_find("k") - pw_fabric_param);
 	if (*s->topo[0].name && s->axis[a].v[0])
 		return fail(0, "%s: k: the topology determines it", file_name), ST_USAGE;
@@ -425,12 +503,23 @@ static enum status check_points(struct sweep *s)
 
 static enum status read_root(struct sweep *s)
 {
+	static const char *const model[] = { "fabric", "ring" };
+	static const struct names models = { model, 2 };
 	yaml_node_t *root = yaml_document_get_root_node(&doc);
 	yaml_node_pair_t *p;
 	enum status st = ST_OK;
+	uint32_t v;
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return bad(1, "keys and values are needed");
+	/* it decides which keys there are, wherever it stands */
+	for (p = root->data.mapping.pairs.start; !st && p < root->data.mapping.pairs.top; p++) {
+		if (strcmp(scalar(p->key) ?: "", "model"))
+			continue;
+		st = read_name(p->value, "model", scalar(p->value), &models, &v);
+		if (!st && v)
+			ring_defaults(s);
+	}
 	for (p = root->data.mapping.pairs.start; !st && p < root->data.mapping.pairs.top; p++)
 		st = read_key(s, p->key, p->value);
 	return st ?: check_points(s);
@@ -484,6 +573,8 @@ uint64_t sweep_hash(const struct sweep *s)
 		for (m = 0; s->topo[i].t && m < s->topo[i].t->first[s->topo[i].t->ranks]; m++)
 			mix(&h, s->topo[i].t->row[m * (1 + s->topo[i].t->k)]);
 	mix(&h, s->engine);
+	if (s->ring)
+		mix(&h, s->ring);
 	mix(&h, s->cycles);
 	mix(&h, s->hotspot);
 	mix(&h, s->burst);

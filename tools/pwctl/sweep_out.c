@@ -35,7 +35,18 @@ static double queues(const struct point *p, uint32_t stage)
 	return (double)n * t->k;
 }
 
-static void figures(const struct point *p, const struct result *r, double *f)
+/* names and number of the figures of a sweep */
+static const char *const *names_of(const struct sweep *s)
+{
+	return s->ring ? ring_figure_name : figure_name;
+}
+
+static int figures_of(const struct sweep *s)
+{
+	return s->ring ? RING_FIGURES : FIGURES;
+}
+
+static void fabric_figures(const struct point *p, const struct result *r, double *f)
 {
 	double ports = pw_fabric_ports(&p->p);
 	double depth = p->p.depth ? p->p.depth : PW_BMX_DEPTH;
@@ -55,6 +66,14 @@ static void figures(const struct point *p, const struct result *r, double *f)
 	f[F_LOST] = r->lost;
 	f[F_SATURATED] = r->delivered < 0.95 * r->offered;
 	f[F_WARMUP] = r->warmup;
+}
+
+static void figures(const struct sweep *s, const struct point *p, const struct result *r, double *f)
+{
+	if (s->ring)
+		ring_figures(s, p, r, f);
+	else
+		fabric_figures(p, r, f);
 }
 
 /* half of the 95 % confidence interval of a mean of @n: factor of the standard error */
@@ -81,16 +100,16 @@ static void means(const struct sweep *s, const struct point *p, const struct res
 	int k;
 
 	for (i = 0; i < n; i++) {
-		figures(p, &r[i], f);
-		for (k = 0; k < FIGURES; k++)
+		figures(s, p, &r[i], f);
+		for (k = 0; k < figures_of(s); k++)
 			sum[k] += f[k];
 	}
 	for (i = 0; i < n; i++) {
-		figures(p, &r[i], f);
-		for (k = 0; k < FIGURES; k++)
+		figures(s, p, &r[i], f);
+		for (k = 0; k < figures_of(s); k++)
 			dev[k] += (f[k] - sum[k] / n) * (f[k] - sum[k] / n);
 	}
-	for (k = 0; k < FIGURES; k++) {
+	for (k = 0; k < figures_of(s); k++) {
 		m[k].mean = sum[k] / n;
 		m[k].ci = n < 2 ? 0 : student(n) * sqrt(dev[k] / (n - 1) / n);
 	}
@@ -99,10 +118,17 @@ static void means(const struct sweep *s, const struct point *p, const struct res
 /* CSV ---------------------------------------------------------------------------------- */
 
 /* columns that say what was run: the value that holds, also where the file sets none */
-static void what_head(FILE *f)
+static void what_head(FILE *f, const struct sweep *s)
 {
 	uint32_t i;
 
+	if (s->ring) {
+		fprintf(f, "version,engine");
+		for (i = 0; i < s->naxis; i++)
+			fprintf(f, ",%s", s->axis[i].name);
+		fprintf(f, ",bits");
+		return;
+	}
 	fprintf(f, "version,engine,machine,topology");
 	for (i = 0; i < pw_fabric_param_num; i++)
 		fprintf(f, ",%s", pw_fabric_param[i].name);
@@ -114,6 +140,13 @@ static void what(FILE *f, const struct sweep *s, const struct point *p)
 	char buf[32];
 	uint32_t i;
 
+	if (s->ring) {
+		fprintf(f, "%s,%s", pwl_version(), sweep_engine_name[s->engine]);
+		for (i = 0; i < s->naxis; i++)
+			fprintf(f, ",%s", axis_text(s, i, p->at[i], buf, sizeof(buf)));
+		fprintf(f, ",%u", s->cycles);
+		return;
+	}
 	fprintf(f, "%s,%s,%s,%s", pwl_version(), sweep_engine_name[s->engine],
 		pw_fabric_machine[pw_fabric_machine_of(&p->p)],
 		topology_text(s, p, buf, sizeof(buf)));
@@ -162,17 +195,17 @@ static enum status write_runs(const struct sweep *s, const struct result *r, con
 
 	if (!f)
 		return ST_REFUSED;
-	what_head(f);
-	fprintf(f, ",seed,messages");
-	for (k = 0; k < FIGURES; k++)
-		fprintf(f, ",%s", figure_name[k]);
+	what_head(f, s);
+	fprintf(f, ",seed,%s", s->ring ? "reductions" : "messages");
+	for (k = 0; k < figures_of(s); k++)
+		fprintf(f, ",%s", names_of(s)[k]);
 	fprintf(f, "\n");
 	for (i = 0; i < s->points * s->seed.n; i++) {
 		sweep_point(s, i / s->seed.n, &p);
 		what(f, s, &p);
-		figures(&p, &r[i], v);
+		figures(s, &p, &r[i], v);
 		fprintf(f, ",%u,%llu", s->seed.v[i % s->seed.n], (unsigned long long)r[i].delivered);
-		for (k = 0; k < FIGURES; k++)
+		for (k = 0; k < figures_of(s); k++)
 			fprintf(f, ",%.8g", v[k]);
 		fprintf(f, "\n");
 	}
@@ -189,17 +222,17 @@ static enum status write_points(const struct sweep *s, const struct result *r, c
 
 	if (!f)
 		return ST_REFUSED;
-	what_head(f);
+	what_head(f, s);
 	fprintf(f, ",seeds");
-	for (k = 0; k < FIGURES; k++)
-		fprintf(f, ",%s,%s_ci95", figure_name[k], figure_name[k]);
+	for (k = 0; k < figures_of(s); k++)
+		fprintf(f, ",%s,%s_ci95", names_of(s)[k], names_of(s)[k]);
 	fprintf(f, "\n");
 	for (i = 0; i < s->points; i++) {
 		sweep_point(s, i, &p);
 		what(f, s, &p);
 		means(s, &p, &r[i * s->seed.n], m);
 		fprintf(f, ",%u", s->seed.n);
-		for (k = 0; k < FIGURES; k++)
+		for (k = 0; k < figures_of(s); k++)
 			fprintf(f, ",%.8g,%.8g", m[k].mean, m[k].ci);
 		fprintf(f, "\n");
 	}
@@ -233,6 +266,23 @@ static json_t *what_json(const struct sweep *s, const struct point *p)
 	return j;
 }
 
+static json_t *ring_json(const struct sweep *s, const struct point *p)
+{
+	json_t *j = json_pack("{s:s, s:s}", "model", "ring", "engine", sweep_engine_name[s->engine]);
+	char buf[32];
+	uint32_t i;
+
+	for (i = 0; i < s->naxis; i++) {
+		const char *text = axis_text(s, i, p->at[i], buf, sizeof(buf));
+
+		json_object_set_new(j, s->axis[i].name, ring_axis[i].names ? json_string(text) :
+				    i == RING_LOAD ? json_real(atof(text)) :
+				    json_integer(s->axis[i].v[p->at[i]]));
+	}
+	json_object_set_new(j, "bits", json_integer(s->cycles));
+	return j;
+}
+
 static enum status write_json(const struct sweep *s, const struct result *r, const char *prefix)
 {
 	json_t *points = json_array(), *root, *j, *list, *run;
@@ -245,21 +295,22 @@ static enum status write_json(const struct sweep *s, const struct result *r, con
 
 	for (i = 0; i < s->points; i++) {
 		sweep_point(s, i, &p);
-		j = what_json(s, &p);
+		j = s->ring ? ring_json(s, &p) : what_json(s, &p);
 		means(s, &p, &r[i * s->seed.n], m);
-		for (k = 0; k < FIGURES; k++)
-			json_object_set_new(j, figure_name[k],
+		for (k = 0; k < figures_of(s); k++)
+			json_object_set_new(j, names_of(s)[k],
 					    json_pack("{s:f, s:f}", "mean", m[k].mean, "ci95",
 						      m[k].ci));
 		list = json_array();
 		for (n = 0; n < s->seed.n; n++) {
 			const struct result *one = &r[i * s->seed.n + n];
 
-			figures(&p, one, v);
-			run = json_pack("{s:I, s:I}", "seed", (json_int_t)s->seed.v[n], "messages",
+			figures(s, &p, one, v);
+			run = json_pack("{s:I, s:I}", "seed", (json_int_t)s->seed.v[n],
+					s->ring ? "reductions" : "messages",
 					(json_int_t)one->delivered);
-			for (k = 0; k < FIGURES; k++)
-				json_object_set_new(run, figure_name[k], json_real(v[k]));
+			for (k = 0; k < figures_of(s); k++)
+				json_object_set_new(run, names_of(s)[k], json_real(v[k]));
 			json_array_append_new(list, run);
 		}
 		json_object_set_new(j, "runs", list);
@@ -296,8 +347,9 @@ static void curve_title(const struct sweep *s, uint32_t i, char *text, size_t ca
 	for (a = 0; a < s->naxis; a++) {
 		if (a == s->x || s->axis[a].n == 1)
 			continue;
-		/* a traffic or topology has a name that says it all */
-		named = !strcmp(s->axis[a].name, "traffic") || !strcmp(s->axis[a].name, "topology");
+		/* names say it all */
+		named = s->ring ? !!ring_axis[a].names :
+			!strcmp(s->axis[a].name, "traffic") || !strcmp(s->axis[a].name, "topology");
 		snprintf(text + strlen(text), cap - strlen(text), "%s%s%s%s", *text ? ", " : "",
 			 named ? "" : s->axis[a].name, named ? "" : " ",
 			 axis_text(s, a, p.at[a], buf, sizeof(buf)));
@@ -319,6 +371,13 @@ static const struct plot plots[] = {
 	{ "-throughput.svg", "throughput", "bytes per cycle and port", F_THROUGHPUT, 1, NULL },
 	{ "-queues.svg", "queues", "share of the queues that is full", F_FILL1, 3, stages },
 	{ "-refusals.svg", "refusals", "refusals per cell", F_REFUSED1, 4, stages },
+};
+
+static const struct plot ring_plots[] = {
+	{ "-time.svg", "time of a reduction", "bit times", RF_TIME, 1, NULL },
+	{ "-wait.svg", "token wait", "bit times", RF_WAIT, 1, NULL },
+	{ "-utilisation.svg", "utilisation", "share of the time with a packet on the ring",
+	  RF_UTILISATION, 1, NULL },
 };
 
 /* the value of point @i on the axis x, and how far apart the points of its curve are */
@@ -406,9 +465,10 @@ enum status sweep_write(const struct sweep *s, const struct result *r, const cha
 {
 	enum status st = write_runs(s, r, prefix) ?: write_points(s, r, prefix) ?:
 			 write_json(s, r, prefix);
-	int i;
+	const struct plot *t = s->ring ? ring_plots : plots;
+	int i, n = s->ring ? N(ring_plots) : N(plots);
 
-	for (i = 0; !st && i < N(plots); i++)
-		st = write_plot(s, r, prefix, &plots[i]);
+	for (i = 0; !st && i < n; i++)
+		st = write_plot(s, r, prefix, &t[i]);
 	return st;
 }

@@ -283,9 +283,10 @@ static void simulate(struct sim *m)
 
 /*
  * Bins before the steady state: the cut behind which the means of the bins have the
- * smallest standard error (MSER). No more than half of the bins are cut off.
+ * smallest standard error (MSER). No more than half of the bins are cut off. @count and @sum: what
+ * was counted until the start of the first bin and the end of each.
  */
-static uint32_t warm_up(const struct sim *m)
+uint32_t sweep_warm_up(const uint64_t *count, const uint64_t *sum)
 {
 	double best = 0;
 	uint32_t cut, n, i, at = 0;
@@ -294,12 +295,9 @@ static uint32_t warm_up(const struct sim *m)
 		double y[SWEEP_BINS], mean = 0, err = 0;
 
 		for (i = cut, n = 0; i < SWEEP_BINS; i++) {
-			const struct bin *b = &m->bin[i];
-
-			if (b[1].delivered == b[0].delivered)
+			if (count[i + 1] == count[i])
 				continue;
-			y[n] = (double)(b[1].latency - b[0].latency) /
-			       (double)(b[1].delivered - b[0].delivered);
+			y[n] = (double)(sum[i + 1] - sum[i]) / (double)(count[i + 1] - count[i]);
 			mean += y[n++];
 		}
 		if (n < 2)
@@ -325,10 +323,17 @@ static int by_size(const void *a, const void *b)
 
 static void sum_up(struct sim *m, struct result *r)
 {
-	uint32_t cut = warm_up(m), i, s;
-	const struct bin *a = &m->bin[cut], *z = &m->bin[SWEEP_BINS];
+	uint64_t count[SWEEP_BINS + 1], sum[SWEEP_BINS + 1];
+	const struct bin *a, *z = &m->bin[SWEEP_BINS];
 	struct pw_fabric_stats st;
+	uint32_t cut, i, s;
 
+	for (i = 0; i <= SWEEP_BINS; i++) {
+		count[i] = m->bin[i].delivered;
+		sum[i] = m->bin[i].latency;
+	}
+	cut = sweep_warm_up(count, sum);
+	a = &m->bin[cut];
 	memset(r, 0, sizeof(*r));
 	r->warmup = (uint64_t)m->s->cycles * cut / SWEEP_BINS;
 	r->window = m->s->cycles - r->warmup;

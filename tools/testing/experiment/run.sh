@@ -350,6 +350,92 @@ head -c 1000 "$sans" >cut.pcapng
 "$pwctl" experiment messages cut.pcapng san 1 2>err
 tap_is "a capture that was cut off" "$? $(grep -c 'not a whole capture file' err)" "2 1"
 
+# the ring: reductions by ATON and by messages, passive load, standing commands
+ends=(.csv -runs.csv .json -time.svg -wait.svg -utilisation.svg)
+cat >ring.yaml <<-END
+	x: n
+	model: ring
+	by: [aton, messages]
+	command: [add, sort]
+	parameters:
+	  n: [2, 5, 40]
+	  propagation: [0, 3]
+	standing: [0, 2]
+	gap: 3000
+	load: [0, 0.4]
+	bytes: 20
+	interval: 9000
+	seeds: 2
+	bits: 150000
+END
+"$pwctl" experiment sweep ring.yaml 2>err
+tap_is "ring: sweep" $? 0
+tap_is "ring: its files" "$(ls ring*)" "$(printf 'ring%s\n' "${ends[@]}" .yaml | sort)"
+"$pwctl" experiment sweep ring.yaml out again jobs 1
+tap_ok "ring: the same bytes, one run at a time" same ring again
+{ sed 's/^seeds:.*/seeds: [9]/; s/^bits:.*/bits: 20000/' ring.yaml; echo 'engine: rtl'; } >ringrtl.yaml
+sed 's/rtl/fast/' ringrtl.yaml >ringfast.yaml
+"$pwctl" experiment sweep ringrtl.yaml && "$pwctl" experiment sweep ringfast.yaml
+tap_is "ring: rtl and fast agree" "$(sed 's/,rtl,/,fast,/' ringrtl-runs.csv)" "$(cat ringfast-runs.csv)"
+tap_is "ring: rtl was run" "$(column ringrtl.csv engine | sort -u)" rtl
+"$pwctl" experiment sweep ring.yaml out again jobs 1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(grep -c ' \.$' again.journal 2>/dev/null || :)" -lt 4 ] 2>/dev/null; do sleep 0.01; done
+kill -KILL $pid 2>/dev/null
+wait $pid 2>/dev/null
+"$pwctl" experiment sweep ring.yaml out again
+tap_is "ring: after a kill" $? 0
+tap_ok "ring: the same bytes" same ring again
+python3 - >verdicts <<-END
+	import csv
+	rows = list(csv.DictReader(open("ring.csv")))
+	runs = list(csv.DictReader(open("ring-runs.csv")))
+	def check(what, good):
+	    print("ok" if good else "not ok", what)
+	def number(row, name):
+	    return float(row[name])
+	def bits(r):
+	    n, turn = int(r["n"]), int(r["n"]) * (1 + int(r["propagation"]))
+	    if r["by"] == "messages":
+	        return (n - 1) * (144 + 64 + turn)
+	    return turn + (272 if r["command"] == "add" else 144 + 64 * n)
+	def others(r):
+	    return [r[k] for k in ("command", "n", "propagation", "standing", "load")]
+	check("the bit times of each reduction are in closed form", all(number(r, "ring_bits") == bits(r) for r in rows))
+	check("time is wait and ring bits", all(abs(number(r, "time") - number(r, "wait") - number(r, "ring_bits")) < 1e-2 for r in rows))
+	idle = [r for r in rows if r["load"] == "0" and r["standing"] == "0"]
+	# at most one revolution, but for reductions that come up beside each other
+	check("alone a command waits for the token at most a revolution in the mean",
+	      all(number(r, "wait") < 2 * max(24, int(r["n"]) * (1 + int(r["propagation"]))) for r in idle if r["by"] == "aton" and r["command"] == "add"))
+	pairs = [(a, m) for a in rows for m in rows if a["by"] == "aton" and m["by"] == "messages" and others(a) == others(m)]
+	check("one command is faster than n - 1 messages", all(number(a, "time") < number(m, "time") for a, m in pairs if a["n"] == "40" and a["command"] == "add"))
+	check("two stations: a message is faster", all(number(a, "ring_bits") > number(m, "ring_bits") for a, m in pairs if a["n"] == "2"))
+	check("all pairs were looked at", len(pairs) == 48)
+	check("a load makes commands wait", all(number(a, "wait") < number(b, "wait") for a in rows for b in rows
+	      if a["load"] == "0" and b["load"] == "0.4" and a["by"] == b["by"] == "aton" and others(a)[:4] == others(b)[:4] and a["standing"] == "0"))
+	check("standing commands run when the ring is idle", all((number(r, "standing_runs") > 0) == (r["standing"] == "2") for r in runs if r["by"] == "aton" and r["load"] == "0"))
+	check("passive packets arrive", all((number(r, "passive_throughput") > 0) == (r["load"] == "0.4") for r in rows))
+	check("the ring is busy as long as it must be", all(0.3 < number(r, "utilisation") <= 1 for r in rows if r["load"] == "0.4"))
+END
+while read -r verdict; do
+	case $verdict in
+	ok\ *) tap_result 0 "ring: ${verdict#ok }" ;;
+	*) tap_result 1 "ring: ${verdict#not ok }" ;;
+	esac
+done <verdicts
+tap_is "ring: all of them were checked" "$(wc -l <verdicts)" 10
+for e in time wait utilisation; do
+	tap_ok "ring-$e.svg is a plot" grep -q '</svg>' "ring-$e.svg"
+done
+refused 1 "wrong.yaml:1: model: 'bus' is not one of fabric, ring" "model: bus"
+refused 1 "wrong.yaml:2: unknown key 'traffic'" "model: ring" "traffic: uniform"
+refused 1 "wrong.yaml:2: parameters: unknown name 'depth'" "model: ring" "parameters: {depth: 3}"
+refused 1 "wrong.yaml:1: n: '1' is not 2..4096" "n: [8, 1]" "model: ring"
+refused 1 "wrong.yaml:2: load: '5' is not 0..4" "model: ring" "load: 5"
+refused 1 "wrong.yaml:2: x: 'by' is not a list of numbers of the ring" "model: ring" "x: by"
+refused 1 "wrong.yaml: standing: more than 4 interfaces" "model: ring" "n: [8, 4]" "standing: 5"
+refused 1 "wrong.yaml:1: unknown key 'standing'" "standing: 5"
+
 # the files that are installed are good, and the page names each of them
 for f in "$top"/tools/experiments/*.yaml; do
 	sed 's/^seeds:.*/seeds: 1/; s/^cycles:.*/cycles: 1000/' "$f" >preset.yaml
