@@ -20,4 +20,5 @@ $(ATM_PROGS:%=$(O)/%): $(O)/%: $(ATM)/%.c $(ATM)/prog.h $(ATM)/pwatm.h $(O)/libp
 libpwatm-install: libpwatm
 	install -D -m 644 $(O)/libpwatm.a $(DESTDIR)$(PREFIX)/lib/libpwatm.a
 	install -D -m 644 $(ATM)/pwatm.h $(DESTDIR)$(PREFIX)/include/pwatm.h
+	install -D -m 644 $(ATM)/pwatm_published.h $(DESTDIR)$(PREFIX)/include/pwatm_published.h
 	for p in $(ATM_PROGS); do install -D -m 755 $(O)/$$p $(DESTDIR)$(PREFIX)/bin/$$p || exit 1; done
