@@ -130,7 +130,7 @@ TEST_F(aton, refusals)
 	c.reg = PACKETWAY_ATON_REGS;
 	EXPECT_EQ(-EINVAL, ring_run(fd, &c));
 	c = ring_cmd(PW_ATON_OP_ADD);
-	c.mods = 4;
+	c.mods = 8;
 	EXPECT_EQ(-EINVAL, ring_run(fd, &c));
 	c = ring_cmd(PW_ATON_OP_ADD);
 	c.flags = 1;

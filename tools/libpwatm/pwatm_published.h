@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* checkpatch-ignore: SPACING (a type in a macro is taken for a factor) */
 /*
  * The routines of libpwatm under their published names and with the published arguments, for
  * programs in that form:

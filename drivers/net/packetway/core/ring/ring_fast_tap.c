@@ -111,7 +111,8 @@ void pw_ring_fast_tap(struct pw_ring *ring, u32 interface)
 	size_t list = 0, bytes;
 	u64 when = pkt->start;
 
-	bytes = (pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd)) - 2 * PW_ATON_DELIM) / 8;
+	bytes = pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd)) / 8 -
+		2 * PW_ATON_DELIM / 8;
 	if (cmd->op == PW_ATON_SORT) {
 		if (interface == pkt->t)
 			ring->tap.sorted = 0;
