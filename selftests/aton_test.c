@@ -631,4 +631,29 @@ TEST_F(aton, deadline)
 	}
 }
 
+/* a hop takes longer; the ring keeps its interfaces and operands */
+TEST_F(aton, propagation)
+{
+	static const int engine[2] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+	uint64_t n, sum;
+	int e, p;
+
+	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+	n = c.out_counter;
+	sum = c.out_v1;
+	EXPECT_EQ(272 + n, c.out_ring_bits);
+	EXPECT_EQ(-ERANGE, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_PROPAGATION, 256));
+	for (e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, engine[e]));
+		for (p = 0; p < 256; p += 51) {
+			ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_PROPAGATION, p));
+			ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+			EXPECT_EQ(272 + n * (1 + p), c.out_ring_bits);
+			EXPECT_EQ(n, c.out_counter);
+			EXPECT_EQ(sum, c.out_v1);
+		}
+	}
+}
+
 TEST_HARNESS_MAIN

@@ -39,6 +39,9 @@ tap_is "san show, JSON" "$(pwctl -j san show 3 | jq -c '.[0] | [.id, .ports, .bi
 	'[3,9,768,"fast","rtl",0,true]'
 tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
 	"san 3: ports 9 bias 768 engine fast ring-engine rtl"
+tap_ok "san set ring-propagation" pwctl san set 3 ring-propagation 7
+tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0]."ring-propagation"')" 7
+tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-propagation 256 | grep -c 'ring-propagation: a hop takes 0 to 255')" 1
 tap_ok "san set" pwctl san set 3 ring-engine fast
 # parameters of the fabric: what pwmodel's table has for a device is a key here
 for p in $(pwmodel fabric --help | awk '$1 ~ /^--/ && NF == 5 && $5 != "-" && $1 != "--k" { print substr($1, 3) }'); do

@@ -45,6 +45,7 @@ static const struct word san_fields[] = {
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL },
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
 	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK },
+	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION },
 	SAN_PARAMS,
 	{ "stations", "N", W_U32, PACKETWAY_A_SAN_STATIONS },
 	{ "time", "N", W_U64, PACKETWAY_A_SAN_TIME },
@@ -404,6 +405,7 @@ const struct word poets_which[] = {
 	{ "engine", ENGINES, W_CHOICE, PACKETWAY_A_SAN_ENGINE }, \
 	{ "ring-engine", "fast|rtl", W_CHOICE, PACKETWAY_A_SAN_RING_ENGINE, \
 	  .max = PACKETWAY_ENGINE_FAST }, \
+	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION }, \
 	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }, \

@@ -84,6 +84,8 @@ enum packetway_clock {
 	__PACKETWAY_CLOCK_MAX
 };
 
+#define PACKETWAY_RING_PROPAGATION_MAX	255
+
 /*
  * A SAN. ID names it; PORTS and BIAS are fixed when it is made.
  *
@@ -119,6 +121,8 @@ enum packetway_clock {
  *
  * PACKETWAY_A_SAN_CLOCK	u32	enum packetway_clock. A SAN in lockstep has no
  *					routers, and keeps engine, sizes and rate
+ * PACKETWAY_A_SAN_RING_PROPAGATION u32	bit times that each hop of the ring takes beside the
+ *					one of the interface, 0..255; default 0
  * PACKETWAY_A_SAN_WITH_STATIONS flag	SAN_DEL only: delete its stations with it, all at
  *					once; they must be in its namespace
  * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
@@ -154,6 +158,7 @@ enum {
 	PACKETWAY_A_SAN_CLOCK,
 	PACKETWAY_A_SAN_WITH_STATIONS,
 	PACKETWAY_A_SAN_ROUTE,
+	PACKETWAY_A_SAN_RING_PROPAGATION,
 
 	__PACKETWAY_A_SAN_MAX
 };

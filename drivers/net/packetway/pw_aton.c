@@ -771,7 +771,13 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 	return err;
 }
 
-int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack *extack)
+/* bit times that a hop takes beside the one of the interface; RTNL */
+u32 pw_aton_propagation(const struct pw_aton *aton)
+{
+	return aton->params.propagation;
+}
+
+int pw_aton_set(struct pw_aton *aton, u32 engine, u32 propagation, struct netlink_ext_ack *extack)
 {
 	struct pw_ring_params params = aton->params;
 
@@ -780,7 +786,8 @@ int pw_aton_set_engine(struct pw_aton *aton, u32 engine, struct netlink_ext_ack 
 		return -EINVAL;
 	}
 	params.engine = engine == PACKETWAY_ENGINE_RTL ? PW_RING_RTL : PW_RING_FAST;
-	if (params.engine == aton->params.engine)
+	params.propagation = propagation;
+	if (params.engine == aton->params.engine && propagation == aton->params.propagation)
 		return 0;
 	params.extra = params.engine == PW_RING_RTL ? aton->extra : 0;
 	if (params.capacity + params.extra > PW_ATON_RTL_MAX) {
@@ -1003,7 +1010,8 @@ void pw_aton_tap(struct pw_aton *aton, bool on)
 	vfree(mem);
 }
 
-struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
+struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, u32 propagation,
+			       struct netlink_ext_ack *extack)
 {
 	struct pw_aton *aton;
 	void *mem;
@@ -1015,6 +1023,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, struct netlink_ex
 		.engine = engine == PACKETWAY_ENGINE_RTL ? PW_RING_RTL : PW_RING_FAST,
 		.nregs = PW_ATON_REGS,
 		.capacity = san->nports,
+		.propagation = propagation,
 		.max_bytes = PW_ATON_PASSIVE_MAX,
 		.queue_sender = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,

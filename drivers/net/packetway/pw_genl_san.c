@@ -21,6 +21,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_CLOCK] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_CLOCK_MAX - 1),
 	[PACKETWAY_A_SAN_WITH_STATIONS] = { .type = NLA_FLAG },
 	[PACKETWAY_A_SAN_ROUTE] = { .type = NLA_U32 },
+	[PACKETWAY_A_SAN_RING_PROPAGATION] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -125,6 +126,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u32(msg, PACKETWAY_A_SAN_BIAS, san->bias) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_ENGINE, pw_san_engine(san)) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_ENGINE, pw_aton_engine(san->aton)) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_PROPAGATION, pw_aton_propagation(san->aton)) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
@@ -232,6 +234,14 @@ static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
 	return -ERANGE;
 }
 
+static int pw_san_check_propagation(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (!attr || nla_get_u32(attr) <= PACKETWAY_RING_PROPAGATION_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "ring-propagation: a hop takes 0 to 255 bit times more");
+	return -ERANGE;
+}
+
 int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
@@ -253,13 +263,16 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		conf.engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
 	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
 		conf.ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
+	if (tb[PACKETWAY_A_SAN_RING_PROPAGATION])
+		conf.ring_propagation = nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]);
 	if (tb[PACKETWAY_A_SAN_RATE])
 		conf.rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
 	if (tb[PACKETWAY_A_SAN_REAL])
 		conf.real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
 	if (tb[PACKETWAY_A_SAN_CLOCK])
 		conf.lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
-	err = pw_san_check_rate(conf.rate, info->extack);
+	err = pw_san_check_rate(conf.rate, info->extack) ?:
+	      pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], info->extack);
 	if (err)
 		return err;
 
@@ -293,6 +306,7 @@ struct pw_san_change {
 	struct pw_fabric_params params;
 	u32 engine;
 	u32 ring_engine;
+	u32 ring_propagation;
 	bool rebuild;		/* the fabric is to be made anew */
 	bool lockstep;
 	bool clock;		/* the clock changes */
@@ -341,10 +355,16 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 		if (err)
 			return err;
 	}
+	err = pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack);
+	if (err)
+		return err;
 	c->engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
 						 pw_san_engine(san);
 	c->ring_engine = tb[PACKETWAY_A_SAN_RING_ENGINE] ?
 			 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]) : pw_aton_engine(san->aton);
+	c->ring_propagation = tb[PACKETWAY_A_SAN_RING_PROPAGATION] ?
+			      nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]) :
+			      pw_aton_propagation(san->aton);
 	c->rebuild = c->engine != pw_san_engine(san) ||
 		     (c->engine != PACKETWAY_ENGINE_NONE &&
 		      memcmp(&c->params, &san->fabric.params, sizeof(c->params)));
@@ -367,7 +387,7 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
 	if (c->clock && c->lockstep)
 		err = pw_san_lockstep_check(san, c->engine, false, extack);
 	if (!err)
-		err = pw_aton_set_engine(san->aton, c->ring_engine, extack);
+		err = pw_aton_set(san->aton, c->ring_engine, c->ring_propagation, extack);
 	if (err)
 		return err;
 	san->fabric.params = c->params;

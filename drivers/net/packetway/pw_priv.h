@@ -361,6 +361,7 @@ struct pw_san_config {
 	u32 bias;
 	u32 engine;		/* enum packetway_engine, of the fabric */
 	u32 ring_engine;	/* likewise, of the ring */
+	u32 ring_propagation;	/* bit times per hop, beside the interface's */
 	u64 rate;		/* of the fabric's links */
 	bool real;		/* paced to it */
 	bool lockstep;
