@@ -278,8 +278,8 @@ int pwl_coll_u64(struct pwl_coll *c, uint32_t op, uint64_t *words, uint32_t coun
 int pwl_coll_i64(struct pwl_coll *c, uint32_t op, int64_t *words, uint32_t count);
 /*
  * Prefixes in the order of ranks, each word by itself: over the ranks up to this one, or, with
- * @exclusive, over those before it; rank 0 gets the identity of the operation then. One packet
- * for each word, sent by rank 0.
+ * @exclusive, over those before it; rank 0 gets the identity of the operation then. Two rounds,
+ * and one packet of rank 0 for each word.
  */
 int pwl_coll_scan_u64(struct pwl_coll *c, uint32_t op, uint64_t *words, uint32_t count,
 		      int exclusive);
