@@ -144,7 +144,7 @@ static void random_cmd(struct pw_ring_cmd *c, u32 n, int i)
 		c->data = bytes;
 		c->len = rnd(sizeof(bytes) + 1);
 	}
-	c->room = rnd(8) ? MAXN : rnd(n + 1);
+	c->room = rnd(3) ? MAXN : rnd(n + 1);
 	c->heights = rnd(8) ? ilog2(n) : rnd(7);
 	for (h = 0; h < c->heights; h++)
 		c->ops[h] = 1 + rnd(5);
