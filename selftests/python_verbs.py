@@ -281,6 +281,13 @@ with Ring('pw0') as ring, Ring('pw1') as other:
     same('a majority', ring.majority(3), 77)
     compare('aton tree', result(ring.tree(['max'])), of_pwctl(pwctl('aton', 'tree', 'ops', 'max', 'dev', 'pw0')[0]))
     same('a tree for another number of interfaces', refused(ring.tree, ['max', 'add']) is not None, True)
+    same('no scan yet', ring.latch(1), None)
+    ring.run('add', 1, signed=True, prefix=True)
+    latches = [r.latch(1, signed=True) for r in (ring, other)]
+    compare('aton latch', [{'ifname': name, 'reg': 1, 'runs': k.runs, 'op': k.op, 'from': address.text(k.source), 'place': k.place,
+                            'before': k.before, 'with': k.with_, 'overflow': k.overflow}
+                           for name, k in zip(('pw0', 'pw1'), latches)], pwctl('aton', 'latch', 'reg', '1', 'signed'))
+    same('which are', [(k.place, k.before, k.with_) for k in latches], [(0, 0, -5), (1, -5, 2)])
     banks = pwctl('aton', 'show')
     compare('aton show', [{'ifname': b.ifname, 'addr': address.text(b.addr), 'interfaces': b.interfaces, 'group': b.group,
                            'standing': b.standing, 'status': b.status, 'counter': b.counter, 'v1': b.v1, 'v2': b.v2,

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from .lab import Lab, LabStation
     from .netlink import Netlink
     from .programs import PoetsRun, Sample, metrics
-    from .ring import Bank, Ring, RingResult, TreeResult
+    from .ring import Bank, Latch, Ring, RingResult, TreeResult
 
 __version__ = "0.1"
-__all__ = ["Bank", "Capture", "Collective", "EspReply", "Event", "Events", "Lab", "LabStation", "Message", "Netlink",
+__all__ = ["Bank", "Capture", "Collective", "EspReply", "Event", "Events", "Lab", "LabStation", "Latch", "Message", "Netlink",
            "Node", "PacketwayError", "PoetsRun", "Record", "Ring", "RingError", "RingResult", "Sample", "Socket", "Trace", "TreeResult",
            "address", "capture", "metrics", "model", "programs", "stations"]
 
@@ -36,6 +36,7 @@ _HOME = {
     "Events": "events",
     "Lab": "lab",
     "LabStation": "lab",
+    "Latch": "ring",
     "Message": "eep",
     "Node": "eep",
     "Netlink": "netlink",

@@ -27,6 +27,13 @@ class Result(ctypes.Structure):
                 ("v2", _U64), ("wait", _U64), ("ring_bits", _U64)]
 
 
+class Latch(ctypes.Structure):
+    """struct pwl_latch."""
+
+    _fields_ = [("op", _U32), ("flags", _U32), ("src", _U32), ("runs", _U64), ("counter", _U64), ("before", _U64),
+                ("with_", _U64), ("time", _U64)]
+
+
 class Reduced(ctypes.Structure):
     """struct pwl_reduced."""
 
@@ -148,6 +155,7 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_fd.argtypes = [p]
     lib.pwl_aton.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(Result)]
     lib.pwl_aton_reduce.argtypes = [p, ctypes.POINTER(Aton), _U32, _U32, ctypes.POINTER(Reduced)]
+    lib.pwl_aton_latch.argtypes = [p, _U32, ctypes.POINTER(Latch)]
     lib.pwl_aton_sort.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), _U32, ctypes.POINTER(Result)]
     lib.pwl_aton_majority.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), ctypes.POINTER(Result)]
     lib.pwl_aton_tree.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]
@@ -157,6 +165,8 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_aton_unstand.argtypes = [p]
     lib.pwl_bank.argtypes = [p, ctypes.POINTER(Bank)]
     lib.pwl_aton_op_parse.argtypes = [ctypes.c_char_p]
+    lib.pwl_aton_op_name.argtypes = [_U32]
+    lib.pwl_aton_op_name.restype = ctypes.c_char_p
     lib.pwl_aton_strerror.argtypes = [_U32]
     lib.pwl_aton_strerror.restype = ctypes.c_char_p
     lib.pwl_map.argtypes = [p]

@@ -10,7 +10,7 @@ from types import TracebackType
 from . import _lib, address
 from .errors import PacketwayError, RingError, check
 
-SIGNED, COMPARAND = 1, 2
+SIGNED, COMPARAND, PREFIX = 1, 2, 4
 OVERFLOW = 1
 SORT_MAX = 65536
 PARTIAL = 1
@@ -45,6 +45,19 @@ class TreeResult:
     overflow: bool
     sans: int
     missing: int
+
+
+@dataclass(frozen=True)
+class Latch:
+    """What the last command with `prefix` left: results over the `place` interfaces `before` this one, and `with_` it."""
+
+    op: str
+    source: int
+    place: int
+    before: int
+    with_: int
+    overflow: bool
+    runs: int
 
 
 @dataclass(frozen=True)
@@ -143,11 +156,24 @@ class Ring:
                           r.v2 if counts else None, r.counter, bool(r.flags & OVERFLOW), r.wait, r.ring_bits)
 
     def run(self, op: str, reg: int = 0, *, signed: bool = False, region: address.Address | None = None,
-            comparand: int | None = None, timeout: float = 10.0) -> RingResult:
-        """One command: add, and, or, max, min, count-eq, count-lt or count-le."""
+            comparand: int | None = None, prefix: bool = False, timeout: float = 10.0) -> RingResult:
+        """One command: add, and, or, max, min, count-eq, count-lt or count-le.
+
+        `prefix`: each interface latches what passes it, see latch().
+        """
         c, r = self._command(op, reg, signed, region, comparand, timeout), _lib.Result()
+        c.mods |= PREFIX if prefix else 0
         self._check(self._lib.pwl_aton(self._s, ctypes.byref(c), ctypes.byref(r)), r)
         return self._result(op, signed, r)
+
+    def latch(self, reg: int = 0, *, signed: bool = False) -> Latch | None:
+        """What this station has latched of a register; None: nothing yet."""
+        k = _lib.Latch()
+        if not check(self._lib.pwl_aton_latch(self._s, reg, ctypes.byref(k)), self.station):
+            return None
+        op = self._lib.pwl_aton_op_name(k.op).decode()
+        signed = signed and not op.startswith("count-")
+        return Latch(op, k.src, k.counter, _signed(k.before, signed), _signed(k.with_, signed), bool(k.flags & OVERFLOW), k.runs)
 
     def run_tree(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None, sans: int = 0,
                  partial: bool = False, timeout: float = 5.0) -> TreeResult:
