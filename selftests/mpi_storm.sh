@@ -38,7 +38,7 @@ storm() {
 		for ((job = 0; job < jobs; job++)); do
 			how=$(set -- none kill exit segv; shift $(((i + job) % 4)); echo "$1")
 			[ "$how" != none ] || whole=$((whole + 1))
-			PW_COLL=probe PW_COLL_REGS=4 timeout 300 pwrun -np 3 mpi_storm "$tally" "$count" $((1000 * i + job)) "$how" \
+			PW_COLL=probe PW_COLL_MAX=4096 PW_COLL_REGS=4 timeout 300 pwrun -np 3 mpi_storm "$tally" "$count" $((1000 * i + job)) "$how" \
 				>"$lab.$job" 2>&1 </dev/null &
 		done
 		# counted while there are some, or nothing is shown by none at the end

@@ -31,7 +31,8 @@
  *   PW_COLL	off: nothing; probe (default): if all ranks can; force: or else abort
  *   PW_STATION	netdevice of the rank, default pw0
  *   PW_COLL_REGS	registers to lease, 4 to 14; default half of the free ones, at most 8
- *   PW_COLL_MAX	elements up to which collectives are offloaded, default 4096
+ *   PW_COLL_MAX	elements up to which collectives are offloaded; default: where that
+ *		costs less than messages, 4096 at most
  *   PW_FLOAT	exact: sums of floating-point numbers on the ring, exact and rounded once;
  *		off: none; default: exact where the ring costs less than messages
  *   PW_BCAST_MAX	bytes up to which broadcasts are, default 64
@@ -162,6 +163,7 @@ static struct {
 	struct lane lane[LANES];
 	uint32_t reg[REGS_MAX];
 	long max, bcast_max, float_max;
+	bool by_cost;		/* of any size that costs less on the ring */
 	MPI_Comm quiet;		/* what is tried here calls no error handler of the program */
 	bool allreduce_alias, reduce_alias;	/* it takes one buffer for both */
 	pid_t pid;		/* of the process that the library was loaded into */
@@ -794,7 +796,8 @@ static void set_up(int threads)
 	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &pw.keyval, NULL);
 	PMPI_Comm_dup(MPI_COMM_SELF, &pw.quiet);
 	PMPI_Comm_set_errhandler(pw.quiet, MPI_ERRORS_RETURN);
-	pw.max = max ? atol(max) : 4096;
+	pw.by_cost = !max || !*max;
+	pw.max = pw.by_cost ? 4096 : atol(max);
 	pw.bcast_max = bcast_max ? atol(bcast_max) : BCAST_MAX;
 	pw.float_max = !floats ? FLOAT_MAX : !strcmp(floats, "exact") ? pw.max : 0;
 	learn_types();
@@ -1319,6 +1322,34 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 	return err;
 }
 
+/*
+ * Whether @words words cost less than @messages messages of all ranks together. A round costs
+ * each rank a call, and a word is a packet.
+ */
+static bool pays(const struct ring *g, long words, long messages)
+{
+	long rounds = (words + g->lane->slots - 1) / g->lane->slots;
+
+	return words <= pw.max && rounds * g->n + words <= MESSAGE * messages;
+}
+
+/* of all ranks together, in as many steps as the highest rank has bits */
+static long tree_messages(const struct ring *g)
+{
+	return g->n < 2 ? 0 : (long)g->n * (32 - __builtin_clz(g->n - 1));
+}
+
+/*
+ * Is a reduction of integers, or of pairs of them, dearer than @messages messages? PW_COLL_MAX and
+ * PW_FLOAT=exact mean that the user has decided. A pair takes a word or two.
+ */
+static bool dear(const struct ring *g, MPI_Datatype t, long count, long messages)
+{
+	if (!pw.by_cost || (float_type(t) >= 0 && pw.float_max > FLOAT_MAX))
+		return false;
+	return !pays(g, pair_type(t) >= 0 ? 2 * count : count, messages);
+}
+
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
 	struct call call;
@@ -1327,6 +1358,8 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	int err;
 
 	why = fits(comm, t, op, count, &g);
+	if (why == DONE && dear(g, t, count, tree_messages(g)))
+		why = SIZE;
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
 		why = WRONG;
 	call = begin(ALLREDUCE, comm, why, why == DONE ? type_bytes(t, count) : 0);
@@ -1346,6 +1379,8 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 	enum why why;
 
 	why = fits(comm, t, op, count, &g);
+	if (why == DONE && dear(g, t, count, g->n - 1))
+		why = SIZE;
 	if (why == DONE) {
 		PMPI_Comm_rank(comm, &rank);
 		if (!is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
@@ -1421,23 +1456,6 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 }
 
 /* Parts of results ------------------------------------------------------------- */
-
-/*
- * Whether @words words cost less than @messages messages of all ranks together. A round costs
- * each rank a call, and a word is a packet.
- */
-static bool pays(const struct ring *g, long words, long messages)
-{
-	long rounds = (words + g->lane->slots - 1) / g->lane->slots;
-
-	return words <= pw.max && rounds * g->n + words <= MESSAGE * messages;
-}
-
-/* of all ranks together, in as many steps as the highest rank has bits */
-static long tree_messages(const struct ring *g)
-{
-	return g->n < 2 ? 0 : (long)g->n * (32 - __builtin_clz(g->n - 1));
-}
 
 /* elements first to first + own - 1 of the result: all ranks store all, each asks for its own */
 static int reduce_part(struct ring *g, const void *in, void *out, int count, int first, int own,

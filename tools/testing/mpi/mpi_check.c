@@ -14,7 +14,8 @@
  * mpi_check parts COUNT [SEED]: random collectives of small blocks (gather, scan, scatter of a
  * reduction), and some that do not wait, by MPI_* and by PMPI_*.
  *
- * mpi_check time COUNT: microseconds for one MPI_Allreduce of one 8-byte integer.
+ * mpi_check time COUNT [u64|int|double [ELEMENTS]]: microseconds for one MPI_Allreduce, a sum
+ * of one 8-byte integer or of those.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -38,23 +39,41 @@ static uint64_t rnd(void)
 	return state * 2685821657736338717ULL;
 }
 
-static void timing(int count)
+/* element @i of rank @rank, and of the sum over @n ranks, in both buffers */
+static void put(void *buf, const char *kind, int i, double x)
 {
-	uint64_t one, sum = 0;
-	double start;
-	int rank, n, i;
+	if (!strcmp(kind, "int"))
+		((int *)buf)[i] = x;
+	else if (!strcmp(kind, "double"))
+		((double *)buf)[i] = x;
+	else
+		((uint64_t *)buf)[i] = x;
+}
+
+static void timing(int count, const char *kind, int elements)
+{
+	MPI_Datatype t = !strcmp(kind, "int") ? MPI_INT : !strcmp(kind, "double") ? MPI_DOUBLE :
+										 MPI_UINT64_T;
+	static uint64_t in[MAX], out[MAX], want[MAX];
+	int rank, n, i, size;
+	double start = 0;
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	one = rank + 1;
-	for (i = 0; i < 10; i++)
-		MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-	start = MPI_Wtime();
-	for (i = 0; i < count; i++)
-		MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Type_size(t, &size);
+	for (i = 0; i < elements; i++) {
+		put(in, kind, i, (rank + 1) * (i + 1));
+		put(want, kind, i, n * (n + 1) / 2 * (i + 1));
+	}
+	for (i = -10; i < count; i++) {
+		if (!i)
+			start = MPI_Wtime();
+		MPI_Allreduce(in, out, elements, t, MPI_SUM, MPI_COMM_WORLD);
+	}
 	if (!rank)
-		printf("allreduce of 8 bytes, %d ranks: %.1f us, sum %llu\n", n,
-		       (MPI_Wtime() - start) / count * 1e6, (unsigned long long)sum);
+		printf("allreduce of %d bytes, %d ranks: %.1f us, %s\n", elements * size, n,
+		       (MPI_Wtime() - start) / count * 1e6,
+		       memcmp(out, want, elements * size) ? "WRONG" : "right");
 }
 
 static void any_number(enum pw_exact_kind kind, int way, void *x)
@@ -423,8 +442,9 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	if (argc == 3 && !strcmp(argv[1], "time")) {
-		timing(atoi(argv[2]));
+	if (argc > 2 && !strcmp(argv[1], "time")) {
+		k = argc > 4 ? atoi(argv[4]) : 1;
+		timing(atoi(argv[2]), argc > 3 ? argv[3] : "u64", k > 0 && k <= MAX ? k : 1);
 		MPI_Finalize();
 		return 0;
 	}

@@ -32,7 +32,7 @@ run() {
 
 	shift 2
 	mpi --oversubscribe --bind-to none --mca btl self,vader --mca mpi_yield_when_idle 1 \
-		-np "$np" -x PW_COLL ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} ${PW_COLL_LOG:+-x PW_COLL_LOG} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
+		-np "$np" -x PW_COLL ${PW_COLL_MAX:+-x PW_COLL_MAX} ${PW_COLL_REGS:+-x PW_COLL_REGS} ${PW_FLOAT:+-x PW_FLOAT} ${PW_COLL_LOG:+-x PW_COLL_LOG} -x LD_PRELOAD="$tmp/libpwmpi.so" "$build/$prog" "$@"
 }
 
 # ends N PROGRAM ARGUMENT...: its status, and its output in $tmp/out. Open MPI 4.1 crashes
@@ -61,7 +61,8 @@ ranks() {
 
 count=$((200 * ${PW_SCALE:-100} / 100))
 [ $count -ge 200 ] || count=200
-export PW_COLL=force
+# whatever it costs, as much as possible is to be right on the ring
+export PW_COLL=force PW_COLL_MAX=4096
 for np in 2 4 8 16; do
 	ranks $np $count $np
 	tap_is "$np ranks: $count random collectives" "$(grep differ "$tmp/out")" "$count collectives, 0 differ" ||
@@ -89,6 +90,14 @@ tap_is "a broadcast of 24 bytes is on the ring" "$(run 2 mpi_wrong bcast 24 2>&1
 	"pwmpi: 10 of 10 collectives on the ring"
 tap_is "a broadcast of 1 KiB is not" "$(run 2 mpi_wrong bcast 1024 2>&1 | grep pwmpi)" \
 	"pwmpi: 0 of 10 collectives on the ring, not for their size: 10"
+
+# at four ranks up to 20 words cost less than the 8 messages of an allreduce
+tap_is "an allreduce of 8 bytes is on the ring" "$(PW_COLL_MAX='' run 4 mpi_check time 10 2>&1 | grep pwmpi)" \
+	"pwmpi: 20 of 20 collectives on the ring"
+tap_is "one of 1 KiB is not" "$(PW_COLL_MAX='' run 4 mpi_check time 10 u64 128 2>&1 | grep pwmpi)" \
+	"pwmpi: 0 of 20 collectives on the ring, not for their size: 20"
+tap_is "unless the user wants it" "$(run 4 mpi_check time 10 u64 128 2>&1 | grep pwmpi)" \
+	"pwmpi: 20 of 20 collectives on the ring"
 
 # floating-point numbers: exact on the ring, off, and by default only a few
 for np in 2 7; do

@@ -30,6 +30,9 @@ if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran}.c "
 	exit 1
 fi
 
+# whatever it costs, as much as possible is to be right on the ring
+export PW_COLL_MAX=4096
+
 # run N PROGRAM ARGUMENT...: so many ranks
 run() {
 	local np=$1 prog=$2
