@@ -13,10 +13,11 @@
  * is in one round at a time, so its communicators may share its registers. The kernel gives
  * leases back when a process ends, so a job starts with registers and bits that are its own.
  *
- * With MPI_THREAD_MULTIPLE, threads of a rank may be in rounds of two communicators at once. So registers are not shared then: a lane of them
- * belongs to one communicator from its first collective until it is freed. MPI itself forbids
- * two threads in one communicator. A communicator that gets no lane is not on the ring. The
- * lock is not held while a rank waits for others.
+ * With MPI_THREAD_MULTIPLE, threads of a rank may be in rounds of two communicators at once.
+ * So registers are not shared then: a lane of them belongs to one communicator from its first
+ * collective until it is freed. MPI itself forbids two threads in one communicator. A
+ * communicator that gets no lane is not on the ring. The lock is not held while a rank waits
+ * for others.
  *
  * The kernel compares how many interfaces took part with the ranks of the communicator. If
  * they differ, or a rank has given its bit back, one has died or its station has left. There
