@@ -114,8 +114,7 @@ FIXTURE_SETUP(bare)
 	}
 	ASSERT_EQ(0, pw_genl_open(&self->g, self->ns[0]));
 	ASSERT_EQ(0, pw_veth_add(&self->nl[0], self->ns[1]));
-	ASSERT_EQ(0, pw_link_up(&self->nl[0], "v0"));
-	ASSERT_EQ(0, pw_link_up(&self->nl[1], "v1"));
+	ASSERT_TRUE(pw_veth_up(&self->nl[0], &self->nl[1]));
 	self->dev = pw_link_index(&self->nl[0], "v0");
 	ASSERT_EQ(0, pw_station_add(&self->nl[0], "a", 1, 0, self->ns[0]));
 	ASSERT_EQ(0, pw_link_up(&self->nl[0], "a"));

@@ -260,6 +260,29 @@ static PW_UNUSED int pw_route_add(struct pw_genl *g, uint32_t san, uint32_t firs
 	return pw_genl_ask(g, PACKETWAY_CMD_ROUTE_NEW, NLM_F_ACK, PACKETWAY_A_ROUTE, a, 4);
 }
 
+/*
+ * Both ends of a veth pair are up. What is sent before a work item of the kernel has seen the
+ * carrier is dropped: wait until it has.
+ */
+static PW_UNUSED bool pw_veth_up(struct pw_nl *nl, struct pw_nl *peer)
+{
+	double end = pw_now() + SOON / 1000;
+	struct rtattr *a, *b;
+	bool up;
+
+	if (pw_link_up(nl, "v0") || pw_link_up(peer, "v1"))
+		return false;
+	do {
+		a = pw_link_get(nl, "v0", IFLA_OPERSTATE, NULL);
+		up = a && *(uint8_t *)RTA_DATA(a) == IF_OPER_UP;
+		b = pw_link_get(peer, "v1", IFLA_OPERSTATE, NULL);
+		up = up && b && *(uint8_t *)RTA_DATA(b) == IF_OPER_UP;
+		if (!up)
+			usleep(1000);
+	} while (!up && pw_now() < end);
+	return up;
+}
+
 /* a veth pair: v0 here, v1 in @peer_ns */
 static PW_UNUSED int pw_veth_add(struct pw_nl *nl, int peer_ns)
 {
