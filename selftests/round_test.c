@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * PACKETWAY_IOC_ATON_ROUND: a reduction whose result all members of a group get, with one
- * packet for each word. Members that differ, leave, end or are late get an error, and nobody
+ * packet for each word. Members that differ, leave, end or are late get an error, and no member
  * gets another result.
  */
 #include "pwring.h"
