@@ -27,24 +27,9 @@
  * source of a port that answered PW_BMX_RX_BLOCK sleeps as well.
  */
 #include "arena.h"
-#include "bmx_fast.h"
+#include "bmx_event.h"
 #include "bmx_topo.h"
 
-enum src_state {
-	IDLE,		/* no cell */
-	PENDING,	/* its attempt is in the wheel */
-	ASLEEP,		/* blocked: attempts are refused and only counted */
-};
-
-#define SLOTS		64	/* cycles of the wheel */
-#define SEL_TO_TRY	(PW_BMX_SELECT + PW_BMX_DECIDE)	/* from selection to attempt */
-/* from a refused attempt to the next one: selection in the next cycle */
-#define RETRY		(1 + SEL_TO_TRY)
-/* from an attempt of a port to byte 0 of its next cell: accepted, refused */
-#define NEXT_CELL	(PW_BMX_CELL - PW_BMX_DECIDE)
-#define NEXT_TRY	(PW_BMX_REFUND - PW_BMX_DECIDE)
-/* pw_bmx_fast_wake() looks this far ahead: the attempt, RETRY later, is in the wheel */
-#define WAKE_AHEAD	50
 #define ALL_STAGES	(PW_BMX_STAGES + 1)	/* stage 3: the output ports */
 
 static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
@@ -149,14 +134,6 @@ static void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u3
 	x->state = PENDING;
 	f->wheel[(slot * ALL_STAGES + stage) * f->words + i / 64] |= BIT_ULL(i % 64);
 	f->slots |= BIT_ULL(slot);
-}
-
-/* first set bit of @mask after bit @rr, round robin */
-static u32 next_lane(u32 mask, u32 rr)
-{
-	u32 above = mask & ~(BIT(rr + 1) - 1);
-
-	return __ffs64(above ? above : mask);
 }
 
 /* the PPD (or port) that source @i of @stage sends to, as a rank over all stages */
@@ -365,14 +342,7 @@ static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
 		}
 	}
 
-	x->sent++;
-	x->last_c = f->now - SEL_TO_TRY;
-	x->last_t = c.t;
-	x->last_q = lane;
-	if (++q->head == f->depth)
-		q->head = 0;
-	if (!--q->n)
-		x->ne &= ~BIT(lane);
+	cell_sent(f, x, q, lane, c.t);
 	if (x->ne) {
 		schedule(f, x, stage, i, f->now + PW_BMX_CELL);
 	} else {

@@ -10,16 +10,8 @@
  *
  * Queue of lane p of source x: queue[x * k + p]. A cell carries the VPI for the next input.
  */
+#include "bmx_event.h"
 #include "bmx_topo.h"
-
-enum src_state { IDLE, PENDING, ASLEEP };	/* as in bmx_fast.c */
-
-#define SLOTS		64
-#define SEL_TO_TRY	(PW_BMX_SELECT + PW_BMX_DECIDE)
-#define RETRY		(1 + SEL_TO_TRY)
-#define NEXT_CELL	(PW_BMX_CELL - PW_BMX_DECIDE)
-#define NEXT_TRY	(PW_BMX_REFUND - PW_BMX_DECIDE)
-#define WAKE_AHEAD	50
 
 /**
  * pw_bmx_topo_layout() - memory of a network with a topology
@@ -127,14 +119,6 @@ static void schedule(struct pw_bmx_fast *f, u32 x, u64 at)
 	f->src[x].state = PENDING;
 	f->wheel[slot * f->words + x / 64] |= BIT_ULL(x % 64);
 	f->slots |= BIT_ULL(slot);
-}
-
-/* first set bit of @mask after bit @rr, round robin */
-static u32 next_lane(u32 mask, u32 rr)
-{
-	u32 above = mask & ~(BIT(rr + 1) - 1);
-
-	return __ffs64(above ? above : mask);
 }
 
 /* count the attempts of a sleeping source before @cycle, all of which were refused */
@@ -327,14 +311,7 @@ static void try_out(struct pw_bmx_fast *f, u32 x)
 			return;
 		}
 	}
-	s->sent++;
-	s->last_c = f->now - SEL_TO_TRY;
-	s->last_t = c.t;
-	s->last_q = lane;
-	if (++q->head == f->depth)
-		q->head = 0;
-	if (!--q->n)
-		s->ne &= ~BIT(lane);
+	cell_sent(f, s, q, lane, c.t);
 	if (s->ne) {
 		schedule(f, x, f->now + PW_BMX_CELL);
 	} else {
