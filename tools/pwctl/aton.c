@@ -269,6 +269,16 @@ static enum status aton_set(const struct verb *v, int argc, char **argv)
 	return err ? complain(st.name, err, NULL) : ret;
 }
 
+/* the end of a list of stations, of which @shown were shown */
+static enum status end_of_stations(enum status ret, const struct request *q, int shown)
+{
+	if (!ret && q->dev && !shown)
+		return fail(0, "there is no station %s in this namespace", q->dev);
+	if (!ret)
+		out_end();
+	return ret;
+}
+
 static enum status aton_show(const struct verb *v, int argc, char **argv)
 {
 	struct packetway_aton_get b;
@@ -317,11 +327,7 @@ static enum status aton_show(const struct verb *v, int argc, char **argv)
 		shown++;
 	}
 	free(list);
-	if (!ret && q.dev && !shown)
-		return fail(0, "there is no station %s in this namespace", q.dev);
-	if (!ret)
-		out_end();
-	return ret;
+	return end_of_stations(ret, &q, shown);
 }
 
 static json_t *latch_json(const struct station *st, uint32_t reg, const struct pwl_latch *l,
@@ -378,11 +384,7 @@ static enum status aton_latch(const struct verb *v, int argc, char **argv)
 		shown++;
 	}
 	free(list);
-	if (!ret && q.dev && !shown)
-		return fail(0, "there is no station %s in this namespace", q.dev);
-	if (!ret)
-		out_end();
-	return ret;
+	return end_of_stations(ret, &q, shown);
 }
 
 static enum status aton_watch(const struct verb *v, int argc, char **argv)
