@@ -389,7 +389,7 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 	return 0;
 }
 
-/* as in <linux/packetway.h>: whoever is the last to arrive finds all results ----- */
+/* as in <linux/packetway.h>; the last member to arrive computes the results of all */
 
 static bool same(const struct pwl_round *a, const struct pwl_round *b)
 {
