@@ -69,20 +69,7 @@ static bool lose(int end, uint8_t *p, int len)
 
 static int add_trunk(struct pw_genl *g, int k)
 {
-	struct pw_trunk_req t = { .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK };
-	char name[8];
-	int e, err = 0;
-
-	for (e = 2 * k; e < 2 * k + 2 && !err; e++) {
-		snprintf(name, sizeof(name), "t%d", e);
-		t.name = name;
-		t.san = e & 1 ? 2 + k : 1;
-		t.port = 10 + k;
-		t.local_port = PW_RELAY_END + e;
-		t.remote_port = PW_RELAY + e;
-		err = pw_trunk_add(g, &t);
-	}
-	return err;
+	return pw_relay_trunk(g, k, 1, 2 + k);
 }
 
 FIXTURE(tree) {

@@ -100,4 +100,23 @@ static PW_UNUSED void pw_relay_lose(struct pw_relay *r, int percent)
 		r->percent[i] = percent;
 }
 
+/* both ends of trunk @k, which meet at the relay, on SANs @a and @b */
+static PW_UNUSED int pw_relay_trunk(struct pw_genl *g, int k, unsigned int a, unsigned int b)
+{
+	struct pw_trunk_req t = { .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK };
+	char name[8];
+	int e, err = 0;
+
+	for (e = 2 * k; e < 2 * k + 2 && !err; e++) {
+		snprintf(name, sizeof(name), "t%d", e);
+		t.name = name;
+		t.san = e & 1 ? b : a;
+		t.port = 10 + k;
+		t.local_port = PW_RELAY_END + e;
+		t.remote_port = PW_RELAY + e;
+		err = pw_trunk_add(g, &t);
+	}
+	return err;
+}
+
 #endif

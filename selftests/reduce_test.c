@@ -91,20 +91,7 @@ static int add_router(struct pw_genl *g, int k)
 
 static int add_trunk(struct pw_genl *g, int k)
 {
-	struct pw_trunk_req t = { .local = INADDR_LOOPBACK, .remote = INADDR_LOOPBACK };
-	char name[8];
-	int e, err = 0;
-
-	for (e = 2 * k; e < 2 * k + 2 && !err; e++) {
-		snprintf(name, sizeof(name), "t%d", e);
-		t.name = name;
-		t.san = link_of[k][e & 1];
-		t.port = 10 + k;
-		t.local_port = PW_RELAY_END + e;
-		t.remote_port = PW_RELAY + e;
-		err = pw_trunk_add(g, &t);
-	}
-	return err;
+	return pw_relay_trunk(g, k, link_of[k][0], link_of[k][1]);
 }
 
 /* all SANs have routes to all others */
