@@ -190,6 +190,46 @@ static int peer_of(int trunk)
 	return p + (p >= me);
 }
 
+/* whether the answer to RESOLVE has a route to host @p that passes no third SAN */
+static bool direct(int p)
+{
+	struct nlmsghdr *h = (void *)g.nl.buf;
+	struct rtattr *a = (void *)((char *)NLMSG_DATA(h) + GENL_HDRLEN), *via;
+	int left = NLMSG_PAYLOAD(h, GENL_HDRLEN), i, n;
+	bool third;
+
+	for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+		if ((a->rta_type & NLA_TYPE_MASK) != PACKETWAY_A_ROUTE)
+			continue;
+		via = pw_attr_in(a, PACKETWAY_A_ROUTE_VIA);
+		n = via ? RTA_PAYLOAD(via) / 4 : 0;
+		third = !n;
+		for (i = 0; i < n; i++)
+			third |= ((uint32_t *)RTA_DATA(via))[i] / 256 != p &&
+				 ((uint32_t *)RTA_DATA(via))[i] / 256 != me;
+		if (!third)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Until the trunk to host @p itself leads there: a host that starts late is known through the
+ * other one first, and a command that goes that way has no packets on the trunk.
+ */
+static int wait_direct(int p)
+{
+	double end = pw_now() + HANG;
+	int err;
+
+	while (!(err = pw_wait_route(&g, me, 256 * p + 1)) && !direct(p)) {
+		if (pw_now() > end)
+			return -ETIMEDOUT;
+		usleep(5000);
+	}
+	return err;
+}
+
 /* the host's SAN, its stations and its trunks */
 static void make_host(void)
 {
@@ -221,7 +261,7 @@ static void make_host(void)
 		tap[i] = pw_packet_open(ns, SOCK_RAW, ETH_P_IP, pw_link_index(&nl, name));
 	}
 	for (i = 0; i < HOSTS - 1 && !err; i++)
-		err = pw_wait_route(&g, me, 256 * peer_of(i) + 1);
+		err = wait_direct(peer_of(i));
 	if (err) {
 		errno = -err;
 		die(g.nl.ext[0] ? g.nl.ext : "the host's SAN");
