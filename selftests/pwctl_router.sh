@@ -143,9 +143,13 @@ tap_is "both took it" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stat
 
 # ESP one way, and who hears it
 heard=$(mktemp)
+# packet sockets that receive
+sockets() { awk '$6 == 1' /proc/net/packet | wc -l; }
+before=$(sockets)
 pwctl -j esp listen count 2 timeout 60000 dev c >"$heard" &
 listener=$!
-sleep 1
+# shellcheck disable=SC2016 # eval expands it each time
+busywait 60000 eval '[ "$(sockets)" -gt $before ]'
 tap_ok "esp one-way" pwctl esp count 00:03:01 tag 99 thresh 5 one-way dev a
 tap_ok "esp one-way by-route" pwctl esp count 00:03:01 tag 99 thresh 5 one-way by-route dev a
 tap_ok "the listener" wait $listener

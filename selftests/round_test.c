@@ -488,6 +488,7 @@ struct storm {
 	pthread_t thread;
 	int fd, id, rounds;
 	unsigned long wrong, done;
+	int err;
 };
 
 /* rounds of all, some with a short deadline that is repeated until they come to their end */
@@ -511,8 +512,13 @@ static void *storm_thread(void *arg)
 			c.deadline = rand_r(&seed) % 4 ? 0 :
 				     t.tv_sec * 1000000000ULL + t.tv_nsec + rand_r(&seed) % 1000000;
 			err = run_round(s->fd, &c);
-		} while (err == -ETIMEDOUT || err == -EINTR);
+			/*
+			 * EIO: a member whose time was over has taken the packets back, a second
+			 * after all had come. A busy machine takes that long, and all come again.
+			 */
+		} while (err == -ETIMEDOUT || err == -EINTR || err == -EIO);
 		if (err) {
+			s->err = err;
 			s->wrong++;
 			return NULL;
 		}
@@ -534,7 +540,9 @@ TEST_F(round, storm)
 	}
 	for (i = 0; i < N; i++) {
 		pthread_join(s[i].thread, NULL);
-		EXPECT_EQ(0, s[i].wrong);
+		EXPECT_EQ(0, s[i].wrong) {
+			TH_LOG("member %d: error %d", i, s[i].err);
+		}
 		EXPECT_EQ(s[i].rounds, s[i].done);
 	}
 }

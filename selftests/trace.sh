@@ -11,12 +11,14 @@ ip link set pw0 up
 pwctl station add pw1 up
 pwctl san set 0 engine fast
 tmp=$(mktemp -d)
+: >"$tmp/turns"
 # what the lines look at goes on in the background
 (
 	while [ -d "$tmp" ]; do
 		pwctl ping 9 count 1 timeout 100 dev pw1
 		pwctl ping 2 count 1 timeout 1000 dev pw0
 		pwctl aton add dev pw1
+		echo >>"$tmp/turns"
 		sleep 0.3	# the lines themselves want the CPU, too
 	done
 ) >/dev/null 2>&1 &
@@ -39,7 +41,9 @@ bpftraced() {
 	setsid bash -c "exec $1" >"$tmp/out" 2>&1 </dev/null &
 	busywait 240000 grep -q '^Attaching' "$tmp/out"
 	echo "# ready after $((SECONDS - start)) s"
-	sleep 5
+	# it says so before it does; then the load must pass some times
+	sleep 3
+	busywait 120000 eval "[ \$(wc -l <'$tmp/turns') -ge $(($(wc -l <"$tmp/turns") + 5)) ]"
 	pkill -INT -g $! 2>/dev/null || pkill -INT -x bpftrace
 	for _ in $(seq 300); do
 		pgrep -x bpftrace >/dev/null || break

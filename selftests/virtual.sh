@@ -123,10 +123,10 @@ tap_is "a router of a SAN in lockstep is refused" \
 	"A SAN in lockstep has no routers"
 
 # a stall is a report
-pwctl lab exec a pwctl virtual stall 300 sh -c 'sleep 1; sleep 1000000 | cat' >"$tmp/out" 2>&1
+pwctl lab exec a pwctl virtual stall 3000 sh -c 'sleep 1; sleep 1000000 | cat' >"$tmp/out" 2>&1
 sed 's/^/# /' "$tmp/out"
 tap_is "no stall while a sleep is pending" "$(grep -c stalled "$tmp/out")" 0
-pwctl lab exec a pwctl virtual stall 300 python3 -c 'import os; os.read(os.pipe()[0], 1)' >"$tmp/out" 2>&1
+pwctl lab exec a pwctl virtual stall 3000 python3 -c 'import os; os.read(os.pipe()[0], 1)' >"$tmp/out" 2>&1
 tap_is "a stall has a status of its own" $? 99
 sed 's/^/# /' "$tmp/out"
 tap_ok "... and a sentence" grep -q 'the clock has stalled' "$tmp/out"
