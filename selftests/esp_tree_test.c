@@ -11,6 +11,7 @@
 #include "pwrelay.h"
 #include "pwreduce.h"
 #include "pwesp.h"
+#include "pwsan.h"
 #include "pwharness.h"
 
 #define SANS	7
@@ -479,6 +480,127 @@ TEST_F(tree, complaints)
 					EXPECT_GE(SANS * pers[p] - 1, a.n);
 				}
 			}
+}
+
+/*
+ * The value of @op over all nodes from the root to @dst, COLLECT with the nodes' own tag @what;
+ * all ones if there was no answer. *@sent: packets of both ways.
+ */
+static uint64_t on_the_path(uint32_t dst, int op, int what, long *sent)
+{
+	uint64_t cnt = pw_rnd() >> 1, first = op == PW_ESP_OP_MIN ? ~0ULL : 0;
+	struct insn in[2] = {
+		COUNT(EXEC, cnt, 1),
+		COLLECT(EXEC | REFLECT, op, PW_ESP_TAG_NODE | PW_ESP_TAG_NAMED | what, cnt, first),
+	};
+	struct insn got;
+	struct pw_hdr h;
+	int i, len, n;
+
+	for (i = 0; i < 2; i++) {
+		len = esp_msg(tx, dst, addr_of(0), &in[i]);
+		if (send(raw[0], tx, len, 0) != len)
+			return ~0ULL;
+	}
+	*sent += 3;
+	do {
+		n = esp_recv(raw[0], rx, sizeof(rx), &got, &h, SOON);
+		if (n == NOTHING)
+			return ~0ULL;
+	} while (n != PW_ESP_COLLECT || h.sa != dst || got.f[1] != cnt);
+	return got.ctl & PW_ESP_ERROR ? ~0ULL : got.f[2];
+}
+
+/* virtual time of an echo with @len bytes to @dst, on its way there */
+static uint64_t echo_time(uint32_t dst, int len, long *sent)
+{
+	struct pw_hdr h = { .dt = dst, .sa = addr_of(0), .pt = PW_PT_ECHO, .dl = len / 8, .h = 1,
+			    .te = PW_TE_ECHO_REQUEST };
+	int n = 16;
+
+	memset(tx, 0, sizeof(tx));
+	pw_hdr_put(tx, &h);
+	n += pw_put_opt(tx + n, PW_OH_TIMESTAMP, false, true, NULL, 8);
+	n += len + 8;
+	if (send(raw[0], tx, n, 0) != n)
+		return ~0ULL;
+	*sent += 2;
+	do {
+		n = pw_recv(raw[0], rx, sizeof(rx), NULL, SOON);
+		if (n < 0)
+			return ~0ULL;
+		pw_hdr_get(rx, &h);
+	} while (h.pt != PW_PT_ECHO || h.sa != dst);
+	return pw_get(rx + 18, 8);
+}
+
+/* echoes of two lengths to a node at the end of each SAN: which SAN has the least rate? */
+static int slowest_by_echo(const uint32_t *node, int n, long *sent)
+{
+	uint64_t t, before = 0, most = 0;
+	int i, slowest = -1;
+
+	for (i = 0; i < n; i++) {
+		t = echo_time(node[i], 1200, sent) - echo_time(node[i], 240, sent);
+		if (t - before > most && t > before) {
+			most = t - before;
+			slowest = i;
+		}
+		before = t;
+	}
+	return slowest;
+}
+
+/*
+ * Where is the slowest SAN on the way to a leaf, and where do frames pile up? One packet collects
+ * the least rate, or the longest queue, with the node that has it, from all nodes that it passes.
+ */
+TEST_F(tree, bottleneck)
+{
+	/* nodes at the end of SANs 1, 2 and 5 on that way */
+	static const uint32_t end[] = { ADDR(1, 10), ADDR(2, 13), ADDR(5, 0) };
+	static const int san[] = { 1, 2, 5 };
+	const uint32_t far = ADDR(5, 15);
+	uint64_t v;
+	long esp, plain;
+	int i, k, len;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pw_gsan_set2_of(&self->g, san[i], PACKETWAY_A_SAN_RATE, 1000000000, 0,
+					     0));
+		for (k = i; k < 3; k++) {
+			/* a half-router at the end executes as one of its SAN, too */
+			esp = plain = 0;
+			v = on_the_path(k < 2 ? end[k] : far, PW_ESP_OP_MIN, PW_ESP_TAG_RATE, &esp);
+			EXPECT_EQ(1000000000, v >> 24);
+			EXPECT_EQ(san[i], (v & 0xffffff) >> 8);
+			EXPECT_EQ(i, slowest_by_echo(end, k + 1, &plain));
+			if (i)
+				continue;
+			printf("# csv bottleneck,esp,%d,%ld\n", k + 1, esp);
+			printf("# csv bottleneck,plain,%d,%ld\n", k + 1, plain);
+			EXPECT_EQ(3, esp);
+			EXPECT_EQ(4 * (k + 1), plain);
+		}
+		ASSERT_EQ(0, pw_gsan_set2_of(&self->g, san[i], PACKETWAY_A_SAN_RATE, 8000000000, 0,
+					     0));
+	}
+
+	/* 40 frames wait at the half-router to SAN 5, which stands still */
+	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 5, PACKETWAY_A_SAN_FROZEN, 1, 0, 0));
+	for (i = 0; i < 40; i++) {
+		len = pw_msg(tx, ADDR(5, 0), addr_of(0), 1500, 0, 1, "x", 1);
+		ASSERT_EQ(len, send(raw[0], tx, len, 0));
+	}
+	for (i = 0; i < 1000; i++) {
+		v = on_the_path(far, PW_ESP_OP_MAX, PW_ESP_TAG_QUEUE, &esp);
+		if (v >> 24 >= 40)
+			break;
+		usleep(10000);
+	}
+	EXPECT_LE(40, v >> 24);
+	EXPECT_EQ(far, v & 0xffffff);
+	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 5, PACKETWAY_A_SAN_FROZEN, 0, 0, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -42,5 +42,7 @@ plot packetway-esp-census 'A sum over all stations, or a census' 'stations on se
 	sum 4 'plain=without ESP' 'esp=RCHLD, RCOLLECT' 'esp4=the same, four of each' 'rings=scope tree'
 plot packetway-esp-topology 'Which half-routers of a SAN lead to stations' 'stations on seven SANs' 'packets at one station of each SAN' \
 	'[0:400]' topology 4 'plain=without ESP' 'esp=RCHLD that routers execute'
+plot packetway-esp-bottleneck 'Which SAN on a way is the slowest' 'SANs on the way' 'packets, both ways' '[0:14]' \
+	bottleneck 4 'plain=without ESP: two echoes to each SAN' 'esp=COUNT, COLLECT of the rate'
 plot packetway-esp-loss 'Sums over 56 stations while trunks lose packets' 'packets lost on trunks, %' 'right results of 40' '[0:50]' \
 	loss 5 'plain=without ESP' 'esp=RCHLD, RCOLLECT' 'esp4=the same, four of each' 'rings=scope tree'

@@ -278,6 +278,22 @@ enum pw_esp_op {		/* COLLECT and RCOLLECT */
 	PW_ESP_OP_XOR	= 6,
 };
 
+/*
+ * Tags from here on are no state: a node has these values of its own. COMPARE and COLLECT (valTag)
+ * read them and store nothing; an instruction that would write one, or names one that is not
+ * known, is aborted. With PW_ESP_TAG_NAMED the value, at most 2^40 - 1, is in the
+ * upper 40 bits, and the address of the node in the lower 24.
+ */
+#define PW_ESP_TAG_NODE		0xffffffffffffff00ULL
+#define PW_ESP_TAG_NAMED	0x80
+
+enum {
+	PW_ESP_TAG_QUEUE	= 1,	/* frames that its port has in the SAN */
+	PW_ESP_TAG_RATE		= 2,	/* bits per second of its SAN's links; untimed: all ones */
+	PW_ESP_TAG_MTU		= 3,
+	PW_ESP_TAG_TIME		= 4,	/* virtual time of its SAN, ns; untimed: 0 */
+};
+
 /* POETS: swAddr and pinAddr are little-endian 32-bit fields ---------------- */
 
 #define PW_POETS_FLIT			16

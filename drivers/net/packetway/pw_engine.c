@@ -25,7 +25,7 @@ void pw_engine_port_up(struct pw_san *san, unsigned int port, bool up)
 }
 
 /* virtual time in nanoseconds; 0 if the SAN has none */
-u64 pw_engine_time(struct pw_san *san)
+u64 pw_engine_time(const struct pw_san *san)
 {
 	struct pw_engine *eng;
 	u64 ns = 0;

@@ -47,10 +47,9 @@ static void pw_esp_conf_get(const struct pw_esp *esp, const struct net *net,
 	conf->lifetime = esp->conf.lifetime ?: pn->esp.lifetime;
 }
 
-/* a SAN with half-routers is not in lockstep, so they need no SAN */
 static u64 pw_esp_now(const struct pw_esp *esp)
 {
-	return esp->san ? pw_engine_now(esp->san) : ktime_get_ns();
+	return pw_engine_now(esp->home);
 }
 
 /**
@@ -65,9 +64,9 @@ void pw_esp_node_init(struct pw_esp *esp, const struct pw_san *san, u32 addr, bo
 	spin_lock_init(&esp->lock);
 	esp->mem = NULL;
 	esp->memcg = san->memcg;
+	esp->home = san;
 	esp->id = addr;
 	esp->router = router;
-	esp->san = NULL;
 	esp->conf = (struct pw_esp_conf) {};
 }
 
@@ -309,18 +308,32 @@ void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v)
 	}
 }
 
+/* values of the node for those that name their tags; BH off, RCU held */
+static void pw_esp_facts(const struct pw_esp *esp, u32 mtu, u64 *facts)
+{
+	const struct pw_san *san = esp->home;
+	const struct pw_engine *eng = rcu_dereference(san->engine);
+
+	facts[PW_ESP_TAG_QUEUE - 1] =
+		atomic_read(&san->port[pw_san_port_of(san, esp->id)].inflight);
+	facts[PW_ESP_TAG_RATE - 1] = eng->ops->time ? READ_ONCE(san->fabric.rate) : U64_MAX;
+	facts[PW_ESP_TAG_MTU - 1] = mtu;
+	facts[PW_ESP_TAG_TIME - 1] = pw_engine_time(san);
+}
+
 /**
  * pw_esp_node_skb - a message of type ESP passes a node
  * @esp: the node
+ * @mtu: of the node
  * @skb: the message, changed in place; linear and private afterwards
  * @v: what was parsed of it; its data must be good
  * @res: what happened
  *
- * For stations and half-routers alike. BH off.
+ * For stations and half-routers alike. BH off, RCU held.
  *
  * Return: 0, or -ENOMEM with nothing executed.
  */
-int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep_view *v,
+int pw_esp_node_skb(struct pw_esp *esp, u32 mtu, struct sk_buff *skb, const struct pw_eep_view *v,
 		    struct pw_esp_result *res)
 {
 	const struct pw_esp_node node = {
@@ -329,10 +342,16 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 		.router = esp->router,
 	};
 
+	u64 facts[PW_ESP_FACTS];
 	size_t lacks;
+	bool asked;
 
 	if (pw_skb_make_writable(skb))
 		return -ENOMEM;
+	/* an engine's lock is not taken inside that of a store */
+	asked = pw_esp_names_node(skb->data + v->db_off, v->data_len);
+	if (unlikely(asked))
+		pw_esp_facts(esp, mtu, facts);
 	*res = (struct pw_esp_result) { .verdict = PW_ESP_V_PASS };
 	spin_lock(&esp->lock);
 	if (likely(esp->mem)) {
@@ -341,7 +360,9 @@ int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep
 			spin_unlock(&esp->lock);
 			return -ENOMEM;
 		}
+		esp->store.facts = asked ? facts : NULL;
 		pw_esp_node_input(&node, pw_esp_now(esp), skb->data + v->db_off, v->data_len, res);
+		esp->store.facts = NULL;
 	}
 	spin_unlock(&esp->lock);
 	if (res->verdict >= PW_ESP_V_FORWARD && res->verdict <= PW_ESP_V_ABORT)
@@ -398,7 +419,7 @@ int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_vi
 	/* captures get it as it was received */
 	if (!damaged && dev_nit_active(st->dev))
 		copy = skb_clone(skb, GFP_ATOMIC);
-	if (!damaged && pw_esp_node_skb(&st->esp, skb, v, &res)) {
+	if (!damaged && pw_esp_node_skb(&st->esp, READ_ONCE(st->dev->mtu), skb, v, &res)) {
 		kfree_skb(copy);
 		return PW_DROP_RX_NOMEM;
 	}

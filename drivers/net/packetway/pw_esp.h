@@ -42,7 +42,7 @@ struct pw_esp_conf {
  * @mem: the store's memory, or the table of a sparse one; NULL while the node is down
  * @memcg: of the maker of its SAN, which pays for what the store takes as it fills
  * @id: PacketWay address, the node id of RCHLD and RCOLLECT
- * @san: of a station: whose clock lifetimes follow; NULL: the host's
+ * @home: the SAN that it is on
  * @router: a half-router; otherwise an end system
  * @conf: what was asked for; RTNL
  * @done: instructions by what became of them; enum pw_esp_verdict from FORWARD
@@ -53,7 +53,7 @@ struct pw_esp {
 	void *mem;
 	struct mem_cgroup *memcg;
 	u32 id;
-	const struct pw_san *san;
+	const struct pw_san *home;
 	bool router;
 	struct pw_esp_conf conf;
 	atomic64_t done[PW_ESP_OPCODES][PW_ESP_VERDICTS];
@@ -77,7 +77,7 @@ int pw_esp_node_set(struct pw_esp *esp, const struct net *net, const struct pw_e
 		    struct netlink_ext_ack *extack);
 void pw_esp_node_info(struct pw_esp *esp, const struct net *net, struct pw_esp_info *info);
 bool pw_esp_node_peek(struct pw_esp *esp, u32 nth, u64 *tag, u64 *val, u64 *left);
-int pw_esp_node_skb(struct pw_esp *esp, struct sk_buff *skb, const struct pw_eep_view *v,
+int pw_esp_node_skb(struct pw_esp *esp, u32 mtu, struct sk_buff *skb, const struct pw_eep_view *v,
 		    struct pw_esp_result *res);
 void pw_esp_crc(struct sk_buff *skb, const struct pw_eep_view *v);
 int pw_esp_rx(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v,

@@ -57,7 +57,7 @@ bool pw_esp_pass(struct pw_half *h, struct sk_buff *skb)
 	if (pw_eep_parse_trailer(skb->data + v.ot_off, skb->len - v.ot_off, &v) ||
 	    !pw_esp_sound(skb, &v))
 		return true;
-	if (pw_esp_node_skb(&h->esp, skb, &v, &res))
+	if (pw_esp_node_skb(&h->esp, pw_half_mtu(h), skb, &v, &res))
 		goto nomem;
 	trace_pw_esp(h->router->name, h->addr, &v, &res);
 	if (res.verdict != PW_ESP_V_DISCARD)
@@ -86,7 +86,7 @@ void pw_esp_end(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view
 
 	if (!pw_esp_sound(skb, v))
 		goto out;
-	if (pw_esp_node_skb(&h->esp, skb, v, &res)) {
+	if (pw_esp_node_skb(&h->esp, pw_half_mtu(h), skb, v, &res)) {
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
 		return;
 	}

@@ -47,7 +47,6 @@ static int pw_dev_init(struct net_device *dev)
 	ratelimit_set_flags(&st->pmtu_limit, RATELIMIT_MSG_ON_RELEASE);
 	ratelimit_set_flags(&st->echo_limit, RATELIMIT_MSG_ON_RELEASE);
 	pw_esp_node_init(&st->esp, st->san, st->addr, false);
-	st->esp.san = st->san;
 	netif_napi_add(dev, &st->end.napi, pw_poll);
 	netdev_lockdep_set_classes(dev);
 

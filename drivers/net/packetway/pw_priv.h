@@ -405,7 +405,7 @@ extern const struct pw_engine_ops pw_engine_rtl;
 /* pw_engine.c APIs: what a SAN asks of its engine */
 void pw_engine_update(struct pw_san *san);
 void pw_engine_port_up(struct pw_san *san, unsigned int port, bool up);
-u64 pw_engine_time(struct pw_san *san);
+u64 pw_engine_time(const struct pw_san *san);
 u64 pw_engine_now(const struct pw_san *san);
 
 /* the fabric's share of `ethtool -S`: per stage, of the station's own port, time */

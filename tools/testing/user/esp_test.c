@@ -378,6 +378,58 @@ static void test_collect(void)
 	   in.f[PW_ESP_F_VAL] == 1, "COLLECT: sums are modulo 2^64");
 }
 
+/* values of the node: read, reduced and named, never stored; all else is aborted */
+static void test_facts(void)
+{
+	const u64 facts[PW_ESP_FACTS] = { 7, 8000000000ULL, 1500, U64_MAX };
+	const u64 rate = PW_ESP_TAG_NODE | PW_ESP_TAG_RATE;
+	const u64 mtu = PW_ESP_TAG_NODE | PW_ESP_TAG_MTU;
+	u8 p[PW_ESP_LEN_MAX];
+	size_t n;
+
+	fresh(8);
+	pw_esp_store_put(&st, 0, rate, 5);
+	ok(cmp(0, rate, PW_ESP_REL_EQ, 5) == PW_ESP_V_FORWARD,
+	   "a node without values: a tag like others");
+	fresh(8);
+	st.facts = facts;
+	ok(cmp(0, rate, PW_ESP_REL_GT, 1) == PW_ESP_V_FORWARD && untouched(0) && !res.changed,
+	   "COMPARE: true of the node's rate: forward, nothing stored");
+	ok(cmp(0, rate, PW_ESP_REL_LT, 1) == PW_ESP_V_DISCARD && untouched(0),
+	   "COMPARE: not true: discard");
+	pw_esp_store_put(&st, 0, 2, 3);
+	ok(collect(0, mtu, 2, PW_ESP_OP_MIN, 9000) == PW_ESP_V_DISCARD && have(0, 2) == 2 &&
+	   have(0, mtu) == NONE, "COLLECT: counts, and stores no value");
+	collect(0, mtu, 2, PW_ESP_OP_MIN, 9000);
+	ok(collect(0, mtu, 2, PW_ESP_OP_MIN, 9000) == PW_ESP_V_FORWARD &&
+	   in.f[PW_ESP_F_VAL] == 1500 && res.changed == BIT(PW_ESP_F_VAL),
+	   "COLLECT: the node's MTU with that of the packet");
+	pw_esp_store_put(&st, 0, 3, 1);
+	ok(collect(0, mtu | PW_ESP_TAG_NAMED, 3, PW_ESP_OP_MAX, 0) == PW_ESP_V_FORWARD &&
+	   in.f[PW_ESP_F_VAL] == (1500ULL << 24 | NODE), "COLLECT: with the node's address");
+	pw_esp_store_put(&st, 0, 4, 1);
+	ok(collect(0, PW_ESP_TAG_NODE | PW_ESP_TAG_NAMED | PW_ESP_TAG_TIME, 4, PW_ESP_OP_MAX, 0) ==
+	   PW_ESP_V_FORWARD && in.f[PW_ESP_F_VAL] == ((BIT_ULL(40) - 1) << 24 | NODE),
+	   "COLLECT: a value of more than 40 bits is the largest");
+#define REFUSED(what) ((what) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_READONLY && untouched(0))
+	ok(REFUSED(count(0, rate, 5)), "COUNT writes: refused");
+	ok(REFUSED(collect(0, 1, rate, PW_ESP_OP_ADD, 5)), "a count of COLLECT: refused");
+	ok(REFUSED(rchld(0, rate, 1, 5, 6)) && REFUSED(rchld(0, 1, rate, 5, 6)), "RCHLD: refused");
+	ok(REFUSED(rcollect(0, 1, 2, 5, rate, PW_ESP_OP_ADD, 5, 6)) &&
+	   REFUSED(rcollect(0, rate, 2, 5, 1, PW_ESP_OP_ADD, 5, 6)) &&
+	   REFUSED(rcollect(0, 1, rate, 5, 2, PW_ESP_OP_ADD, 5, 6)), "RCOLLECT: refused");
+	ok(REFUSED(cmp(0, PW_ESP_TAG_NODE, PW_ESP_REL_EQ, 5)) &&
+	   REFUSED(cmp(0, PW_ESP_TAG_NODE + PW_ESP_FACTS + 1, PW_ESP_REL_EQ, 5)) &&
+	   REFUSED(cmp(0, U64_MAX, PW_ESP_REL_EQ, 5)), "values that are not known: refused");
+#undef REFUSED
+	in = (struct pw_esp_insn){ .opcode = PW_ESP_COMPARE, .op = PW_ESP_REL_EQ };
+	n = pw_esp_build(p, sizeof(p), &in);
+	ok(!pw_esp_names_node(p, n), "a packet without such tags");
+	in.f[PW_ESP_F_TAG] = PW_ESP_TAG_NODE;
+	n = pw_esp_build(p, sizeof(p), &in);
+	ok(pw_esp_names_node(p, n) && !pw_esp_names_node(p, n - 9), "and with one");
+}
+
 static void test_rchld(void)
 {
 	u64 m;
@@ -761,6 +813,7 @@ int main(void)
 	test_count();
 	test_compare();
 	test_collect();
+	test_facts();
 	test_rchld();
 	test_rcollect();
 	test_packet();

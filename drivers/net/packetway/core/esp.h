@@ -17,6 +17,8 @@
 
 /* ---- store ---- */
 
+#define PW_ESP_FACTS		PW_ESP_TAG_TIME
+
 #define PW_ESP_CAPACITY_MAX	0x1000000U
 /* longest hash chain: beyond it a new tag is refused as if the store were full */
 #define PW_ESP_PROBE_MAX	24U
@@ -55,6 +57,8 @@ struct pw_esp_spare {
  *	creation, which is that of expiry
  * @room: places at the young end of the ring that have memory, or fewer
  * @spare: sparse: pieces without bindings
+ * @facts: values of the node itself, by PW_ESP_TAG_* - 1; NULL: the node has none, and their tags
+ *	are like others
  * @sparse: the owner gives memory as the store fills: pw_esp_store_lacks()
  */
 struct pw_esp_store {
@@ -69,6 +73,7 @@ struct pw_esp_store {
 	u32 *bucket;
 	struct pw_esp_binding **chunk;
 	struct pw_esp_spare *spare;
+	const u64 *facts;
 	bool sparse;
 };
 
@@ -213,6 +218,7 @@ enum pw_esp_reason {
 	PW_ESP_R_OPERATOR,	/* unknown operator */
 	PW_ESP_R_STATE,		/* state that must be there is not */
 	PW_ESP_R_FULL,		/* no room for a new binding */
+	PW_ESP_R_READONLY,	/* writes a value of the node, or names one that is not known */
 	PW_ESP_R_COUNT
 };
 
@@ -267,5 +273,6 @@ enum pw_esp_verdict pw_esp_exec(struct pw_esp_store *st, u64 node_id, u64 now,
 enum pw_esp_verdict pw_esp_node_input(const struct pw_esp_node *node, u64 now, void *buf,
 				      size_t len, struct pw_esp_result *res);
 bool pw_esp_reflect(void *buf, size_t len);
+bool pw_esp_names_node(const void *buf, size_t len);
 
 #endif /* PW_CORE_ESP_H */

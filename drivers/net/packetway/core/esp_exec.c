@@ -144,6 +144,53 @@ enum pw_esp_reason pw_esp_parse(const void *buf, size_t len, struct pw_esp_insn 
 	return PW_ESP_R_OK;
 }
 
+/* Is it the tag of a value that the node itself has? */
+static bool is_fact(const struct pw_esp_store *st, u64 tag)
+{
+	return unlikely(tag >= PW_ESP_TAG_NODE) && st->facts;
+}
+
+/* a value of the node; facts_known() was true */
+static u64 fact(const struct pw_esp_store *st, u64 tag, u64 node_id)
+{
+	u64 v = st->facts[(tag & ~(PW_ESP_TAG_NODE | PW_ESP_TAG_NAMED)) - 1];
+
+	if (tag & PW_ESP_TAG_NAMED)
+		v = min(v, BIT_ULL(40) - 1) << 24 | (node_id & (BIT(24) - 1));
+	return v;
+}
+
+/* the operand of an instruction that only reads, if it has one */
+static enum pw_esp_field readable(u8 opcode)
+{
+	switch (opcode) {
+	case PW_ESP_COMPARE:
+		return PW_ESP_F_TAG;
+	case PW_ESP_COLLECT:
+		return PW_ESP_F_VAL_TAG;
+	default:
+		return PW_ESP_F_COUNT;
+	}
+}
+
+/* Are all tags of the node itself known, and where they are read? */
+static bool facts_known(const struct pw_esp_store *st, const struct pw_esp_insn *in)
+{
+	static const u8 tags[] = { PW_ESP_F_TAG, PW_ESP_F_VAL_TAG, PW_ESP_F_CNT_TAG,
+				   PW_ESP_F_SIB_TAG, PW_ESP_F_FWD_TAG, PW_ESP_F_COMP_TAG };
+	unsigned int i;
+	u64 which;
+
+	for (i = 0; i < ARRAY_SIZE(tags); i++) {
+		if (!is_fact(st, in->f[tags[i]]))
+			continue;
+		which = in->f[tags[i]] & ~(PW_ESP_TAG_NODE | PW_ESP_TAG_NAMED);
+		if (tags[i] != readable(in->opcode) || !which || which > PW_ESP_FACTS)
+			return false;
+	}
+	return true;
+}
+
 static void count_one(struct pw_esp_txn *t, u64 tag, u64 *v)
 {
 	pw_esp_txn_get(t, tag, v);
@@ -158,10 +205,13 @@ static enum pw_esp_verdict exec_count(struct pw_esp_txn *t, struct pw_esp_insn *
 	return v <= in->f[PW_ESP_F_THRESH] ? PW_ESP_V_FORWARD : PW_ESP_V_DISCARD;
 }
 
-static enum pw_esp_verdict exec_compare(struct pw_esp_txn *t, struct pw_esp_insn *in)
+static enum pw_esp_verdict exec_compare(struct pw_esp_txn *t, struct pw_esp_insn *in, u64 node_id)
 {
 	u64 v;
 
+	if (is_fact(t->st, in->f[PW_ESP_F_TAG]))
+		return compare(in->op, fact(t->st, in->f[PW_ESP_F_TAG], node_id),
+			       in->f[PW_ESP_F_VAL]) ? PW_ESP_V_FORWARD : PW_ESP_V_DISCARD;
 	if (pw_esp_txn_get(t, in->f[PW_ESP_F_TAG], &v) &&
 	    !compare(in->op, v, in->f[PW_ESP_F_VAL]))
 		return PW_ESP_V_DISCARD;
@@ -181,11 +231,15 @@ static u64 accumulate(struct pw_esp_txn *t, u64 tag, const struct pw_esp_insn *i
 }
 
 static enum pw_esp_verdict exec_collect(struct pw_esp_txn *t, struct pw_esp_insn *in,
-					u32 *changed)
+					u64 node_id, u32 *changed)
 {
 	u64 cur, count;
 
-	cur = accumulate(t, in->f[PW_ESP_F_VAL_TAG], in);
+	if (is_fact(t->st, in->f[PW_ESP_F_VAL_TAG]))
+		cur = reduce(in->op, fact(t->st, in->f[PW_ESP_F_VAL_TAG], node_id),
+			     in->f[PW_ESP_F_VAL]);
+	else
+		cur = accumulate(t, in->f[PW_ESP_F_VAL_TAG], in);
 	if (!pw_esp_txn_get(t, in->f[PW_ESP_F_CNT_TAG], &count))
 		return PW_ESP_V_ABORT;
 	pw_esp_txn_put(t, in->f[PW_ESP_F_CNT_TAG], --count);
@@ -265,16 +319,21 @@ enum pw_esp_verdict pw_esp_exec(struct pw_esp_store *st, u64 node_id, u64 now,
 	res->reason = PW_ESP_R_OK;
 	res->opcode = in->opcode;
 	res->changed = 0;
+	if (unlikely(st->facts && !facts_known(st, in))) {
+		res->reason = PW_ESP_R_READONLY;
+		res->verdict = PW_ESP_V_ABORT;
+		return res->verdict;
+	}
 	pw_esp_txn_begin(&t, st, now);
 	switch (in->opcode) {
 	case PW_ESP_COUNT:
 		res->verdict = exec_count(&t, in);
 		break;
 	case PW_ESP_COMPARE:
-		res->verdict = exec_compare(&t, in);
+		res->verdict = exec_compare(&t, in, node_id);
 		break;
 	case PW_ESP_COLLECT:
-		res->verdict = exec_collect(&t, in, &changed);
+		res->verdict = exec_collect(&t, in, node_id, &changed);
 		break;
 	case PW_ESP_RCHLD:
 		res->verdict = exec_rchld(&t, in, node_id, &changed);
@@ -397,4 +456,21 @@ bool pw_esp_reflect(void *buf, size_t len)
 	if (p[0] & PW_ESP_EXEC_ON_REFLECT)
 		p[0] |= PW_ESP_EXECUTE;
 	return true;
+}
+
+/**
+ * pw_esp_names_node - may a packet read values of the node itself?
+ * @buf: the packet
+ * @len: bytes of it
+ *
+ * Return: false if pw_esp_store.facts is not needed to execute it.
+ */
+bool pw_esp_names_node(const void *buf, size_t len)
+{
+	size_t end = min_t(size_t, len, PW_ESP_LEN_MAX), off;
+
+	for (off = PW_ESP_HDR_LEN + 4; off + 8 <= end; off += 8)
+		if (get_unaligned_be64((const u8 *)buf + off) >= PW_ESP_TAG_NODE)
+			return true;
+	return false;
 }

@@ -24,6 +24,7 @@ const char *const pw_esp_reason_name[PW_ESP_R_COUNT] = {
 	[PW_ESP_R_OPERATOR] = "operator",
 	[PW_ESP_R_STATE] = "state",
 	[PW_ESP_R_FULL] = "full",
+	[PW_ESP_R_READONLY] = "read-only",
 };
 
 const char *const pw_esp_verdict_name[PW_ESP_V_COUNT] = {
