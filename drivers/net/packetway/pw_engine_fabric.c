@@ -822,10 +822,26 @@ static u64 pw_fab_arrival(const struct pw_fab *fab, const struct sk_buff *skb)
 	return pw_fab_cycle(fab, ktime_to_ns(skb->tstamp));
 }
 
+/*
+ * The work item polls the fabric, and competes with tasks. A task that sends does not wait
+ * for it but runs the fabric itself, as long as a poll: it spends its own time, as it would
+ * in a softirq if the fabric were less busy. Otherwise a program whose processes poll for
+ * messages would keep the CPU from the work item that brings them. fab->lock held
+ */
+static noinline void pw_fab_run_by_sender(struct pw_fab *fab)
+{
+	u64 next, start;
+
+	/* in lockstep time stands still as long as the sender runs */
+	if (!fab->time)
+		pw_fab_run(fab, pw_fab_limit(fab), &next, &start);
+}
+
 static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_fab *fab = pw_fab(eng);
+	bool by_task = skb->sk && in_task();
 	struct pw_fab_msg *m;
 	u16 src = cb->src_port;
 
@@ -852,7 +868,8 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	}
 	hlist_add_head(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
-	pw_share_wake(&fab->share);
+	if (unlikely(pw_share_wake(&fab->share)) && by_task)
+		pw_fab_run_by_sender(fab);
 	spin_unlock(&fab->lock);
 }
 

@@ -65,14 +65,14 @@ void pw_share_stop(struct pw_share *s, spinlock_t *lock)
 }
 
 /* pw_share_wake() of an engine that may have to leave softirqs */
-void __pw_share_wake(struct pw_share *s)
+bool __pw_share_wake(struct pw_share *s)
 {
-	if (pw_share_over(s)) {
-		s->on = true;
+	s->on = pw_share_over(s);
+	if (s->on)
 		pw_share_again(s);
-	} else {
+	else
 		napi_schedule(s->napi);
-	}
+	return s->on;
 }
 
 /**

@@ -7,9 +7,10 @@
  * nothing at all. So engines run in softirqs as long as those of one CPU together take
  * less than a quarter of a tick. After that an engine that has used more than a small
  * part of the tick itself is polled by a work item, which competes with tasks as a task;
- * an engine that is seldom used still runs at once. Short polls that leave nothing to do
- * are not counted: they cost what forwarding a frame costs, and frames that had to wait
- * for a work item would meet in the fabric, where each of them costs many times as much.
+ * an engine that is seldom used still runs at once. A task may step an engine that waits for
+ * the work item: that takes its own time. Short polls that leave nothing to do are not
+ * counted: they cost what forwarding a frame costs, and frames that had to wait for a work
+ * item would meet in the fabric, where each of them costs many times as much.
  *
  * The caller's lock, the one that its poll takes, guards struct pw_share.
  */
@@ -48,24 +49,26 @@ int pw_share_init(void);
 void pw_share_exit(void);
 void pw_share_setup(struct pw_share *s, struct napi_struct *napi);
 void pw_share_stop(struct pw_share *s, spinlock_t *lock);
-void __pw_share_wake(struct pw_share *s);
+bool __pw_share_wake(struct pw_share *s);
 bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave);
 void pw_share_again(struct pw_share *s);
 
 /**
  * pw_share_wake - let the engine be polled, in a softirq or by the work item
  * @s: its share; the caller's lock held, BH off
+ *
+ * Return: true if the work item does it.
  */
-static inline void pw_share_wake(struct pw_share *s)
+static inline bool pw_share_wake(struct pw_share *s)
 {
 	unsigned long now = jiffies;
 
 	if (s->on)
-		return;
-	if (likely(s->used <= PW_SHARE_ONE || s->tick != now))
-		napi_schedule(s->napi);
-	else
-		__pw_share_wake(s);
+		return true;
+	if (unlikely(s->used > PW_SHARE_ONE && s->tick == now))
+		return __pw_share_wake(s);
+	napi_schedule(s->napi);
+	return false;
 }
 
 /**
