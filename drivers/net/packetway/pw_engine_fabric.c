@@ -55,7 +55,8 @@
 /*
  * Events (fast) of a slice of 16 ports, cycles (rtl) of a slice times ports: either takes
  * some ten thousand instructions. An event takes longer with more ports: up to 70,000
- * instructions in a broadcast to 256 of them. A cycle of 256 ports (rtl) is the longest slice.
+ * instructions in a broadcast to 256 of them. A cycle (rtl) of more ports than that is run in
+ * parts.
  */
 #define PW_FAB_SLICE_FAST	PW_FABRIC_STEPS
 #define PW_FAB_SLICE_RTL	32

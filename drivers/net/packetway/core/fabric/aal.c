@@ -998,3 +998,26 @@ void pw_aal_ctl10(struct pw_aal *u)
 	if (st == C10_DROP)
 		pw_aal_obsolete(u, msg);
 }
+
+/**
+ * pw_aal_ctl10_skip() - cycles of controller 10 of an idle unit
+ * @u: AAL unit without messages in its receive buffer
+ * @n: cycles
+ */
+void pw_aal_ctl10_skip(struct pw_aal *u, u32 n)
+{
+	u32 sources;
+
+	while (n) {
+		sources = 0;
+		if (u->st[10] == C10_SOURCE)
+			sources = min_t(u32, u->cfg.ports - u->c10src, n / CYC_C10_SOURCE);
+		if (sources) {
+			u->c10src += sources;
+			n -= CYC_C10_SOURCE * sources;
+		} else {
+			pw_aal_ctl10(u);
+			n--;
+		}
+	}
+}

@@ -459,6 +459,7 @@ void pw_aal_obsolete(struct pw_aal *u, u16 m);
 u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg);
 void pw_aal_ctl8(struct pw_aal *u);
 void pw_aal_ctl10(struct pw_aal *u);
+void pw_aal_ctl10_skip(struct pw_aal *u, u32 n);
 
 /* register engine */
 void pw_aal_step(struct pw_aal *u);

@@ -236,16 +236,19 @@ struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg)
 }
 
 /**
- * pw_bmx_net_step_spd() - first part of a cycle: all output units
+ * pw_bmx_net_spds() - some output units in the first part of a cycle
  * @net: network
+ * @from: the first one; 0 begins the cycle
+ * @end: the one behind the last; the last of all ends the part
  */
-void pw_bmx_net_step_spd(struct pw_bmx_net *net)
+void pw_bmx_net_spds(struct pw_bmx_net *net, u32 from, u32 end)
 {
 	u32 k = net->k, r, to;
 	bool suspend;
 
-	net->cycle++;
-	for (r = 0; r < net->ranks; r++) {
+	if (!from)
+		net->cycle++;
+	for (r = from; r < end; r++) {
 		to = net->peer[r];
 		if (to < net->ranks)
 			suspend = net->ppd[to].suspend;
@@ -255,10 +258,21 @@ void pw_bmx_net_step_spd(struct pw_bmx_net *net)
 			continue;
 		pw_bmx_spd_step(&net->spd[r], suspend, pw_bmx_spd_queue(net->xpm, k, r), k);
 	}
+	if (end < net->ranks)
+		return;
 	for (r = 0; r < net->ports; r++) {
 		net->out_byte[r] = net->spd[net->out[r]].byte;
 		net->out_byteind[r] = net->spd[net->out[r]].byteind;
 	}
+}
+
+/**
+ * pw_bmx_net_step_spd() - first part of a cycle: all output units
+ * @net: network
+ */
+void pw_bmx_net_step_spd(struct pw_bmx_net *net)
+{
+	pw_bmx_net_spds(net, 0, net->ranks);
 }
 
 /**
@@ -297,28 +311,65 @@ static void ask_fault(struct pw_bmx_net *net, u32 r)
 }
 
 /**
- * pw_bmx_net_step_ppd() - last part of a cycle: all input units
+ * pw_bmx_net_faults() - faults of some input units, before any of them is stepped
  * @net: network
+ * @from: the first one
+ * @end: the one behind the last
  */
-void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
+void pw_bmx_net_faults(struct pw_bmx_net *net, u32 from, u32 end)
+{
+	u32 r;
+
+	if (unlikely(net->fault))
+		for (r = from; r < end; r++)
+			ask_fault(net, r);
+}
+
+/**
+ * pw_bmx_net_ppds_in() - the input units of some ports
+ * @net: network
+ * @from: the first port
+ * @end: the one behind the last
+ */
+void pw_bmx_net_ppds_in(struct pw_bmx_net *net, u32 from, u32 end)
+{
+	u32 r, to;
+
+	for (r = from; r < end; r++) {
+		to = net->in[r];
+		pw_bmx_ppd_step(&net->ppd[to], net->in_byte[r], net->in_byteind[r],
+				&net->xpm[(size_t)to * net->k]);
+		net->in_suspend[r] = net->ppd[to].suspend;
+	}
+}
+
+/**
+ * pw_bmx_net_ppds() - the input units that some output units drive
+ * @net: network
+ * @from: the first output unit
+ * @end: the one behind the last
+ */
+void pw_bmx_net_ppds(struct pw_bmx_net *net, u32 from, u32 end)
 {
 	u32 k = net->k, r, to;
 
-	if (unlikely(net->fault))
-		for (r = 0; r < net->ranks; r++)
-			ask_fault(net, r);
-	for (r = 0; r < net->ports; r++) {
-		to = net->in[r];
-		pw_bmx_ppd_step(&net->ppd[to], net->in_byte[r], net->in_byteind[r],
-				&net->xpm[(size_t)to * k]);
-		net->in_suspend[r] = net->ppd[to].suspend;
-	}
-	for (r = 0; r < net->ranks; r++) {
+	for (r = from; r < end; r++) {
 		to = net->peer[r];
 		if (to < net->ranks)
 			pw_bmx_ppd_step(&net->ppd[to], net->spd[r].byte, net->spd[r].byteind,
 					&net->xpm[(size_t)to * k]);
 	}
+}
+
+/**
+ * pw_bmx_net_step_ppd() - last part of a cycle: all input units
+ * @net: network
+ */
+void pw_bmx_net_step_ppd(struct pw_bmx_net *net)
+{
+	pw_bmx_net_faults(net, 0, net->ranks);
+	pw_bmx_net_ppds_in(net, 0, net->ports);
+	pw_bmx_net_ppds(net, 0, net->ranks);
 }
 
 /**

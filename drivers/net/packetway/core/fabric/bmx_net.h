@@ -8,9 +8,10 @@
  * stage.
  *
  * Per cycle the caller runs pw_bmx_net_step_spd(), then its ports, then
- * pw_bmx_net_step_ppd(). A port reads out_byte/out_byteind (this cycle's) and
- * in_suspend (last cycle's) and writes in_byte/in_byteind (taken by the PPD in the
- * same cycle) and out_suspend (acts on the SPD in the next cycle).
+ * pw_bmx_net_step_ppd(), or their steps for a range of units at a time. A port reads
+ * out_byte/out_byteind (this cycle's) and in_suspend (last cycle's) and writes
+ * in_byte/in_byteind (taken by the PPD in the same cycle) and out_suspend (acts on the SPD in
+ * the next cycle).
  */
 #ifndef PW_CORE_BMX_NET_H
 #define PW_CORE_BMX_NET_H
@@ -164,6 +165,10 @@ size_t pw_bmx_net_size(const struct pw_bmx_cfg *cfg);
 struct pw_bmx_net *pw_bmx_net_init(void *mem, const struct pw_bmx_cfg *cfg);
 void pw_bmx_net_step_spd(struct pw_bmx_net *net);
 void pw_bmx_net_step_ppd(struct pw_bmx_net *net);
+void pw_bmx_net_spds(struct pw_bmx_net *net, u32 from, u32 end);
+void pw_bmx_net_faults(struct pw_bmx_net *net, u32 from, u32 end);
+void pw_bmx_net_ppds_in(struct pw_bmx_net *net, u32 from, u32 end);
+void pw_bmx_net_ppds(struct pw_bmx_net *net, u32 from, u32 end);
 u32 pw_bmx_net_stage(const struct pw_bmx_net *net, u32 ppd);
 bool pw_bmx_net_idle(const struct pw_bmx_net *net);
 

@@ -588,10 +588,11 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
  * pw_fabric_run_part() - run up to a cycle, and stop inside a cycle if that is long
  * @f: fabric
  * @until: last cycle to run
- * @max_work: as for pw_fabric_run()
+ * @max_work: as for pw_fabric_run(); a part counts as a step
  *
  * A cycle of the fast engine with more than 64 ports may have an event in every one of
- * them. Until the cycle is complete no message may be sent.
+ * them; one of rtl steps every unit, in parts of 64 if there are more input units than that.
+ * Until the cycle is complete no message may be sent.
  *
  * Return: true if the last cycle is complete.
  */

@@ -185,6 +185,8 @@ struct pw_fabric {
 	u64 *slot;
 	u32 words;		/* per slot */
 	u32 part;		/* of the cycle that is next to run; 0: the cycle is complete */
+	u32 step;		/* rtl: the step of the cycle that the part belongs to */
+	u64 busy;		/* rtl: 1 + the cycle that was found not to be idle; 0: none */
 	u64 far_next;
 	u32 far[MAP_WORDS];
 	struct pw_fabric_stats stats;

@@ -38,27 +38,30 @@ static void tap_byte(struct pw_fabric *f, u32 unit, u8 byte, bool valid, u32 cou
 		f->ops->cell(f->ctx, unit, t->start, true, t->cell);
 }
 
-static void tap_links(struct pw_fabric *f)
+/* link @i: from ports, from output units, then to ports */
+static void tap_link(struct pw_fabric *f, u32 i)
 {
 	const struct pw_bmx_net *net = f->net;
-	u32 i, n, ppd;
+	u32 n, ppd;
 
-	for (i = 0; i < f->ports; i++) {
+	if (i < f->ports) {
 		ppd = net->in[i];
 		tap_byte(f, ppd, net->in_byte[i], net->in_byteind[i], net->ppd[ppd].count);
+		return;
 	}
-	for (i = 0; i < f->ranks; i++) {
+	i -= f->ports;
+	if (i < f->ranks) {
 		ppd = net->peer[i];
 		if (ppd < f->ranks)
 			tap_byte(f, ppd, net->spd[i].byte, net->spd[i].byteind,
 				 net->ppd[ppd].count);
+		return;
 	}
 	/* a port of a device refuses no cell */
-	for (i = 0; i < f->ports; i++) {
-		n = f->tap[f->ranks + i].n;
-		tap_byte(f, f->ranks + i, net->out_byte[i], net->out_byteind[i],
-			 n == PW_BMX_CELL - 1 ? 0 : n + 1);
-	}
+	n = f->tap[i].n;
+	i -= f->ranks;
+	tap_byte(f, f->ranks + i, net->out_byte[i], net->out_byteind[i],
+		 n == PW_BMX_CELL - 1 ? 0 : n + 1);
 }
 
 static void tap_begin(struct pw_fabric *f)
@@ -220,87 +223,212 @@ static void rtl_discard(struct pw_fabric *f, u32 port, u16 desc)
 
 /* ---- running ---- */
 
-static void rtl_cycle(struct pw_fabric *f)
+/* steps of a cycle, each for all units or ports before the next one begins */
+enum rtl_step {
+	STEP_SPD,	/* output units */
+	STEP_AAL,	/* AAL units */
+	STEP_FAULT,	/* faults of the cells that input units accept */
+	STEP_PPD_IN,	/* input units that ports drive */
+	STEP_PPD,	/* those that output units drive */
+	STEP_TAP,
+	STEP_TRACE,
+	STEP_HOST,	/* processes */
+	STEP_LOOK,
+	STEPS,
+};
+
+/* units or ports of a part of a step */
+#define PART_UNITS 64
+
+/* units or ports that a step has */
+static u32 step_size(const struct pw_fabric *f, u32 step)
 {
-	struct pw_bmx_net *net = f->net;
-	u32 i;
-
-	f->now++;
-	f->stats.events++;
-	pw_bmx_net_step_spd(net);
-	for (i = 0; i < f->ports; i++) {
-		struct pw_aal *u = f->port[i].u;
-
-		u->icbyte = net->out_byte[i];
-		u->icbytei = net->out_byteind[i];
-		u->ogsuspend = net->in_suspend[i];
-		pw_aal_step(u);
-		net->in_byte[i] = u->ogbyte;
-		net->in_byteind[i] = u->ogbytei;
-		net->out_suspend[i] = u->icsuspend;
+	switch (step) {
+	case STEP_SPD:
+	case STEP_PPD:
+		return f->ranks;
+	case STEP_FAULT:
+		return f->net->fault ? f->ranks : 0;
+	case STEP_TAP:
+		return f->tapped ? f->ports + f->ranks + f->ports : 0;
+	case STEP_TRACE:
+		return f->tracing ? f->ranks : 0;
+	case STEP_LOOK:
+		return 1;
+	default:
+		return f->ports;
 	}
-	pw_bmx_net_step_ppd(net);
-	if (unlikely(f->tapped))
-		tap_links(f);
-	if (unlikely(f->tracing))
-		for (i = 0; i < f->ranks; i++)
-			if (net->ppd[i].suspend && pw_fabric_stage_of(f, i))
-				pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, i, 1,
-						f->now - PW_BMX_DECIDE, NULL);
-	for (i = 0; i < f->ports; i++) {
-		if (!pw_aal_host_idle(&f->port[i].host)) {
-			pw_aal_host_step(&f->port[i].host);
-			if (pw_aal_host_idle(&f->port[i].host))
-				pw_fabric_want_look(f, i);
-		}
-	}
-	if (f->p.flags & PW_FABRIC_F_POLL)
-		for (i = 0; i < f->ports; i++)
-			pw_fabric_want_look(f, i);
-	pw_fabric_look_all(f);
 }
 
-/* is nothing stored or in flight anywhere? */
-static bool rtl_idle(const struct pw_fabric *f)
+static void step_aal(struct pw_fabric *f, u32 i)
+{
+	struct pw_bmx_net *net = f->net;
+	struct pw_aal *u = f->port[i].u;
+
+	u->icbyte = net->out_byte[i];
+	u->icbytei = net->out_byteind[i];
+	u->ogsuspend = net->in_suspend[i];
+	pw_aal_step(u);
+	net->in_byte[i] = u->ogbyte;
+	net->in_byteind[i] = u->ogbytei;
+	net->out_suspend[i] = u->icsuspend;
+}
+
+static void step_trace(struct pw_fabric *f, u32 i)
+{
+	if (f->net->ppd[i].suspend && pw_fabric_stage_of(f, i))
+		pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, i, 1, f->now - PW_BMX_DECIDE, NULL);
+}
+
+static void step_host(struct pw_fabric *f, u32 i)
+{
+	struct pw_aal_host *h = &f->port[i].host;
+
+	if (!pw_aal_host_idle(h)) {
+		pw_aal_host_step(h);
+		if (pw_aal_host_idle(h))
+			pw_fabric_want_look(f, i);
+	}
+	if (f->p.flags & PW_FABRIC_F_POLL)
+		pw_fabric_want_look(f, i);
+}
+
+/* units or ports @i to @end - 1 of a step */
+static void rtl_step(struct pw_fabric *f, u32 step, u32 i, u32 end)
+{
+	switch (step) {
+	case STEP_SPD:
+		pw_bmx_net_spds(f->net, i, end);
+		break;
+	case STEP_AAL:
+		for (; i < end; i++)
+			step_aal(f, i);
+		break;
+	case STEP_FAULT:
+		pw_bmx_net_faults(f->net, i, end);
+		break;
+	case STEP_PPD_IN:
+		pw_bmx_net_ppds_in(f->net, i, end);
+		break;
+	case STEP_PPD:
+		pw_bmx_net_ppds(f->net, i, end);
+		break;
+	case STEP_TAP:
+		for (; i < end; i++)
+			tap_link(f, i);
+		break;
+	case STEP_TRACE:
+		for (; i < end; i++)
+			step_trace(f, i);
+		break;
+	case STEP_HOST:
+		for (; i < end; i++)
+			step_host(f, i);
+		break;
+	case STEP_LOOK:
+		pw_fabric_look_all(f);
+		break;
+	}
+}
+
+static void rtl_begin(struct pw_fabric *f)
+{
+	f->now++;
+	f->stats.events++;
+}
+
+static void rtl_cycle(struct pw_fabric *f)
+{
+	u32 step, size;
+
+	rtl_begin(f);
+	for (step = 0; step < STEPS; step++) {
+		size = step_size(f, step);
+		if (size)
+			rtl_step(f, step, 0, size);
+	}
+}
+
+/* one part of the cycle that is being run: f->part - 1 is the first unit or port of f->step */
+static void rtl_part(struct pw_fabric *f)
+{
+	u32 from = f->part - 1, size = step_size(f, f->step), end = min(from + PART_UNITS, size);
+
+	if (from < end)
+		rtl_step(f, f->step, from, end);
+	if (end < size) {
+		f->part = end + 1;
+		return;
+	}
+	f->part = 1;
+	do {
+		f->step++;
+	} while (f->step < STEPS && !step_size(f, f->step));
+	if (f->step == STEPS) {
+		f->step = 0;
+		f->part = 0;
+	}
+}
+
+/* is nothing stored or in flight anywhere? A large network is searched once in a cycle. */
+static bool rtl_idle(struct pw_fabric *f)
 {
 	u32 i;
 
-	if (f->looks)
+	if (f->looks || f->nmsgs || f->busy == f->now + 1)
 		return false;
+	f->busy = f->now + 1;
 	for (i = 0; i < f->ports; i++)
-		if (!pw_aal_idle(f->port[i].u) || !pw_aal_host_idle(&f->port[i].host) ||
-		    f->port[i].q_num)
+		if (!pw_aal_idle(f->port[i].u) || !pw_aal_host_idle(&f->port[i].host))
 			return false;
-	return pw_bmx_net_idle(f->net);
+	if (!pw_bmx_net_idle(f->net))
+		return false;
+	f->busy = 0;
+	return true;
 }
 
 /* skip cycles of an idle fabric: only controller 10 moves, in turns of equal length */
 static void rtl_skip(struct pw_fabric *f, u64 cycles)
 {
-	u32 turn = CYC_C10_TURN + CYC_C10_SOURCE * f->ports, rem, i, n;
+	u32 turn = CYC_C10_TURN + CYC_C10_SOURCE * f->ports, rem, i;
 
 	div_u64_rem(cycles, turn, &rem);
 	for (i = 0; i < f->ports; i++) {
 		struct pw_aal *u = f->port[i].u;
 
 		u->now += cycles;
-		for (n = 0; n < rem; n++)
-			pw_aal_ctl10(u);
+		pw_aal_ctl10_skip(u, rem);
 	}
 	f->net->cycle += cycles;
 	f->now += cycles;
 }
 
+/* @parts: may stop inside a cycle of a large network */
 static void rtl_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
 	u32 work;
 
-	for (work = 0; f->now < until && work < max_work; work++) {
-		if (!(work % IDLE_EVERY) && rtl_idle(f)) {
-			rtl_skip(f, until - f->now);
-			break;
+	parts &= f->ranks > PART_UNITS;
+	for (work = 0;; work++) {
+		if (unlikely(f->part)) {
+			if (parts && work >= max_work)
+				return;
+			rtl_part(f);
+			continue;
 		}
-		rtl_cycle(f);
+		if (f->now >= until || work >= max_work)
+			return;
+		if ((parts || !(work % IDLE_EVERY)) && rtl_idle(f)) {
+			rtl_skip(f, until - f->now);
+			return;
+		}
+		if (parts) {
+			rtl_begin(f);
+			f->part = 1;
+			rtl_part(f);
+		} else {
+			rtl_cycle(f);
+		}
 	}
 }
 
