@@ -7,6 +7,7 @@
 #include <netdb.h>
 
 #include "esp.h"
+#include "fabric/fabric_param.h"
 #include "poets.h"
 #include "pwctl.h"
 
@@ -19,6 +20,11 @@ struct object {
 
 #define ENGINES "none|fast|rtl"
 #define CLOCKS "free|lockstep"
+
+static int parse_route(const char *text, uint32_t *v)
+{
+	return pw_fabric_route_named(text, v) ? 0 : parse_u32(text, v);
+}
 
 /* parameters of the fabric: core/fabric/fabric_param.c has their names and ranges */
 #define SAN_PARAMS \
@@ -33,7 +39,8 @@ struct object {
 	{ "gap-init", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_INIT }, \
 	{ "gap-get", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_GET }, \
 	{ "gap-word", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_WORD }, \
-	{ "route", "POLICY", W_U32, PACKETWAY_A_SAN_ROUTE }
+	{ "route", "turn|fixed|random|least|N", W_U32, PACKETWAY_A_SAN_ROUTE, \
+	  .number = parse_route }
 
 static const struct word san_fields[] = {
 	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },

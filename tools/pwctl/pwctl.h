@@ -71,6 +71,7 @@ enum word_kind {
  *	of the first name
  * @call: W_CALL
  * @counter: W_COUNTERS: name of counter @i, NULL behind the last one
+ * @number: W_U32: reads a value that may also be a name; NULL: parse_u32()
  */
 struct word {
 	const char *name;
@@ -81,6 +82,7 @@ struct word {
 	uint32_t max;
 	enum status (*call)(void *to, char **values);
 	const char *(*counter)(int i);
+	int (*number)(const char *text, uint32_t *v);
 };
 
 /**

@@ -32,6 +32,20 @@ static enum status read_number(int node, const char *key, const char *text, cons
 	return ST_OK;
 }
 
+/* the same, or the name of a route policy */
+static enum status read_route(int node, const char *key, const char *text, const void *arg,
+			      uint32_t *v)
+{
+	const struct range *r = arg;
+
+	if (text && pw_fabric_route_named(text, v))
+		return ST_OK;
+	if (!text || parse_u32(text, v))
+		return bad(node, "%s: '%s' is neither turn, fixed, random or least nor %u..%u", key,
+			   text ?: "", r->min, r->max);
+	return read_number(node, key, text, arg, v);
+}
+
 static enum status read_millionths(int node, const char *key, const char *text, const void *arg,
 				   uint32_t *v)
 {
@@ -167,8 +181,8 @@ static enum status read_params(int node, struct sweep *s)
 		if (!d)
 			return bad(p->key, "parameters: unknown name '%s'", key);
 		r = (struct range) { d->min, d->max };
-		st = read_list(p->value, &s->axis[AXIS_PARAM + (d - pw_fabric_param)], read_number,
-			       &r);
+		st = read_list(p->value, &s->axis[AXIS_PARAM + (d - pw_fabric_param)],
+			       pw_fabric_param_named(d) ? read_route : read_number, &r);
 	}
 	return st;
 }

@@ -240,7 +240,7 @@ enum status word_store(void *to, const struct word *w, char **values)
 		*(uint64_t *)p = v;
 		return ST_OK;
 	default:
-		if (parse_u32(values[0], &u))
+		if (w->number ? w->number(values[0], &u) : parse_u32(values[0], &u))
 			break;
 		if (w->max && u > w->max)
 			return usage("%s: '%s' is more than %u", name, values[0], w->max);
@@ -250,7 +250,8 @@ enum status word_store(void *to, const struct word *w, char **values)
 			*(uint32_t *)p = u;
 		return ST_OK;
 	}
-	return usage("%s: '%s' is not a number", name, values[0]);
+	return usage("%s: '%s' is not a number%s%s", name, values[0],
+		     w->number ? " or one of " : "", w->number ? w->value : "");
 }
 
 /* Words -------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* pwmodel fabric: whole messages through AAL units and a network. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,10 +217,16 @@ static bool take_param(struct given *given, const char *opt, const char *arg)
 {
 	const struct pw_fabric_param *d = strncmp(opt, "--", 2) ? NULL :
 					  pw_fabric_param_find(opt + 2);
+	u32 named;
 
 	if (!d)
 		return false;
-	given[d - pw_fabric_param] = (struct given) { true, pwm_u64(arg, opt) };
+	if (pw_fabric_param_named(d) && pw_fabric_route_named(arg, &named))
+		given[d - pw_fabric_param] = (struct given) { true, named };
+	else if (pw_fabric_param_named(d) && !isdigit((unsigned char)*arg))
+		pwm_fail("%s: '%s' is neither turn, fixed, random or least nor a number", opt, arg);
+	else
+		given[d - pw_fabric_param] = (struct given) { true, pwm_u64(arg, opt) };
 	return true;
 }
 

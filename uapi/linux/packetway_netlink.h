@@ -126,8 +126,8 @@ enum packetway_clock {
  * PACKETWAY_A_SAN_WITH_STATIONS flag	SAN_DEL only: delete its stations with it, all at
  *					once; they must be in its namespace
  * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
- *					turn, 2 fixed by both ports, 3 and above random with that
- *					seed
+ *					turn, 2 fixed by both ports, 3..65535 random with that
+ *					seed, 65536 least queue
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,

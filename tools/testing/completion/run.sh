@@ -64,6 +64,7 @@ for name in $(pwmodel fabric --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p'); do
 	tap_is "--$name is offered" "$(models fabric "--$name" | tr ' ' '\n' | grep -cx -- "--$name")" 1
 done
 tap_is "machines" "$(models fabric --machine '')" "device published "
+tap_is "route policies" "$(models fabric --route '')" "fixed least random turn "
 tap_is "topologies" "$(models fabric --topology t)" "torus: "
 tap_is "topologies by their command" "$(models topology b)" "benes: butterfly: "
 tap_is "an engine" "$(models aton add 1 2 --engine f)" "fast "

@@ -78,7 +78,11 @@ while read -r name unit range published device; do
 	esac
 	refused "--$name: $((max + 1)) is not $min..$max $unit" --machine $machine "--$name" $((max + 1))
 	[ "$min" = 0 ] || refused "--$name: $((min - 1)) is not $min..$max $unit" --machine $machine "--$name" $((min - 1))
-	refused "--$name: 'x' is not an unsigned 64-bit number" "--$name" x
+	if [ "$name" = route ]; then
+		refused "--route: 'x' is neither turn, fixed, random or least nor a number" --route x
+	else
+		refused "--$name: 'x' is not an unsigned 64-bit number" "--$name" x
+	fi
 	# a table row of the page: name, unit, range, both defaults
 	row=$(sed -n "s/^\`\`$name\`\` *//p" "$page" | tr -s ' ' | cut -d' ' -f1-4 | sed 's,\\,,')
 	tap_is "the page has $name" "$row" "$unit $range $published $device"

@@ -355,6 +355,8 @@ int main(int argc, char **argv)
 		  .flags = DEV },
 		{ .name = "random paths", .t.maxlen = 300, .t.bcast = 5, .depth = 2, .route = 77,
 		  .flags = DEV },
+		{ .name = "least queue", .t.maxlen = 400, .t.bcast = 5, .depth = 2, .t.hot = 10,
+		  .route = PW_AAL_ROUTE_LEAST, .flags = DEV },
 	};
 	/* few hosts, few lengths, little traffic: what is alone has been so before */
 	static const struct scene alone[] = {
@@ -373,6 +375,10 @@ int main(int argc, char **argv)
 		  .route = 2, .flags = DEV },
 		{ .name = "alone or not, random paths", .t = { 50, 2, 4, 60, .hosts = 4, .lens = 1 },
 		  .route = 5, .flags = DEV },
+		{ .name = "alone, least queue", .t = { 60, 4, 16, 150, .hosts = 3, .lens = 2 },
+		  .route = PW_AAL_ROUTE_LEAST, .flags = DEV },
+		{ .name = "alone or not, least queue", .t = { 50, 2, 4, 60, .hosts = 4, .lens = 1 },
+		  .route = PW_AAL_ROUTE_LEAST, .flags = DEV },
 	};
 	/*
 	 * -O2: 10^8 cycles stepped in all, in about a minute; less where every access is

@@ -287,7 +287,8 @@ static void parts(void)
 	/* rtl has 108 input units: two parts for most steps */
 	static const struct pw_fabric_params p[] = {
 		{ .k = 16, .flags = PW_FABRIC_F_FAST | PW_FABRIC_F_DEVICE },
-		{ .k = 6, .flags = PW_FABRIC_F_DEVICE, .resend = 5000 },
+		{ .k = 6, .flags = PW_FABRIC_F_DEVICE, .resend = 5000,
+		  .route = PW_AAL_ROUTE_LEAST },
 	};
 	u32 i, inside, ports, n = max_t(u32, 8, tap_scaled(40));
 	struct digest whole, part;

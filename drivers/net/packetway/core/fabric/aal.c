@@ -40,7 +40,8 @@ int pw_aal_cfg_check(const struct pw_aal_cfg *cfg)
 	struct pw_aal_cfg c = *cfg;
 
 	cfg_defaults(&c);
-	if (!c.engine || c.ports > 256 || c.port >= c.ports || c.paths > PW_BMX_KMAX)
+	if (!c.engine || c.ports > 256 || c.port >= c.ports || c.paths > PW_BMX_KMAX ||
+	    c.route > PW_AAL_ROUTE_LEAST)
 		return -EINVAL;
 	if (c.og_blocks < 2 || c.og_blocks >= PW_AAL_NONE ||
 	    c.ic_blocks < 2 || c.ic_blocks >= PW_AAL_NONE)
@@ -302,7 +303,7 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 	u->ctx = ctx;
 	u->dev.path = -1;
 	u->path = -1;
-	if (u->cfg.route >= PW_AAL_ROUTE_RANDOM)
+	if (u->cfg.route >= PW_AAL_ROUTE_RANDOM && u->cfg.route < PW_AAL_ROUTE_LEAST)
 		u->rcount = (u->cfg.route * 0x9e3779b1U + u->cfg.port * 0x85ebca6bU) >> 16;
 	u->lastotasqn = 1;
 	u->nextotasqn = 1;
@@ -482,9 +483,27 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 	}
 }
 
-/* next path to port @to (u->cfg.ports: all) that is not in turn */
-static u32 other_path(struct pw_aal *u, u32 to)
+/* path of the emptiest queue for destination @to, from the next one in turn on */
+static u32 least_path(struct pw_aal *u, u32 to)
 {
+	u32 k = u->rcount, best = U32_MAX, i, n;
+
+	for (i = 0; i < u->cfg.paths && best; i++) {
+		k = k + 1 < u->cfg.paths ? k + 1 : 0;
+		n = u->ops->fill ? u->ops->fill(u->ctx, u, u->cfg.paths * to + k) : 0;
+		if (n >= best)
+			continue;
+		best = n;
+		u->rcount = k;
+	}
+	return u->rcount;
+}
+
+/* next path to destination @to, as pw_aal_path() counts them, that is not in turn */
+static noinline u32 other_path(struct pw_aal *u, u32 to)
+{
+	if (u->cfg.route == PW_AAL_ROUTE_LEAST)
+		return least_path(u, to);
 	if (u->cfg.route == PW_AAL_ROUTE_FIXED)
 		return (u->cfg.port + to) % u->cfg.paths;
 	/* all 65536 states come once; the low bits of such a sequence are not random */

@@ -84,6 +84,11 @@ enum pw_aal_route {
 	PW_AAL_ROUTE_TURN = 1,	/* one after the other: the published path counter */
 	PW_AAL_ROUTE_FIXED,	/* always the same between two ports */
 	PW_AAL_ROUTE_RANDOM,	/* this and all above: random, with that seed */
+	/*
+	 * the path whose queue at the first switch held the fewest bytes at the end of the
+	 * cycle before controller 3 chooses; among equal ones the next in turn
+	 */
+	PW_AAL_ROUTE_LEAST = 0x10000,
 };
 
 /**
@@ -248,6 +253,8 @@ struct pw_aal;
  * @released: all cells of a sent message are acknowledged and released
  * @tx: fast engine: offer a cell with byte 0 on the link in cycle @t; the owner
  *	calls pw_aal_fast_accepted() when the network has accepted it
+ * @fill: for PW_AAL_ROUTE_LEAST: bytes at the end of the last cycle in the queue of the first
+ *	switch that cells with @vpi enter; the largest one if they enter several
  */
 struct pw_aal_ops {
 	void (*ready)(void *ctx, struct pw_aal *u, u32 id);
@@ -265,6 +272,7 @@ struct pw_aal_ops {
 	void (*low)(void *ctx, struct pw_aal *u);
 	void (*released)(void *ctx, struct pw_aal *u, u32 id);
 	void (*tx)(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 vpi, u64 t);
+	u32 (*fill)(void *ctx, struct pw_aal *u, u32 vpi);
 };
 
 /* counters of an AAL unit */
@@ -394,6 +402,7 @@ struct pw_aal {
 	u16 *hash;		/* send blocks by number and destination */
 	u32 hashes;
 	u16 og_all;		/* broadcast cells in the send buffer */
+	bool least3;		/* controller 3 chooses in the cycle of a grant */
 	u32 nmsgs;		/* complete messages */
 	u64 srcmap[4];		/* sources with complete messages */
 	struct pw_aal_cell rxcell;	/* incoming cell */

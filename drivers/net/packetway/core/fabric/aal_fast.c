@@ -597,7 +597,7 @@ void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
  * Requests are known in advance, so the grants are computed. The path counter advances
  * in the order of the grants.
  */
-static void c3_plan(struct pw_aal *u)
+static __always_inline void c3_grants(struct pw_aal *u)
 {
 	u64 see2 = max(u->ask2 + CYC_SEE, u->c3free), see7 = max(u->ask7 + CYC_SEE, u->c3free);
 
@@ -615,16 +615,62 @@ static void c3_plan(struct pw_aal *u)
 		u->grant7 = see7 + CYC_GRANT_BOTH;
 		u->grant2 = u->grant7 + CYC_AGAIN + CYC_GRANT;
 	}
+}
+
+/*
+ * With PW_AAL_ROUTE_LEAST the path depends on queues of the network. Then it is chosen in an
+ * event of its own in the cycle of the grant, and waits in vp4 or vp7.
+ */
+static noinline void c3_plan_least(struct pw_aal *u)
+{
+	if (u->ask2 != NEVER)
+		u->wake[2] = u->grant2 + (u->vp4i ? CYC_GRANT_WRITE : 0);
+	if (u->ask7 != NEVER)
+		u->wake[7] = u->grant7 + (u->vp7i ? CYC_GRANT_HAND : 0);
+}
+
+static void c3_plan(struct pw_aal *u)
+{
+	c3_grants(u);
+	if (unlikely(u->least3)) {
+		c3_plan_least(u);
+		return;
+	}
 	if (u->ask2 != NEVER)
 		u->wake[2] = u->grant2 + CYC_GRANT_WRITE;
 	if (u->ask7 != NEVER)
 		u->wake[7] = u->grant7 + CYC_GRANT_HAND;
 }
 
+/* least queue: C3_DATA in this cycle? */
+static bool c3_least2(struct pw_aal *u)
+{
+	if (u->vp4i) {
+		u->vp4i = false;
+		return false;
+	}
+	u->vp4 = pw_aal_path(u, false);
+	u->vp4i = true;
+	c3_plan_least(u);
+	return true;
+}
+
+/* least queue: C3_ACK in this cycle? */
+static bool c3_least7(struct pw_aal *u)
+{
+	if (u->vp7i || u->ask7 == NEVER)
+		return false;
+	u->vp7 = pw_aal_path(u, true);
+	u->vp7i = true;
+	c3_plan_least(u);
+	return true;
+}
+
 /* the request of controller 7 was granted */
 static void c3_use7(struct pw_aal *u)
 {
-	u->ackbldvpi = pw_aal_path(u, true);
+	u->ackbldvpi = likely(!u->least3) ? pw_aal_path(u, true) : u->vp7;
+	u->vp7i = false;
 	u->c3free = u->grant7 + CYC_AGAIN;
 	u->ask7 = NEVER;
 }
@@ -635,10 +681,12 @@ static void run2(struct pw_aal *u)
 	struct pw_aal_og *p = &u->og[u->c2blk];
 
 	u->wake[2] = NEVER;
+	if (unlikely(u->least3) && c3_least2(u))
+		return;
 	/* an earlier grant of controller 7 counts first; its event may still be pending */
 	if (u->ask7 != NEVER && u->grant7 < u->grant2)
 		c3_use7(u);
-	p->vpi = pw_aal_path(u, false);
+	p->vpi = likely(!u->least3) ? pw_aal_path(u, false) : u->vp4;
 	u->c3free = u->grant2 + CYC_AGAIN;
 	p->ready = 0;
 	if (og_behind(u, p))
@@ -1313,6 +1361,8 @@ static void c7_ack(struct pw_aal *u)
 {
 	struct pw_aal_ic *p = &u->ic[u->iccurb];
 
+	if (unlikely(u->least3) && c3_least7(u))
+		return;
 	if (u->ask7 != NEVER)
 		c3_use7(u);
 	u->c7hold = u->sync75 || (u->st[5] == C5_ACK_SEND && u->c5mode == C5_MODE_BUSY &&
@@ -1725,6 +1775,7 @@ static void fast_init(struct pw_aal *u)
 	u->due_min = NEVER;
 	u->ask2 = NEVER;
 	u->ask7 = NEVER;
+	u->least3 = u->cfg.route == PW_AAL_ROUTE_LEAST;
 }
 
 /* cells carry the identifier only */

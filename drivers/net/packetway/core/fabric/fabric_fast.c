@@ -216,6 +216,18 @@ static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 
 	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
 }
 
+/* called in a cycle that the network has not run yet */
+static u32 on_fill(void *ctx, struct pw_aal *u, u32 vpi)
+{
+	struct pw_fabric *f = ctx;
+	u32 mask = pw_fabric_first_queues(f, u->cfg.port, vpi), most = 0;
+
+	for (; mask; mask &= mask - 1)
+		most = max(most, pw_bmx_fast_qsize(f->fnet, pw_fabric_entry(f, u->cfg.port),
+						   __ffs64(mask)));
+	return most;
+}
+
 static const struct pw_aal_ops aal_ops = {
 	.ready = pw_fabric_on_ready,
 	.cell_out = on_cell_out,
@@ -231,6 +243,7 @@ static const struct pw_aal_ops aal_ops = {
 	.low = pw_fabric_on_low,
 	.released = pw_fabric_on_released,
 	.tx = on_tx,
+	.fill = on_fill,
 };
 
 /* ---- callbacks of the network ---- */

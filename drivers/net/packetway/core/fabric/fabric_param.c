@@ -32,9 +32,9 @@ const struct pw_fabric_param pw_fabric_param[] = {
 	  "idle time of a receiving process before its first get" },
 	{ "gap-word", "cycles", AT(gap_word), 0, PW_FABRIC_GAP_MAX, { 0, 0 },
 	  "idle time of a process before every word that it puts or gets" },
-	{ "route", "policy", AT(route), PW_AAL_ROUTE_TURN, U16_MAX,
+	{ "route", "policy", AT(route), PW_AAL_ROUTE_TURN, PW_AAL_ROUTE_LEAST,
 	  { PW_AAL_ROUTE_TURN, PW_AAL_ROUTE_TURN },
-	  "path of a cell: 1 in turn, 2 fixed by both ports, 3 and above random with that seed" },
+	  "path of a cell: 1 turn, 2 fixed, 3..65535 random with that seed, 65536 least queue" },
 };
 
 const u32 pw_fabric_param_num = ARRAY_SIZE(pw_fabric_param);

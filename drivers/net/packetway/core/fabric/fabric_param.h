@@ -53,6 +53,33 @@ static inline bool pw_fabric_param_has(const struct pw_fabric_param *d, enum pw_
 	return d->def[m] >= d->min;
 }
 
+/* route policy of that name; random has a seed of its own, other seeds are numbers */
+static inline bool pw_fabric_route_named(const char *name, u32 *route)
+{
+	static const struct {
+		const char *name;
+		u32 route;
+	} known[] = {
+		{ "turn", PW_AAL_ROUTE_TURN }, { "fixed", PW_AAL_ROUTE_FIXED },
+		{ "random", PW_AAL_ROUTE_RANDOM }, { "least", PW_AAL_ROUTE_LEAST },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strcmp(name, known[i].name))
+			continue;
+		*route = known[i].route;
+		return true;
+	}
+	return false;
+}
+
+/* has the parameter names for values? */
+static inline bool pw_fabric_param_named(const struct pw_fabric_param *d)
+{
+	return d->at == offsetof(struct pw_fabric_params, route);
+}
+
 const struct pw_fabric_param *pw_fabric_param_find(const char *name);
 u32 pw_fabric_param_get(const struct pw_fabric_params *p, const struct pw_fabric_param *d);
 void pw_fabric_param_set(struct pw_fabric_params *p, const struct pw_fabric_param *d, u32 v);

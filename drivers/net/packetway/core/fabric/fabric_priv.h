@@ -155,6 +155,7 @@ struct pw_fabric {
 	struct fcell *cell;
 	u32 cell_free;
 	struct ftap *tap;	/* rtl: links into input units and ports */
+	u16 *fill;		/* rtl, least queue: bytes in the queues that ports write */
 	bool tapped;
 	u32 hop_cell;		/* fast: last cell that a PPD accepted, and when */
 	u64 hop_at;
@@ -201,6 +202,14 @@ static inline bool pw_fabric_device(const struct pw_fabric *f)
 static inline u32 pw_fabric_entry(const struct pw_fabric *f, u32 port)
 {
 	return f->p.topo ? f->p.topo->in[port] : port;
+}
+
+/* queues of its input unit that a cell with @vpi of a port enters */
+static inline u32 pw_fabric_first_queues(const struct pw_fabric *f, u32 port, u32 vpi)
+{
+	if (f->p.topo)
+		return *pw_topo_row(f->p.topo, f->p.topo->in[port], vpi);
+	return BIT(vpi % f->p.k);
 }
 
 /* stage of an input unit */

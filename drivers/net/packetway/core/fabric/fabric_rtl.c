@@ -96,6 +96,16 @@ static void on_refused(void *ctx, struct pw_aal *u, bool in)
 	pw_fabric_trace(f, PW_FABRIC_EV_SUSPEND, unit, 1, u->now - PW_BMX_DECIDE - !in, NULL);
 }
 
+static u32 on_fill(void *ctx, struct pw_aal *u, u32 vpi)
+{
+	struct pw_fabric *f = ctx;
+	u32 mask = pw_fabric_first_queues(f, u->cfg.port, vpi), most = 0;
+
+	for (; mask; mask &= mask - 1)
+		most = max_t(u32, most, f->fill[u->cfg.port * f->p.k + __ffs64(mask)]);
+	return most;
+}
+
 static const struct pw_aal_ops aal_ops = {
 	.ready = pw_fabric_on_ready,
 	.cell_out = on_cell_out,
@@ -108,6 +118,7 @@ static const struct pw_aal_ops aal_ops = {
 	.freed = pw_fabric_on_freed,
 	.low = pw_fabric_on_low,
 	.released = pw_fabric_on_released,
+	.fill = on_fill,
 };
 
 static enum pw_bmx_fault net_fault(void *ctx, u32 ppd, u64 t)
@@ -230,6 +241,7 @@ enum rtl_step {
 	STEP_FAULT,	/* faults of the cells that input units accept */
 	STEP_PPD_IN,	/* input units that ports drive */
 	STEP_PPD,	/* those that output units drive */
+	STEP_FILL,	/* least queue: sizes of queues that AAL units see in the next cycle */
 	STEP_TAP,
 	STEP_TRACE,
 	STEP_HOST,	/* processes */
@@ -249,6 +261,8 @@ static u32 step_size(const struct pw_fabric *f, u32 step)
 		return f->ranks;
 	case STEP_FAULT:
 		return f->net->fault ? f->ranks : 0;
+	case STEP_FILL:
+		return f->fill ? f->ports : 0;
 	case STEP_TAP:
 		return f->tapped ? f->ports + f->ranks + f->ports : 0;
 	case STEP_TRACE:
@@ -272,6 +286,14 @@ static void step_aal(struct pw_fabric *f, u32 i)
 	net->in_byte[i] = u->ogbyte;
 	net->in_byteind[i] = u->ogbytei;
 	net->out_suspend[i] = u->icsuspend;
+}
+
+static void step_fill(struct pw_fabric *f, u32 i)
+{
+	u32 k = f->p.k, q;
+
+	for (q = 0; q < k; q++)
+		f->fill[i * k + q] = f->net->xpm[(size_t)f->net->in[i] * k + q].size;
 }
 
 static void step_trace(struct pw_fabric *f, u32 i)
@@ -312,6 +334,10 @@ static void rtl_step(struct pw_fabric *f, u32 step, u32 i, u32 end)
 		break;
 	case STEP_PPD:
 		pw_bmx_net_ppds(f->net, i, end);
+		break;
+	case STEP_FILL:
+		for (; i < end; i++)
+			step_fill(f, i);
 		break;
 	case STEP_TAP:
 		for (; i < end; i++)
@@ -443,6 +469,8 @@ static void rtl_layout(struct pw_arena *a, struct pw_fabric *f, const struct pw_
 {
 	f->net = pw_arena_take(a, pw_bmx_net_size(cfg));
 	f->tap = pw_arena_take(a, (f->ranks + f->ports) * sizeof(*f->tap));
+	if (f->p.route == PW_AAL_ROUTE_LEAST)
+		f->fill = pw_arena_take(a, sizeof(*f->fill) * f->ports * f->p.k);
 }
 
 static void rtl_init(struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
@@ -450,6 +478,8 @@ static void rtl_init(struct pw_fabric *f, const struct pw_bmx_cfg *cfg)
 	u32 i;
 
 	f->net = pw_bmx_net_init(f->net, cfg);
+	if (f->fill)
+		memset(f->fill, 0, sizeof(*f->fill) * f->ports * f->p.k);
 	for (i = 0; i < f->ports; i++)
 		pw_aal_host_init(&f->port[i].host, f->port[i].u, &host_ops, f);
 }
