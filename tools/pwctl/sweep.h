@@ -22,7 +22,7 @@
  */
 #define SWEEP_STAGES	(PW_BMX_STAGES + 1)
 
-enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRACE, TRAFFICS };
+enum traffic { UNIFORM, TRANSPOSE, HOTSPOT, NEIGHBOUR, BURSTY, TRACE, MULTICAST, TRAFFICS };
 enum sweep_engine { SWEEP_FAST, SWEEP_RTL, SWEEP_ENGINES };
 
 extern const char *const traffic_name[TRAFFICS];

@@ -474,6 +474,7 @@ static enum status check_points(struct sweep *s)
 	uint64_t n = s->seed.n;
 	struct point p;
 	uint32_t a, i, lo, hi;
+	char name[64];
 
 	for (i = 0; i < s->naxis; i++) {
 		n *= s->axis[i].n;
@@ -500,6 +501,9 @@ static enum status check_points(struct sweep *s)
 		sweep_point(s, i, &p);
 		if (check_traffic(s, &p))
 			return ST_USAGE;
+		if (p.traffic == MULTICAST && !pw_fabric_conns(&p.p))
+			return fail(0, "%s: traffic multicast: topology %s has no connections",
+				    file_name, topology_text(s, &p, name, sizeof(name))), ST_USAGE;
 		d = pw_fabric_param_wrong(&p.p);
 		if (!d)
 			continue;

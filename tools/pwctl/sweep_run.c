@@ -7,7 +7,7 @@
 #include "sweep.h"
 
 const char *const traffic_name[TRAFFICS] = {
-	"uniform", "transpose", "hotspot", "neighbour", "bursty", "trace"
+	"uniform", "transpose", "hotspot", "neighbour", "bursty", "trace", "multicast"
 };
 
 struct waiting {
@@ -127,6 +127,30 @@ static uint16_t other_port(struct sim *m, struct source *q, uint32_t src)
 	return d + (d >= src);
 }
 
+/* one of the connections of @src; a station without connections sends to any one other */
+static uint16_t connection(struct sim *m, struct source *q, uint32_t src)
+{
+	const struct pw_topo *t = m->p->p.topo;
+	uint32_t n = 0, i;
+
+	for (i = 0; i < t->conns; i++)
+		n += t->conn[i].src == src;
+	if (!n)
+		return other_port(m, q, src);
+	n = below(&q->rnd, n);
+	for (i = 0; t->conn[i].src != src || n--; i++)
+		;
+	return PW_FABRIC_MC + i;
+}
+
+/* ports that get a message */
+static uint32_t receivers(const struct sim *m, uint16_t dst)
+{
+	if (dst == PW_FABRIC_ALL)
+		return m->ports - 1;
+	return dst < PW_FABRIC_MC ? 1 : m->p->p.topo->conn[dst - PW_FABRIC_MC].num;
+}
+
 static uint16_t destination(struct sim *m, struct source *q, uint32_t src)
 {
 	uint32_t k = 1;
@@ -140,6 +164,8 @@ static uint16_t destination(struct sim *m, struct source *q, uint32_t src)
 		return (src + 1) % m->ports;
 	case TRACE:
 		return m->s->trace.m[q->line].dst;
+	case MULTICAST:
+		return connection(m, q, src);
 	case HOTSPOT:
 		if (src && below(&q->rnd, LOAD_UNIT) < m->s->hotspot)
 			return 0;
@@ -194,7 +220,7 @@ static void come_up(struct sim *m, uint32_t port, uint64_t now)
 		}
 		q->list[q->n++] = (struct waiting) { now, bytes, dst };
 		/* each receiver counts */
-		m->offered += dst == PW_FABRIC_ALL ? m->ports - 1 : 1;
+		m->offered += receivers(m, dst);
 	}
 	drain(m, port);
 }

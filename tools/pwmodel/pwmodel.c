@@ -29,7 +29,8 @@ static const struct {
 	  "                      [--topology NAME|FILE.yaml] [--vcd FILE [--signals FILE]]\n"
 	  "                      [--trace FILE] [--capture FILE]\n"
 	  "                      [--PARAMETER N]...\n"
-	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast. Without 'immediately' a\n"
+	  "FILE.csv: cycle,src,dst,bytes; dst -1 is broadcast, mcN multicast connection N of\n"
+	  "the topology. Without 'immediately' a\n"
 	  "source idles 5 cycles after init-send and a destination asks all the time and\n"
 	  "idles 12 cycles before its first get, as in the published trace.\n"
 	  "  --engine rtl|fast           step every register (default), or compute events;\n"
@@ -58,8 +59,9 @@ static const struct {
 	  "  fattree:KxS    S levels of switches with K ports down and K up\n"
 	  "  ring:N[xS]     N switches with S stations each, 1 by default\n"
 	  "A file has the keys that are printed (without routes: up*/down* routes), or\n"
-	  "'generator: torus' and 'dims: [4, 4]'. A topology in which cells could block each\n"
-	  "other for ever is refused.\n"
+	  "'generator: torus' and 'dims: [4, 4]'. Both may have 'multicast: [[0, 1, 2]]': a\n"
+	  "connection from station 0 to stations 1 and 2. A topology in which cells could block\n"
+	  "each other for ever is refused.\n"
 	  "  --summary  print sizes instead\n" },
 #ifndef PWM_WITHOUT_NET
 	{ "net", pwm_net, "many SANs joined by routers",

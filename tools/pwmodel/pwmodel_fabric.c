@@ -23,7 +23,8 @@ struct message {
 };
 
 static const char *vcd, *trace, *capture;
-static uint32_t ports, ranks;
+static uint32_t ports, ranks, conns;
+static const struct pw_topo_conn *conn;
 static struct message *msgs;
 static size_t nmsgs, ndone;
 
@@ -59,6 +60,27 @@ static struct pw_fabric_ops ops = {
 	.deliver = deliver, .done = done, .fetch = fetch, .cell = cell,
 };
 
+/* "mcN": connection N of the topology */
+static int connection(const char *text, const char *what, int src)
+{
+	u64 n = pwm_u64(text + 2, what);
+
+	if (n >= conns)
+		pwm_fail("%s: there is no connection %s, the topology has %u", what, text, conns);
+	if (conn[n].src != src)
+		pwm_fail("%s: connection %s begins at station %u", what, text, conn[n].src);
+	return PW_FABRIC_MC + (int)n;
+}
+
+/* a destination as in the file of messages */
+static const char *dst_text(int dst, char *buf, size_t cap)
+{
+	if (dst == PW_FABRIC_ALL)
+		return "-1";
+	snprintf(buf, cap, dst < PW_FABRIC_MC ? "%d" : "mc%d", dst & ~PW_FABRIC_MC);
+	return buf;
+}
+
 static void read_messages(const char *path)
 {
 	char *text = pwm_slurp(path, NULL), *line, *save = NULL;
@@ -90,10 +112,14 @@ static void read_messages(const char *path)
 			pwm_fail("%s: port %s is not 0..%u", what, col[1], ports - 1);
 		m.src = (int)pwm_u64(col[1], what);
 		snprintf(what, sizeof(what), "dst in row %zu", n);
-		dst = pwm_s64(col[2], what);
-		if (dst < -1 || dst >= (int64_t)ports)
-			pwm_fail("%s: port %s is not -1..%u", what, col[2], ports - 1);
-		m.dst = (int)dst;
+		if (!strncmp(col[2], "mc", 2)) {
+			m.dst = connection(col[2], what, m.src);
+		} else {
+			dst = pwm_s64(col[2], what);
+			if (dst < -1 || dst >= (int64_t)ports)
+				pwm_fail("%s: port %s is not -1..%u", what, col[2], ports - 1);
+			m.dst = dst < 0 ? PW_FABRIC_ALL : (int)dst;
+		}
 		snprintf(what, sizeof(what), "bytes in row %zu", n);
 		if (pwm_u64(col[3], what) > PW_FABRIC_MAX_LEN)
 			pwm_fail("%s: %s is more than %u", what, col[3], PW_FABRIC_MAX_LEN);
@@ -150,12 +176,12 @@ static void feed(struct pw_fabric *f)
 {
 	for (size_t i = 0; i < nmsgs; i++) {
 		struct message *m = &msgs[i];
-		u16 dst = m->dst < 0 ? PW_FABRIC_ALL : m->dst;
 		int err;
 
 		advance(f, m->cycle);
 		for (;;) {
-			err = pw_fabric_send(f, m->src, dst, PW_FABRIC_AUTO, m->bytes, i, NULL);
+			err = pw_fabric_send(f, m->src, m->dst, PW_FABRIC_AUTO, m->bytes, i,
+					     NULL);
 			if (err != -EBUSY)
 				break;
 			advance(f, pw_fabric_now(f) + 1);
@@ -347,6 +373,8 @@ int pwm_fabric(int argc, char **argv)
 	p.k = p.k ? p.k : PW_BMX_K;
 	ports = pw_fabric_ports(&p);
 	ranks = pw_fabric_ranks(&p);
+	conns = pw_fabric_conns(&p);
+	conn = topo ? topo->conn : NULL;
 	read_messages(file);
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
@@ -384,8 +412,10 @@ int pwm_fabric(int argc, char **argv)
 	puts("src,dst,bytes,start,segmented,first_cell_out,first_cell_in,reassembled,delivered,acked");
 	for (size_t i = 0; i < nmsgs; i++) {
 		const struct message *m = &msgs[i];
+		char dst[16];
 
-		printf("%d,%d,%u,%llu,%llu,%llu,%llu,%llu,", m->src, m->dst, m->bytes,
+		printf("%d,%s,%u,%llu,%llu,%llu,%llu,%llu,", m->src,
+		       dst_text(m->dst, dst, sizeof(dst)), m->bytes,
 		       (unsigned long long)m->t.start, (unsigned long long)m->t.segmented,
 		       (unsigned long long)m->t.first_out, (unsigned long long)m->t.first_in,
 		       (unsigned long long)m->t.reassembled);

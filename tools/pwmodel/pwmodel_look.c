@@ -314,8 +314,10 @@ void pwm_trace_message(size_t id, int src, int dst, u32 bytes, const struct pw_f
 {
 	char name[32];
 
-	if (dst < 0)
+	if (dst == PW_FABRIC_ALL)
 		snprintf(name, sizeof(name), "%d to all", src);
+	else if (dst >= PW_FABRIC_MC)
+		snprintf(name, sizeof(name), "%d by connection %d", src, dst - PW_FABRIC_MC);
 	else
 		snprintf(name, sizeof(name), "%d to %d", src, dst);
 	span(name, id, src, t->start, max(t->acked, t->delivered), bytes);

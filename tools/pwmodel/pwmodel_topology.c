@@ -47,6 +47,8 @@ static void summary(const struct pw_topo_plan *p)
 	printf("switches on a route %.2f on average, %u at most\n",
 	       (double)hops / p->z.ports / p->z.ports / p->z.paths, most);
 	printf("levels %u\ntable rows %u\n", p->levels, p->rows);
+	if (p->z.conns)
+		printf("multicast connections %u\n", p->z.conns);
 }
 
 int pwm_topology(int argc, char **argv)

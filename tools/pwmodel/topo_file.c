@@ -16,6 +16,11 @@
  *	  - [0, 2, 1, 2]
  *	routes:			from, to, path, then the output of each switch; may be left out
  *	  - [0, 1, 0, 2, 0]
+ *
+ * Both may have multicast connections, which are numbered from 0:
+ *
+ *	multicast:		from, then the stations that it leads to
+ *	  - [0, 1, 2]
  */
 #include <ctype.h>
 #include <errno.h>
@@ -32,12 +37,16 @@ static struct pw_topo_plan *new_plan(const struct pw_topo_sizes *z)
 	return mem ? pw_topo_plan_init(mem, z) : NULL;
 }
 
-static struct pw_topo_plan *generate(const struct pw_topo_spec *spec, struct pw_topo_fault *why)
+static struct pw_topo_plan *generate(const struct pw_topo_spec *spec, u32 conns,
+				     struct pw_topo_fault *why)
 {
 	struct pw_topo_plan *p;
 	struct pw_topo_sizes z;
 
 	if (pw_topo_gen_sizes(spec, &z, why))
+		return NULL;
+	z.conns = conns;
+	if (pw_topo_sizes_check(&z, why))
 		return NULL;
 	p = new_plan(&z);
 	if (p)
@@ -70,12 +79,12 @@ u32 topo_file_stages(const char *what)
 #ifndef PWM_WITHOUT_NET
 #include "yaml_text.h"
 
-#define KEYS	8
+#define KEYS	9
 
-enum key { GENERATOR, DIMS, SWITCHES, PORTS, PATHS, STATIONS, LINKS, ROUTES };
+enum key { GENERATOR, DIMS, SWITCHES, PORTS, PATHS, STATIONS, LINKS, ROUTES, MULTICAST };
 
 static const char *const key_name[KEYS] = {
-	"generator", "dims", "switches", "ports", "paths", "stations", "links", "routes"
+	"generator", "dims", "switches", "ports", "paths", "stations", "links", "routes", "multicast"
 };
 
 struct reader {
@@ -185,7 +194,7 @@ static struct pw_topo_plan *read_generator(struct reader *r)
 	for (u32 i = 0; i < spec.dims; i++)
 		if (!number(r, item[i], 65535, &spec.dim[i]))
 			return NULL;
-	p = generate(&spec, &why);
+	p = generate(&spec, items(r, r->node[MULTICAST], &item), &why);
 	if (!p) {
 		pw_topo_text(&why, text, sizeof(text));
 		bad(r, r->node[GENERATOR], "%s", text);
@@ -273,6 +282,7 @@ static struct pw_topo_plan *read_switches(struct reader *r)
 	    (r->node[PATHS] && !number(r, r->node[PATHS], PW_TOPO_PATHS, &z.paths)))
 		return NULL;
 	z.ports = items(r, r->node[STATIONS], &item);
+	z.conns = items(r, r->node[MULTICAST], &item);
 	if (pw_topo_sizes_check(&z, &why)) {
 		pw_topo_text(&why, text, sizeof(text));
 		bad(r, 1, "%s", text);
@@ -298,6 +308,29 @@ static struct pw_topo_plan *read_switches(struct reader *r)
 	return NULL;
 }
 
+static bool read_multicast(struct reader *r, struct pw_topo_plan *p)
+{
+	u32 v[1 + PW_TOPO_PORTS], n;
+	yaml_node_item_t *item = NULL;
+
+	if (r->node[MULTICAST] && !items(r, r->node[MULTICAST], &item))
+		return bad(r, r->node[MULTICAST], "multicast: a list of connections is needed");
+	for (u32 i = 0; i < p->z.conns; i++) {
+		if (!row(r, item[i], 2, ARRAY_SIZE(v), &p->z.ports, 1, v, &n))
+			return false;
+		p->conn[i].src = v[0];
+		for (u32 k = 1; k < n; k++) {
+			if (v[k] == v[0])
+				return bad(r, item[i], "station %u is the sender of the connection",
+					   v[k]);
+			if (pw_topo_member(&p->conn[i], v[k]))
+				return bad(r, item[i], "station %u twice", v[k]);
+			pw_topo_join(&p->conn[i], v[k]);
+		}
+	}
+	return true;
+}
+
 static struct pw_topo_plan *read_file(const char *file, FILE *f, char *why, size_t cap)
 {
 	struct reader r = { .file = file, .why = why, .cap = cap };
@@ -313,6 +346,10 @@ static struct pw_topo_plan *read_file(const char *file, FILE *f, char *why, size
 	} else {
 		if (read_keys(&r))
 			p = r.node[GENERATOR] ? read_generator(&r) : read_switches(&r);
+		if (p && !read_multicast(&r, p)) {
+			free(p);
+			p = NULL;
+		}
 		yaml_document_delete(&r.doc);
 	}
 	yaml_parser_delete(&parser);
@@ -336,7 +373,7 @@ static struct pw_topo_plan *from_name_or_file(const char *what, char *why, size_
 
 	if (!pw_topo_parse(what, &spec, &fault)) {
 		fault.what = PW_TOPO_OK;
-		p = generate(&spec, &fault);
+		p = generate(&spec, 0, &fault);
 		if (p || fault.what == PW_TOPO_OK)
 			return p;
 	} else if (fault.what == PW_TOPO_E_NAME) {
@@ -419,5 +456,14 @@ void topo_file_print(const struct pw_topo_plan *p, FILE *f)
 				fputs("]\n", f);
 			}
 		}
+	}
+	if (p->z.conns)
+		fputs("multicast: # from, to\n", f);
+	for (i = 0; i < p->z.conns; i++) {
+		fprintf(f, "  - [%u", p->conn[i].src);
+		for (d = 0; d < p->z.ports; d++)
+			if (pw_topo_member(&p->conn[i], d))
+				fprintf(f, ", %u", d);
+		fputs("]\n", f);
 	}
 }

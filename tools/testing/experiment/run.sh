@@ -258,6 +258,16 @@ for e in fast rtl; do
 done
 tap_is "fast and rtl agree" "$(sed 's/,fast,/,rtl,/' topo-fast-runs.csv | md5sum)" "$(md5sum <topo-rtl-runs.csv)"
 tap_is "rows" "$(cut -d, -f4 topo-rtl.csv | uniq -c | awk '{print $1 $2}' | tr '\n' ' ')" "1topology 2clos:4 2clos:4x3x4 2torus:4x4 2own.yaml "
+# connections and policies: the same
+printf '%s\n' "generator: clos" "dims: [4, 4, 4]" "multicast: [[0, 5, 6, 15], [7, 1, 2]]" >mc.yaml
+for e in fast rtl; do
+	printf '%s\n' "topology: mc.yaml" "traffic: multicast" "parameters: {route: [turn, fixed, random, least]}" "load: 0.5" \
+		"cycles: 5000" "engine: $e" >"mc-$e.yaml"
+	"$pwctl" experiment sweep "mc-$e.yaml" 2>/dev/null
+	tap_is "connections, $e" $? 0
+done
+tap_is "fast and rtl agree" "$(sed 's/,fast,/,rtl,/' mc-fast-runs.csv | md5sum)" "$(md5sum <mc-rtl-runs.csv)"
+tap_is "policies" "$(cut -d, -f18 mc-rtl.csv | tr '\n' ' ')" "route 1 2 3 65536 "
 sed '/^topology/d' topo-fast.yaml >bare.yaml
 "$pwctl" experiment sweep bare.yaml
 tap_is "clos:4 is the default" "$(sed 's/clos:4x4x4/clos:4/' bare-runs.csv | md5sum)" "$(head -n 5 topo-fast-runs.csv | md5sum)"
@@ -277,7 +287,7 @@ refused 1 "wrong.yaml:2: depth: '65' is not 1..64" "parameters:" "  depth: [4, 6
 refused 1 "wrong.yaml:2: parameters: unknown name 'ports'" "parameters:" "  ports: 3"
 refused 1 "wrong.yaml: queue: 256 is not 1..255 messages (k is 16)" "parameters: {k: [2, 16], queue: 256}"
 refused 1 "wrong.yaml: keep: the machine 'device' has no such parameter" "parameters: {keep: 10}"
-refused 1 "wrong.yaml:1: traffic: 'x' is not one of uniform, transpose, hotspot, neighbour, bursty, trace" "traffic: [uniform, x]"
+refused 1 "wrong.yaml:1: traffic: 'x' is not one of uniform, transpose, hotspot, neighbour, bursty, trace, multicast" "traffic: [uniform, x]"
 refused 1 "wrong.yaml:1: load: '0' is not 1e-06..4" "load: 0"
 refused 1 "wrong.yaml:1: load: '0.1234567' is not 1e-06..4" "load: [0.1234567]"
 refused 1 "wrong.yaml:1: load: from, to (larger) and steps are needed" "load: {from: 1, to: 0.5, steps: 3}"
@@ -287,6 +297,8 @@ refused 1 "wrong.yaml:1: topology: torus:9x: sizes are missing, too many or out 
 refused 1 "wrong.yaml:1: topology: the same value twice" "topology: [torus:4x4, torus:4x4]"
 refused 1 "wrong.yaml: k: the topology determines it" "topology: torus:4x4" "parameters: {k: 4}"
 refused 1 "wrong.yaml: traffic transpose: the 8 stations of ring:8 are no square" "topology: [torus:4x4, ring:8]" "traffic: transpose"
+refused 1 "wrong.yaml: traffic multicast: topology torus:4x4 has no connections" "topology: torus:4x4" "traffic: multicast"
+refused 1 "wrong.yaml:1: route: 'most' is neither turn, fixed, random or least nor 1..65536" "parameters: {route: most}"
 refused 1 "wrong.yaml:1: x: 'topology' is neither load nor bytes nor a parameter" "x: topology"
 refused 1 "wrong.yaml:1: engine: 'none' is not one of fast, rtl" "engine: none"
 refused 1 "wrong.yaml:1: seeds: '0' is not 1..64" "seeds: 0"

@@ -44,11 +44,17 @@ static u32 follow(const struct pw_topo *t, u32 x, u32 vpi)
 
 static void check_topo(const struct pw_topo *t)
 {
-	u32 s, v, all = t->ports * t->paths;
+	u32 s, v, c, all = t->ports * t->paths;
 
 	for (s = 0; s < t->ports; s++)
 		for (v = 0; v < all + t->paths; v++)
 			if (follow(t, t->in[s], v) != (v < all ? 1 : t->ports))
+				__builtin_trap();
+	for (c = 0; c < t->conns; c++)
+		for (v = 0; v < t->paths; v++)
+			if (follow(t, t->in[t->conn[c].src],
+				   t->paths * pw_topo_conn_dest(t->ports, &t->conn[c]) + v) !=
+			    t->conn[c].num)
 				__builtin_trap();
 }
 
@@ -78,6 +84,17 @@ static void fill(struct pw_topo_plan *p, bool routes)
 			p->via[x * p->z.ports * p->z.paths + i] = take(p->z.k + 1);
 }
 
+static void connect(struct pw_topo_plan *p)
+{
+	u32 c, n;
+
+	for (c = 0; c < p->z.conns; c++) {
+		p->conn[c].src = take(p->z.ports + 1);
+		for (n = take(4); n; n--)
+			pw_topo_join(&p->conn[c], take(p->z.ports + 1));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct pw_topo_sizes z;
@@ -102,11 +119,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		z.k = take(5);
 		z.ports = take(8);
 		z.paths = take(4);
+		z.conns = take(5);
 		routes = take(2);
 		if (pw_topo_sizes_check(&z, &why))
 			return 0;
 		p = pw_topo_plan_init(malloc(pw_topo_plan_size(&z)), &z);
 		fill(p, routes);
+		connect(p);
 	}
 	if (pw_topo_check(p, &why)) {
 		pw_topo_text(&why, text, sizeof(text));

@@ -202,6 +202,40 @@ cells() {
 		    print(*r)
 	END
 }
+# multicast connections: to their members only, the same on both engines, also with every policy
+printf 'generator: clos\ndims: [4, 4, 4]\nmulticast:\n  - [0, 5, 6, 15]\n  - [2, 0]\n' >"$tmp/mc.yaml"
+cp "$tmp/load.csv" "$tmp/before.csv"
+printf '%s\n' 0,0,mc0,100 0,1,5,4 300,2,mc1,30 400,0,-1,10 >"$tmp/load.csv"
+for route in turn fixed random least; do
+	run --topology "$tmp/mc.yaml" --route $route
+	tap_result $? "connections, --route $route"
+	tap_ok "rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+done
+tap_is "destinations as in the messages" "$(cut -d, -f2 "$tmp/rtl" | tr '\n' ' ')" "dst mc0 5 mc1 -1 "
+run --topology "$tmp/mc.yaml" --route 65536
+tap_is "least is 65536" "$(md5sum <"$tmp/rtl")" "$(run --topology "$tmp/mc.yaml" --route least; md5sum <"$tmp/rtl")"
+"$pwmodel" topology "$tmp/mc.yaml" >"$tmp/mc2.yaml"
+tap_is "connections as a file" "$(tail -n 3 "$tmp/mc2.yaml")" "$(printf 'multicast: # from, to\n  - [0, 5, 6, 15]\n  - [2, 0]')"
+tap_is "their number" "$("$pwmodel" topology "$tmp/mc2.yaml" --summary | tail -n 1)" "multicast connections 2"
+# ports that take in data cells of station 0, which has sent 4 to three members
+for engine in rtl fast; do
+	echo 0,0,mc0,100 >"$tmp/one.csv"
+	"$pwmodel" fabric --messages "$tmp/one.csv" --pack immediately --unpack immediately --engine $engine \
+		--topology "$tmp/mc.yaml" --capture "$tmp/$engine.pcap" >/dev/null
+	cells "$tmp/$engine.pcap" >"$tmp/$engine.cells"
+done
+tap_ok "the same cells at the same units" cmp "$tmp/rtl.cells" "$tmp/fast.cells"
+# data: 4 cells at one input of the first two stages, two of the last one and three ports; each of the
+# 12 acknowledgments at three inputs and a port
+tap_is "cells at all units" "$(wc -l <"$tmp/rtl.cells")" $((4 * (1 + 1 + 2 + 3) + 12 * 4))
+echo 0,1,mc0,4 >"$tmp/load.csv"
+refused "dst in row 1: connection mc0 begins at station 0" --topology "$tmp/mc.yaml"
+echo 0,0,mc2,4 >"$tmp/load.csv"
+refused "dst in row 1: there is no connection mc2, the topology has 2" --topology "$tmp/mc.yaml"
+refused "dst in row 1: there is no connection mc2, the topology has 0"
+cp "$tmp/before.csv" "$tmp/load.csv"
+refused "--route: 'most' is neither turn, fixed, random or least nor a number" --route most
+refused "--route: 65537 is not 1..65536 policy" --route 65537
 for name in torus:4x4 fattree:4x2; do
 	for engine in rtl fast; do
 		"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately \
@@ -231,6 +265,12 @@ wrong "wrong.yaml: input 2 of switch 1 does not exist or is driven twice" '11s/2
 wrong "wrong.yaml:18: the route does not end at station 1" '18s/1, 0\]/1, 1]/'
 wrong "wrong.yaml:18: a list of 4 or more numbers is needed" '18s/- .*/- [0, 1]/'
 wrong "wrong.yaml: no route from station 0 to 2 by path 0, it ends at switch 0" '/^  - \[0, 2, 0/d'
+multicast() { wrong "$1" "\$amulticast: $2"; }
+multicast "wrong.yaml:26: multicast: a list of connections is needed" 3
+multicast "wrong.yaml:26: a list of 2 or more numbers is needed" "[[0]]"
+multicast "wrong.yaml:26: '3' is not 0..2" "[[0, 3]]"
+multicast "wrong.yaml:26: station 1 is the sender of the connection" "[[0, 1], [1, 1]]"
+multicast "wrong.yaml:26: station 2 twice" "[[0, 2, 2]]"
 # each cell around the ring in one direction
 wrong "wrong.yaml: deadlock: links wait for each other in a circle, among them output 1 of switch 0" \
 	's/0, 2, 0, 2, 0\]/0, 2, 0, 1, 1, 0]/; s/1, 0, 0, 2, 0\]/1, 0, 0, 1, 1, 0]/; s/2, 1, 0, 2, 0\]/2, 1, 0, 1, 1, 0]/'

@@ -116,8 +116,8 @@ static void scenario(const struct tr_cfg *c, const char *name, u64 cycles)
 	sum.events += b->f->events;
 	good = !logs && !sizes && !counts && !a->mangled && !b->errors &&
 	       fill <= c->depth * PW_BMX_CELL && a->sent && a->delivered;
-	ok(good, "%s k %u depth %u load %.2f bcast %u hot %u refuse %u shut %u%s fault %u: %llu equal",
-	   name, a->net->k, c->depth, c->load / 1000.0, c->bcast, c->hot, c->rx_refuse, c->rx_window,
+	ok(good, "%s k %u depth %u load %.2f bcast %u mcast %u hot %u refuse %u shut %u%s fault %u: %llu equal",
+	   name, a->net->k, c->depth, c->load / 1000.0, c->bcast, c->mcast, c->hot, c->rx_refuse, c->rx_window,
 	   c->rx_block ? " blocking" : "", c->drop + c->corrupt, (unsigned long long)now);
 	if (!good)
 		diag("logs %llu sizes %llu counts %llu mangled %llu err %llu fill %llu %llu>%llu",
@@ -166,6 +166,8 @@ int main(void)
 		{ .depth = 2, .load = 300, .bcast = 20, .hot = 200, .rx_refuse = 100 },
 		{ .depth = 3, .load = 500, .bcast = 100, .rx_window = 300, .rx_block = true,
 		  .drop = 2000, .corrupt = 2000 },
+		{ .depth = 2, .load = 600, .bcast = 10, .mcast = 400, .rx_refuse = 50 },
+		{ .depth = 1, .load = 900, .mcast = 700, .drop = 2000, .corrupt = 2000 },
 	};
 	/*
 	 * -O2: 2.5 * 10^7 cycles in all (fabric_diff_test does 10^8 of the network
@@ -202,7 +204,7 @@ int main(void)
 		}
 	}
 	for (i = 0; i < ARRAY_SIZE(topologies); i++) {
-		struct pw_topo *t = topo_make(topologies[i]);
+		struct pw_topo *t = topo_make_mc(topologies[i], 24, i);
 
 		for (j = 0; t && j < ARRAY_SIZE(topo_mix); j++) {
 			c = topo_mix[j];

@@ -20,6 +20,7 @@ struct tr_cfg {
 	const struct pw_topo *topo;	/* NULL: three stages of k switches */
 	u32 load;		/* per mille of the link rate and port */
 	u32 bcast;		/* per mille of the cells */
+	u32 mcast;		/* per mille of the other cells of stations with connections */
 	u32 hot;		/* per mille of the cells go to port 0 */
 	u32 rx_refuse;		/* per mille of the attempts at a port */
 	u32 rx_window;		/* per mille of the windows a port is closed */
@@ -66,17 +67,37 @@ static inline u64 tr_rand(u64 *s)
 	return *s * 2685821657736338717ULL;
 }
 
+/* a random connection of @port, NULL if it has none */
+static inline const struct pw_topo_conn *tr_conn(const struct tr_cfg *c, struct tr_gen *g, u32 port)
+{
+	const struct pw_topo *t = c->topo;
+	u32 n = 0, i;
+
+	for (i = 0; t && i < t->conns; i++)
+		n += t->conn[i].src == port;
+	if (!n || (tr_rand(&g->rng) >> 33) % 1000 >= c->mcast)
+		return NULL;
+	n = (tr_rand(&g->rng) >> 33) % n;
+	for (i = 0; t->conn[i].src != port || n--; i++)
+		;
+	return &t->conn[i];
+}
+
 static inline void tr_next(const struct tr_cfg *c, struct tr_gen *g, u32 port)
 {
 	u32 ports = c->topo ? c->topo->ports : c->k * c->k;
 	u32 paths = c->topo ? c->topo->paths : c->k, span, r;
+	const struct pw_topo_conn *conn;
 
 	/* mean distance 53/load: 53 and an even spread above it */
 	span = 2 * (53000 / c->load - 53) + 1;
 	g->at += 53 + (tr_rand(&g->rng) >> 33) % span;
 	r = (tr_rand(&g->rng) >> 33) % paths;
+	conn = c->mcast ? tr_conn(c, g, port) : NULL;
 	if ((tr_rand(&g->rng) >> 33) % 1000 < c->bcast)
 		g->vpi = paths * ports + r;
+	else if (conn)
+		g->vpi = paths * pw_topo_conn_dest(ports, conn) + r;
 	else if ((tr_rand(&g->rng) >> 33) % 1000 < c->hot)
 		g->vpi = pw_bmx_vpi_one(paths, 0, r);
 	else

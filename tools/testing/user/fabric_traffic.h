@@ -18,6 +18,8 @@ struct ft_cfg {
 	u32 bcast, hot;		/* per cent of the messages */
 	u32 hosts;		/* ports that send to each other, any path; 0: all */
 	u32 lens;		/* different lengths, 0: any */
+	u32 mcast;		/* per cent of the other messages go to a connection */
+	const struct pw_topo *topo;	/* which has the connections */
 };
 
 struct ft_msg {
@@ -57,6 +59,21 @@ static inline u64 ft_work(u32 len)
 	return 38 * (u64)(len / 4) + 60 + 10 * pw_cell_count(len);
 }
 
+/* send @m by a random connection, if its sender has one; returns half the number of receivers */
+static inline u32 ft_connect(struct ft_gen *g, struct ft_msg *m)
+{
+	const struct pw_topo *t = g->c.topo;
+	u32 n = t->conns, i, c = tap_rand(&g->rnd) % n;
+
+	for (i = 0; i < n; i++, c = (c + 1) % n) {
+		if (t->conn[c].src == m->src) {
+			m->dst = PW_FABRIC_MC + c;
+			return (1 + t->conn[c].num) / 2;
+		}
+	}
+	return 1;
+}
+
 static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
 {
 	const struct ft_cfg *c = &g->c;
@@ -86,6 +103,8 @@ static inline void ft_next(struct ft_gen *g, struct ft_msg *m)
 	} else if (tap_rand(&g->rnd) % 100 < c->hot) {
 		m->dst = 0;
 	}
+	if (c->mcast && m->dst != PW_FABRIC_ALL && tap_rand(&g->rnd) % 100 < c->mcast)
+		gap *= ft_connect(g, m);
 	g->next[src] += 1 + div_u64(gap * (500 + tap_rand(&g->rnd) % 1001), c->load);
 	/* now and then all hosts together */
 	if (c->hosts && !(tap_rand(&g->rnd) % 6))

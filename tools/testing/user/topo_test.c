@@ -35,7 +35,7 @@ static u32 reach(const struct pw_topo *t, u32 x, u32 vpi, u32 *got, u32 depth)
 
 static bool tables_good(const struct pw_topo *t)
 {
-	u32 got[PW_TOPO_PORTS], s, d, r, i;
+	u32 got[PW_TOPO_PORTS], s, d, r, i, c;
 
 	for (s = 0; s < t->ports; s++) {
 		for (r = 0; r < t->paths; r++) {
@@ -48,6 +48,18 @@ static bool tables_good(const struct pw_topo *t)
 					if (got[i] != (d == i || d == t->ports))
 						return false;
 			}
+		}
+	}
+	for (c = 0; c < t->conns; c++) {
+		for (r = 0; r < t->paths; r++) {
+			d = pw_topo_conn_dest(t->ports, &t->conn[c]);
+			memset(got, 0, sizeof(got));
+			if (reach(t, t->in[t->conn[c].src], t->paths * d + r, got, 0) !=
+			    t->conn[c].num)
+				return false;
+			for (i = 0; i < t->ports; i++)
+				if (got[i] != pw_topo_member(&t->conn[c], i))
+					return false;
 		}
 	}
 	return true;
@@ -65,6 +77,30 @@ static void sizes(const char *name, u32 units, u32 k, u32 ports, u32 paths, u32 
 		diag("%u switches of %u ports, %u stations, %u paths, %u levels", t->units, t->k,
 		     t->ports, t->paths, t->levels);
 	ok(t && tables_good(t), "%s: each table entry leads where it says, once", name);
+	free(t);
+	t = topo_make_mc(name, 20, units);
+	ok(t && t->conns == 20 && t->levels == levels && tables_good(t),
+	   "%s: so do those of 20 connections, to their members only", name);
+	free(t);
+}
+
+static void connect_wrong(u32 conns, u32 src, u32 member, const char *want)
+{
+	struct pw_topo_fault why;
+	struct pw_topo_plan *p = topo_plan_mc("clos:2", conns, &why);
+	struct pw_topo *t = NULL;
+	char text[256];
+
+	if (p) {
+		topo_connect(p, 1);
+		memset(&p->conn[1], 0, sizeof(p->conn[1]));
+		p->conn[1].src = src;
+		if (member < PW_TOPO_PORTS)
+			pw_topo_join(&p->conn[1], member);
+		t = topo_of(p, &why);
+	}
+	pw_topo_text(&why, text, sizeof(text));
+	ok(!t && strstr(text, want), "%u connections: %s", conns, text);
 	free(t);
 }
 
@@ -203,6 +239,29 @@ static void same_as_built_in(u32 k, u32 depth, u64 cycles)
 	free(t);
 }
 
+static u32 rests;
+
+static void count_rest(void)
+{
+	rests++;
+}
+
+/* after each station, tree and input, which are walked through four times */
+static void lets_others_run(const char *name)
+{
+	struct pw_topo_fault why;
+	struct pw_topo_plan *p = topo_plan(name, &why);
+	u32 least = 4 * p->ranks + p->z.ports + 2 * p->z.ports * p->z.paths, most = least + 1;
+	struct pw_topo *t;
+
+	rests = 0;
+	p->rest = count_rest;
+	t = topo_of(p, &why);
+	ok(t && rests >= least && rests <= most, "%s: %u pauses between steps, %u expected", name,
+	   rests, least);
+	free(t);
+}
+
 int main(void)
 {
 	sizes("clos:2", 6, 2, 4, 2, 3);
@@ -225,6 +284,8 @@ int main(void)
 	sizes("fattree:4x2", 8, 8, 16, 4, 3);
 	sizes("ring:8", 8, 3, 8, 1, 9);
 	sizes("ring:8x2", 8, 4, 16, 1, 9);
+	lets_others_run("mesh:4x4x4x4");
+	lets_others_run("benes:64");
 	refused("star:4", "unknown topology");
 	refused("", "unknown topology");
 	refused("torus", "sizes");
@@ -252,6 +313,11 @@ int main(void)
 	spoiled("ring:4", beyond, "driven twice");
 	spoiled("ring:4", same_input, "driven twice");
 	spoiled("ring:4", same_output, "station 1");
+	connect_wrong(2, 4, 0, "connection 1: there is no station 4");
+	connect_wrong(2, 3, 4, "connection 1: there is no station 4");
+	connect_wrong(2, 3, 3, "station 3 is its sender");
+	connect_wrong(2, 3, PW_TOPO_PORTS, "has no members");
+	connect_wrong(PW_TOPO_CONNS + 1, 0, 1, "at most 1024");
 	same_as_built_in(2, 1, tap_scaled(50000));
 	same_as_built_in(4, 8, tap_scaled(50000));
 	same_as_built_in(5, 2, tap_scaled(30000));

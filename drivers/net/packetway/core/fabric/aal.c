@@ -88,6 +88,8 @@ static void layout_og(struct pw_arena *a, struct pw_aal *u, u32 blocks)
 	u->ackdesc = pw_arena_take(a, sizeof(u32) * u->ackw * blocks);
 	u->txm = pw_arena_take(a, sizeof(*u->txm) * blocks);
 	u->lastotosqnto = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->lastmcsqn = pw_arena_take(a, sizeof(u16) * u->cfg.conns);
+	u->nextmcsqn = pw_arena_take(a, sizeof(u16) * u->cfg.conns);
 	u->cfg.engine->layout_og(a, u, blocks);
 }
 
@@ -96,6 +98,7 @@ static void layout_ic(struct pw_arena *a, struct pw_aal *u, u32 blocks)
 	u->ic = pw_arena_take(a, sizeof(*u->ic) * blocks);
 	u->lastotosqnfrm = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
 	u->lastotasqnfrm = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
+	u->lastmcsqnfrm = pw_arena_take(a, sizeof(u16) * u->cfg.conns);
 	u->msg_tail = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
 	u->msg_num = pw_arena_take(a, sizeof(u16) * u->cfg.ports);
 	u->msg = pw_arena_take(a, sizeof(*u->msg) * descs_of(u, blocks));
@@ -194,6 +197,8 @@ static noinline void set_og(struct pw_aal *u, void *mem, u32 blocks)
 		memcpy(u->txm, old.txm, sizeof(*u->txm) * had);
 	}
 	move_words(u->lastotosqnto, old.lastotosqnto, u->cfg.ports, 1);
+	move_words(u->lastmcsqn, old.lastmcsqn, u->cfg.conns, 1);
+	move_words(u->nextmcsqn, old.nextmcsqn, u->cfg.conns, 1);
 	for (i = had; i < blocks; i++) {
 		u->og[i].next = i + 1;
 		u->og[i].ready = -1;
@@ -226,6 +231,7 @@ static noinline void set_ic(struct pw_aal *u, void *mem, u32 blocks)
 	}
 	move_words(u->lastotosqnfrm, old.lastotosqnfrm, u->cfg.ports, 1);
 	move_words(u->lastotasqnfrm, old.lastotasqnfrm, u->cfg.ports, 1);
+	move_words(u->lastmcsqnfrm, old.lastmcsqnfrm, u->cfg.conns, 1);
 	move_words(u->msg_tail, old.msg_tail, u->cfg.ports, PW_AAL_NONE);
 	move_words(u->msg_num, old.msg_num, u->cfg.ports, 0);
 	for (i = had; i < blocks; i++) {
@@ -465,21 +471,28 @@ void pw_aal_header(struct pw_aal *u, u16 b)
 {
 	u32 *desc = &u->ackdesc[(size_t)b * u->ackw];
 	struct pw_aal_og *p = &u->og[b];
+	const struct pw_topo_conn *c;
 	u16 i;
 
 	p->flag = (b == u->ogcurmsg ? PW_CELL_F_FIRST : 0) | (b == u->oglb ? PW_CELL_F_LAST : 0);
 	p->comtype = u->comtype;
-	if (u->comtype == PW_CELL_COM_ALL) {
+	if (likely(u->comtype == PW_CELL_COM_ONE)) {
+		p->sqn = u->lastotosqnto[u->dstreg]++;
+		p->dst = u->dstreg;
+		p->acknum = 1;
+		desc[u->dstreg / 32] |= 1U << u->dstreg % 32;
+	} else if (u->comtype == PW_CELL_COM_ALL) {
 		p->sqn = u->lastotasqn++;
 		p->dst = PW_CELL_DST_ALL;
 		p->acknum = u->cfg.ports;
 		for (i = 0; i < u->cfg.ports; i++)
 			desc[i / 32] |= 1U << i % 32;
 	} else {
-		p->sqn = u->lastotosqnto[u->dstreg]++;
-		p->dst = u->dstreg;
-		p->acknum = 1;
-		desc[u->dstreg / 32] |= 1U << u->dstreg % 32;
+		c = &u->cfg.conn[u->dstreg];
+		p->sqn = u->lastmcsqn[u->dstreg]++;
+		p->dst = PW_CELL_DST_MC | u->dstreg;
+		p->acknum = c->num;
+		memcpy(desc, c->to, sizeof(*desc) * u->ackw);
 	}
 }
 
@@ -511,6 +524,14 @@ static noinline u32 other_path(struct pw_aal *u, u32 to)
 	return (u->rcount >> 8) * u->cfg.paths >> 8;
 }
 
+/* destination in a VPI of the message being segmented, which goes to several ports */
+static noinline u32 several(const struct pw_aal *u)
+{
+	if (u->comtype == PW_CELL_COM_ALL)
+		return u->cfg.ports;
+	return pw_topo_conn_dest(u->cfg.ports, &u->cfg.conn[u->dstreg]);
+}
+
 /**
  * pw_aal_path() - choose a path
  * @u: AAL unit
@@ -527,8 +548,8 @@ u16 pw_aal_path(struct pw_aal *u, bool ack)
 
 	if (ack)
 		to = u->srcpn;
-	else if (u->comtype == PW_CELL_COM_ALL)
-		to = u->cfg.ports;
+	else if (unlikely(u->comtype != PW_CELL_COM_ONE))
+		to = several(u);
 	if (!ack && u->path >= 0)
 		k = u->path;
 	else if (unlikely(u->cfg.route != PW_AAL_ROUTE_TURN))
@@ -549,14 +570,14 @@ bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
 {
 	if (!pw_aal_due(u, b))
 		return false;
-	if (b->sent || b->comtype != PW_CELL_COM_ALL || !u->cfg.window)
+	if (b->sent || b->comtype == PW_CELL_COM_ONE || !u->cfg.window)
 		return true;
-	return b->sqn == u->nextotasqn &&
+	return b->sqn == pw_aal_next_sqn(u, b) &&
 	       (!u->outstanding || u->outstanding + b->acknum <= u->cfg.window);
 }
 
 /*
- * Addition to the timer of a broadcast cell with a window: cycles that controller 7 needs
+ * Addition to the timer of a cell to several ports with a window: cycles that controller 7 needs
  * for all outstanding acknowledgments. For each it passes both buffers. Twice, because
  * the cell also reaches its own port and queues there behind them, and so does its
  * acknowledgment. With a shorter timer repeated cells would add acknowledgments faster
@@ -568,6 +589,15 @@ static u64 ack_cycles(const struct pw_aal *u)
 		   PW_AAL_ACK_MAX;
 
 	return u->cfg.window ? 2 * (u64)u->outstanding * each : 0;
+}
+
+/* a cell to several ports is sent for the first time */
+static noinline void first_time(struct pw_aal *u, const struct pw_aal_og *p)
+{
+	if (p->dst == PW_CELL_DST_ALL)
+		u->nextotasqn = p->sqn + 1;
+	else
+		u->nextmcsqn[p->dst ^ PW_CELL_DST_MC] = p->sqn + 1;
 }
 
 /**
@@ -584,13 +614,13 @@ void pw_aal_sent(struct pw_aal *u, u16 b)
 	} else {
 		p->sent = true;
 		u->outstanding += p->acknum;
-		if (p->comtype == PW_CELL_COM_ALL)
-			u->nextotasqn = p->sqn + 1;
+		if (unlikely(p->dst & PW_CELL_DST_MC))
+			first_time(u, p);
 	}
 	p->ready = 1;
 	/* controller 9 runs after 5 and counts this cycle, too */
 	p->due = u->now + u->cfg.resend - 1;
-	if (p->comtype == PW_CELL_COM_ALL)
+	if (p->comtype != PW_CELL_COM_ONE)
 		p->due += ack_cycles(u);
 	u->stats.cells_out++;
 }
@@ -676,7 +706,11 @@ void pw_aal_build_ack(struct pw_aal *u)
 
 	c->id = 0;
 	c->type = PW_CELL_T_ACK;
-	c->flag = u->dstpn == PW_CELL_DST_ALL ? PW_CELL_COM_ALL : PW_CELL_COM_ONE;
+	c->flag = PW_CELL_COM_ONE;
+	if (u->dstpn == PW_CELL_DST_ALL)
+		c->flag = PW_CELL_COM_ALL;
+	else if (unlikely(u->dstpn & PW_CELL_DST_MC))
+		c->flag = PW_CELL_COM_MC + (u->dstpn ^ PW_CELL_DST_MC);
 	c->sqn = u->sqn;
 	c->src = u->cfg.port;
 	c->dst = u->srcpn;
@@ -690,9 +724,7 @@ void pw_aal_build_ack(struct pw_aal *u)
  */
 int pw_aal_order(const struct pw_aal *u)
 {
-	u16 want = u->dstpn == PW_CELL_DST_ALL ? u->lastotasqnfrm[u->srcpn] :
-						 u->lastotosqnfrm[u->srcpn];
-	int diff = (s16)(u16)(u->sqn - want);
+	int diff = (s16)(u16)(u->sqn - *pw_aal_expected(u));
 
 	if (!diff && u->flag & PW_CELL_F_FIRST &&
 	    (u->msg_num[u->srcpn] >= u->cfg.descs || u->msg_free == PW_AAL_NONE))
@@ -735,7 +767,6 @@ static void new_message(struct pw_aal *u, u16 b)
  */
 void pw_aal_reassemble(struct pw_aal *u)
 {
-	bool all = u->dstpn == PW_CELL_DST_ALL;
 	const struct pw_aal_msg *p;
 	u16 m;
 
@@ -745,9 +776,7 @@ void pw_aal_reassemble(struct pw_aal *u)
 	}
 	for (m = u->msg_head[u->srcpn]; m != PW_AAL_NONE; m = p->next) {
 		p = &u->msg[m];
-		if (p->complete)
-			continue;
-		if (all ? p->dst == PW_CELL_DST_ALL : p->dst != PW_CELL_DST_ALL)
+		if (!p->complete && p->dst == u->dstpn)
 			break;
 	}
 	u->c7msg = m;
@@ -801,8 +830,9 @@ bool pw_aal_match(const struct pw_aal *u, u16 b)
 {
 	const struct pw_aal_og *p = &u->og[b];
 
-	return p->comtype == u->flag && p->sqn == u->sqn &&
-	       (p->comtype == PW_CELL_COM_ALL || p->dst == u->srcpn);
+	if (p->sqn != u->sqn || p->comtype == PW_AAL_COM_NONE)
+		return false;
+	return p->dst == (likely(u->flag == PW_CELL_COM_ONE) ? u->srcpn : pw_aal_ack_dst(u));
 }
 
 /**

@@ -17,6 +17,13 @@
  *    search moves to the next block;
  *  - no message becomes obsolete while controller 8 searches, nor while it is read;
  *  - a first cell without a free descriptor is kept like one that is ahead.
+ *
+ * Multicast connections are not part of the published AAL, whose tables allow them. A
+ * connection has sequence numbers of its own: those of broadcast cells count the cells that
+ * every port receives, and a port that is not a member would wait for the numbers it never
+ * sees. A connection has one sender, so a receiver keeps one expected number for each. The
+ * acknowledgment names the connection in its flag. Everything else is as for a broadcast, with
+ * the members in place of all ports.
  */
 #ifndef PW_CORE_AAL_H
 #define PW_CORE_AAL_H
@@ -25,6 +32,7 @@
 #include "aal_ctl.h"
 #include "arena.h"
 #include "cell.h"
+#include "topo.h"
 
 #define PW_AAL_CTLS		11
 #define PW_AAL_BLOCKS		1887
@@ -105,10 +113,13 @@ enum pw_aal_route {
  * @descs: message descriptors per source
  * @gap_word: fast: idle cycles of the process before every put and every get
  * @window: limit of outstanding acknowledgments above which an AAL unit holds back
- *	broadcast cells that were never sent. These are sent in the order of their
+ *	broadcast cells that were never sent, and those of connections. These are sent in the
+ *	order of their
  *	numbers: otherwise receive buffers could fill up with cells that are ahead of
  *	one held back, and these would be repeated without end. 0: no limit
  * @flags: PW_AAL_F_*
+ * @conns: multicast connections of the fabric
+ * @conn: the connections
  * @engine: &pw_aal_rtl or &pw_aal_fast
  */
 struct pw_aal_cfg {
@@ -125,6 +136,8 @@ struct pw_aal_cfg {
 	u32 route;
 	u32 window;
 	u32 flags;
+	u32 conns;
+	const struct pw_topo_conn *conn;
 	const struct pw_aal_engine *engine;
 };
 
@@ -146,8 +159,8 @@ struct pw_aal_cell {
 	u16 sqn;
 	u16 src;
 	u16 dst;
+	u16 flag;
 	u8 type;
-	u8 flag;
 };
 
 /* a block of the send buffer */
@@ -205,8 +218,8 @@ struct pw_aal_txm {
  * struct pw_aal_send - a message for the fast engine
  * @id: identifier, last header word
  * @len: data bytes
- * @dst: destination port
- * @com: PW_CELL_COM_*
+ * @dst: destination port, or multicast connection
+ * @com: PW_CELL_COM_ALL, PW_CELL_COM_ONE or PW_CELL_COM_MC
  * @path: path, -1 for the path counter
  * @gap_lock: idle cycles before init-send
  * @gap_init: idle cycles after init-send
@@ -321,6 +334,7 @@ struct pw_aal {
 	u16 *lastotosqnto;
 	u16 lastotasqn;
 	u16 nextotasqn;		/* lowest number of the broadcast cells never sent */
+	u16 *lastmcsqn, *nextmcsqn;	/* the same for each multicast connection */
 	struct pw_aal_txm *txm;
 	u16 txm_free, txm_cur;
 	u32 outstanding;	/* missing acknowledgments of cells that were sent */
@@ -357,6 +371,7 @@ struct pw_aal {
 	u16 icoffset, currcv;
 	u16 *msgnumfrm;
 	u16 *lastotosqnfrm, *lastotasqnfrm;
+	u16 *lastmcsqnfrm;	/* expected numbers of multicast connections */
 	struct pw_aal_msg *msg;
 	u16 *msg_head, *msg_tail;	/* per source */
 	u16 *msg_num;
@@ -401,7 +416,7 @@ struct pw_aal {
 	struct pw_aal_seats ics;	/* hot: not in a message, or to be released */
 	u16 *hash;		/* send blocks by number and destination */
 	u32 hashes;
-	u16 og_all;		/* broadcast cells in the send buffer */
+	u16 og_all;		/* cells to several ports in the send buffer */
 	bool least3;		/* controller 3 chooses in the cycle of a grant */
 	u32 nmsgs;		/* complete messages */
 	u64 srcmap[4];		/* sources with complete messages */
@@ -502,6 +517,38 @@ static inline u16 pw_aal_og_next(const struct pw_aal *u, u16 b)
 static inline u16 pw_aal_ic_next(const struct pw_aal *u, u16 b)
 {
 	return b == u->iclb ? u->icfb : u->ic[b].next;
+}
+
+/* does a cell for @dst belong to this AAL unit? */
+static inline bool pw_aal_takes(const struct pw_aal *u, u16 dst)
+{
+	if (likely(dst == u->cfg.port || dst == PW_CELL_DST_ALL))
+		return true;
+	dst ^= PW_CELL_DST_MC;
+	return dst < u->cfg.conns && pw_topo_member(&u->cfg.conn[dst], u->cfg.port);
+}
+
+/* destination of the cells to several ports that the acknowledgment in controller 7 is for */
+static inline u16 pw_aal_ack_dst(const struct pw_aal *u)
+{
+	return u->flag == PW_CELL_COM_ALL ? PW_CELL_DST_ALL :
+					    PW_CELL_DST_MC | (u->flag - PW_CELL_COM_MC);
+}
+
+/* lowest number never sent of the cells that are numbered like block @b, to several ports */
+static inline u16 pw_aal_next_sqn(const struct pw_aal *u, const struct pw_aal_og *b)
+{
+	return b->dst == PW_CELL_DST_ALL ? u->nextotasqn : u->nextmcsqn[b->dst ^ PW_CELL_DST_MC];
+}
+
+/* expected number of the cell that controller 7 is processing */
+static inline u16 *pw_aal_expected(const struct pw_aal *u)
+{
+	if (u->dstpn == PW_CELL_DST_ALL)
+		return &u->lastotasqnfrm[u->srcpn];
+	if (unlikely(u->dstpn & PW_CELL_DST_MC))
+		return &u->lastmcsqnfrm[u->dstpn ^ PW_CELL_DST_MC];
+	return &u->lastotosqnfrm[u->srcpn];
 }
 
 static inline bool pw_aal_ackdesc(const struct pw_aal *u, u16 b, u16 port)

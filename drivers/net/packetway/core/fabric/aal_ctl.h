@@ -110,7 +110,7 @@ enum c7_state {
 	C7_ORDER	= 27,	/* expected, ahead or duplicate? */
 	C7_KEEP		= 28,	/* ahead: leave it where it is */
 	C7_EXPECTED	= 29,	/* broadcast or point-to-point? */
-	C7_STEP_ALL	= 30,	/* next expected number of the source, broadcast */
+	C7_STEP_ALL	= 30,	/* next expected number of the source, to several ports */
 	C7_STEP_ONE	= 31,	/* the same, point-to-point */
 	C7_FIRST	= 32,	/* first cell of a message? */
 	C7_NEW		= 33,	/* new descriptor, four cycles */

@@ -166,11 +166,11 @@ static bool seats_full(struct pw_aal_seats *s, u32 first)
 	return true;
 }
 
-/* a broadcast cell that waits for one with a lower number? */
+/* a cell to several ports that waits for one with a lower number? */
 static bool og_behind(const struct pw_aal *u, const struct pw_aal_og *p)
 {
-	return u->cfg.window && p->comtype == PW_CELL_COM_ALL && !p->sent && !p->ready &&
-	       p->sqn != u->nextotasqn;
+	return !p->ready && p->comtype != PW_CELL_COM_ONE && !p->sent && u->cfg.window &&
+	       p->sqn != pw_aal_next_sqn(u, p);
 }
 
 static void og_seat(struct pw_aal *u, u16 b)
@@ -229,7 +229,7 @@ static void hash_add(struct pw_aal *u, u16 b)
 
 	p->same = *head;
 	*head = b;
-	u->og_all += p->comtype == PW_CELL_COM_ALL;
+	u->og_all += p->comtype != PW_CELL_COM_ONE;
 }
 
 static void hash_del(struct pw_aal *u, u16 b)
@@ -240,29 +240,30 @@ static void hash_del(struct pw_aal *u, u16 b)
 	while (*at != b)
 		at = &u->og[*at].same;
 	*at = p->same;
-	u->og_all -= p->comtype == PW_CELL_COM_ALL;
+	u->og_all -= p->comtype != PW_CELL_COM_ONE;
 }
 
 /* find the send block acknowledged by the cell that controller 7 is processing */
 static u16 hash_match(const struct pw_aal *u)
 {
-	u16 dst = u->flag == PW_CELL_COM_ALL ? PW_CELL_DST_ALL : u->srcpn;
+	u16 dst = likely(u->flag == PW_CELL_COM_ONE) ? u->srcpn : pw_aal_ack_dst(u);
 	u16 b = u->hash[hash_of(u, u->sqn, dst)];
 
-	while (b != PW_AAL_NONE && !pw_aal_match(u, b))
+	/* as pw_aal_match(): all blocks with a hash have a header */
+	while (b != PW_AAL_NONE && (u->og[b].sqn != u->sqn || u->og[b].dst != dst))
 		b = u->og[b].same;
 	return b;
 }
 
-/* a broadcast cell was sent: controller 5 may stop at the next one now */
-static void og_next_all(struct pw_aal *u)
+/* cell @sent to several ports was sent: controller 5 may stop at the one that follows it now */
+static void og_next_all(struct pw_aal *u, const struct pw_aal_og *sent)
 {
-	u16 b = u->hash[hash_of(u, u->nextotasqn, PW_CELL_DST_ALL)];
+	u16 next = pw_aal_next_sqn(u, sent), b = u->hash[hash_of(u, next, sent->dst)];
 	const struct pw_aal_og *p;
 
 	for (; b != PW_AAL_NONE; b = p->same) {
 		p = &u->og[b];
-		if (p->comtype == PW_CELL_COM_ALL && p->sqn == u->nextotasqn && p->ready <= 0)
+		if (p->dst == sent->dst && p->sqn == next && p->ready <= 0)
 			seat_set(&u->ogs, u->ogs.hot, p->seat);
 	}
 }
@@ -541,8 +542,8 @@ static void c5_sent(struct pw_aal *u)
 	u->due_min = min(u->due_min, u->og[b].due);
 	if (!u->og[b].tofr)
 		seat_clear(&u->ogs, u->ogs.hot, u->og[b].seat);
-	if (u->og[b].comtype == PW_CELL_COM_ALL)
-		og_next_all(u);
+	if (u->og[b].comtype != PW_CELL_COM_ONE)
+		og_next_all(u, &u->og[b]);
 	c5_resume(u);
 }
 
@@ -1348,10 +1349,7 @@ static void c7_ordered(struct pw_aal *u, u32 in)
 		c7_go(u, diff > 0 ? C7_KEEP : C7_DUPLICATE, in + 1);
 		return;
 	}
-	if (u->dstpn == PW_CELL_DST_ALL)
-		u->lastotasqnfrm[u->srcpn]++;
-	else
-		u->lastotosqnfrm[u->srcpn]++;
+	++*pw_aal_expected(u);
 	pw_aal_reassemble(u);
 	c7_go(u, C7_COMMIT, in + CYC_C7_COMMIT);
 }
@@ -1501,7 +1499,7 @@ static void run6(struct pw_aal *u)
 			u->ops->bad_cell(u->ctx, u);
 		return;
 	}
-	if (c->dst != u->cfg.port && c->dst != PW_CELL_DST_ALL) {
+	if (!pw_aal_takes(u, c->dst)) {
 		u->stats.bad_dst++;
 		if (u->ops->bad_cell)
 			u->ops->bad_cell(u->ctx, u);

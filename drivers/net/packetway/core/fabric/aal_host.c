@@ -110,7 +110,9 @@ static void put(struct pw_aal_host *h)
 
 	if (!n) {
 		h->u->dev.path = h->job.path;
-		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 | (h->job.all ? 0 : 1), 4);
+		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 |
+		      (h->job.mc ? PW_CELL_COM_MC :
+		       h->job.all ? PW_CELL_COM_ALL : PW_CELL_COM_ONE), 4);
 		h->state = HOST_TX_DST;
 		return;
 	}

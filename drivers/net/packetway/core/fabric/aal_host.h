@@ -15,8 +15,9 @@
  * @len: data bytes
  * @piece: bytes of each put or get, NULL: words of four bytes and the rest
  * @pieces: entries in @piece
- * @dst: send: destination port
+ * @dst: send: destination port, or connection with @mc
  * @all: send: to all ports
+ * @mc: send: to the members of a multicast connection
  * @path: send: path, -1 for the path counter
  * @gap_lock: idle cycles between getting the lock and init-send
  * @gap_init: idle cycles after init-send
@@ -30,6 +31,7 @@ struct pw_aal_job {
 	u32 pieces;
 	u16 dst;
 	bool all;
+	bool mc;
 	s8 path;
 	u32 gap_lock;
 	u32 gap_init;

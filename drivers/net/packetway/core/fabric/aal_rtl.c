@@ -164,7 +164,9 @@ static void c0_dest(struct pw_aal *u)
 {
 	u->dstreg = u->dev.bus >> 16;
 	u->comtype = u->dev.bus & 0xffff ? PW_CELL_COM_ONE : PW_CELL_COM_ALL;
-	if (u->dstreg >= u->cfg.ports)
+	if ((u->dev.bus & 0xffff) == PW_CELL_COM_MC && u->dstreg < u->cfg.conns)
+		u->comtype = PW_CELL_COM_MC;
+	else if (u->dstreg >= u->cfg.ports)
 		u->dstreg = 0;
 	u->path = u->dev.path;
 }
@@ -515,8 +517,8 @@ static void take_cell(struct pw_aal *u, const u8 *cell)
 		bad_cell(u, &u->stats.bad_crc);
 		return;
 	}
-	if ((h.dst != u->cfg.port && h.dst != PW_CELL_DST_ALL) || h.src >= u->cfg.ports ||
-	    h.type > PW_CELL_T_ACK || (h.type == PW_CELL_T_ACK && h.dst == PW_CELL_DST_ALL)) {
+	if (!pw_aal_takes(u, h.dst) || h.src >= u->cfg.ports || h.type > PW_CELL_T_ACK ||
+	    (h.type == PW_CELL_T_ACK && h.dst & PW_CELL_DST_MC)) {
 		bad_cell(u, &u->stats.bad_dst);
 		return;
 	}
@@ -743,12 +745,9 @@ static u8 c7_order(struct pw_aal *u, u8 st)
 		u->stats.duplicate++;
 		return c7_drop(u);
 	case C7_EXPECTED:
-		return u->dstpn == PW_CELL_DST_ALL ? C7_STEP_ALL : C7_STEP_ONE;
-	case C7_STEP_ALL:
-		u->lastotasqnfrm[u->srcpn]++;
-		return C7_FIRST;
+		return u->dstpn & PW_CELL_DST_MC ? C7_STEP_ALL : C7_STEP_ONE;
 	default:
-		u->lastotosqnfrm[u->srcpn]++;
+		++*pw_aal_expected(u);
 		return C7_FIRST;
 	}
 }

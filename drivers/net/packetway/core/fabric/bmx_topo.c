@@ -329,7 +329,8 @@ static void try_out(struct pw_bmx_fast *f, u32 x)
  * @f: network
  * @port: input port
  * @t: cycle with byte 0 on the link
- * @vpi: paths * destination + path, or paths * ports + path
+ * @vpi: paths * destination + path; destination: station, all (ports) or a connection of the
+ *	port, see pw_topo_conn_dest()
  * @cookie: identifies the cell in the callbacks
  * @flags: PW_BMX_OFFER_ONCE or 0
  *
@@ -340,7 +341,7 @@ int pw_bmx_topo_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 	struct pw_bmx_fcell *c;
 	struct pw_bmx_fsrc *s;
 
-	if (port >= f->ports || vpi >= (f->ports + 1) * f->topo->paths)
+	if (port >= f->ports || !pw_topo_row(f->topo, f->topo->in[port], vpi))
 		return -EINVAL;
 	s = &f->src[port];
 	c = &f->offer[port];

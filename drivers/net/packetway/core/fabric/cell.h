@@ -25,7 +25,9 @@
 #define PW_CELL_F_LAST		2
 #define PW_CELL_COM_ALL		0	/* communication type, flag of an ack cell */
 #define PW_CELL_COM_ONE		1
+#define PW_CELL_COM_MC		2	/* this and above: multicast connection 0 and above */
 #define PW_CELL_DST_ALL		0xffff
+#define PW_CELL_DST_MC		0x8000	/* a multicast connection; its number in the bits below */
 
 /**
  * struct pw_cell_hdr - header fields of a cell
@@ -34,7 +36,7 @@
  * @flag: PW_CELL_F_* (data) or PW_CELL_COM_* (ack)
  * @sqn: sequence number
  * @src: source port
- * @dst: destination port or PW_CELL_DST_ALL
+ * @dst: destination port, PW_CELL_DST_ALL, or PW_CELL_DST_MC with a connection
  */
 struct pw_cell_hdr {
 	u16 vpi;
@@ -44,6 +46,12 @@ struct pw_cell_hdr {
 	u16 src;
 	u16 dst;
 };
+
+/* is @dst a multicast connection? */
+static inline bool pw_cell_is_mc(u16 dst)
+{
+	return dst & PW_CELL_DST_MC && dst != PW_CELL_DST_ALL;
+}
 
 /* cells that a message of @n data bytes takes */
 static inline u32 pw_cell_count(u32 n)

@@ -38,7 +38,7 @@ void pw_fabric_message_header(const struct fmsg *m, u32 *hdr)
 	hdr[0] = 'p';
 	hdr[1] = 'w';
 	hdr[2] = 'f';
-	hdr[3] = m->dst == PW_FABRIC_ALL ? U32_MAX : m->dst;
+	hdr[3] = pw_fabric_to_one(m) ? m->dst : U32_MAX;
 	hdr[4] = m->id;
 }
 
@@ -71,13 +71,14 @@ bool pw_fabric_tapped(const struct pw_fabric *f)
 
 /* ---- delivery ---- */
 
-/* sparse buffers: every port needs @n receive blocks more */
-static noinline void need_all(struct pw_fabric *f, s32 n)
+/* sparse buffers: every port that gets message @m needs @n receive blocks more */
+static noinline void need_all(struct pw_fabric *f, const struct fmsg *m, s32 n)
 {
 	u32 i;
 
 	for (i = 0; i < f->ports; i++)
-		f->port[i].ic_left -= n;
+		if (pw_fabric_goes_to(f, m, i))
+			f->port[i].ic_left -= n;
 }
 
 /* sparse buffers: message @m needs its blocks from now on (@sign 1), or no longer (-1) */
@@ -89,10 +90,10 @@ static __always_inline void need_blocks(struct pw_fabric *f, const struct fmsg *
 		return;
 	p->og_left -= sign * (s32)m->cells;
 	p->ic_left -= sign * (s32)m->acks;
-	if (likely(m->dst != PW_FABRIC_ALL))
+	if (likely(pw_fabric_to_one(m)))
 		f->port[m->dst].ic_left -= sign * (s32)m->cells;
 	else
-		need_all(f, sign * (s32)m->cells);
+		need_all(f, m, sign * (s32)m->cells);
 }
 
 /**
@@ -186,7 +187,7 @@ static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 {
 	u32 i;
 
-	if (m->dst != PW_FABRIC_ALL)
+	if (pw_fabric_to_one(m))
 		return fits_at(f, m, m->dst) && fits_at(f, m, m->src);
 	for (i = 0; i < f->ports; i++)
 		if (!fits_at(f, m, i))
@@ -194,11 +195,19 @@ static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 	return true;
 }
 
+/* do both need receive blocks of some port? Their senders differ. */
 static bool overlap(const struct pw_fabric *f, const struct fmsg *a, const struct fmsg *b)
 {
+	u32 i;
+
 	if (a->dst == PW_FABRIC_ALL || b->dst == PW_FABRIC_ALL)
 		return true;
-	return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
+	if (likely(pw_fabric_to_one(a) && pw_fabric_to_one(b)))
+		return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
+	for (i = 0; i < f->ports; i++)
+		if (pw_fabric_demand(f, a, i) && pw_fabric_demand(f, b, i))
+			return true;
+	return false;
 }
 
 /* has no other port waited longer for a port that the message needs, too? */
@@ -251,11 +260,11 @@ static bool admit(struct pw_fabric *f, struct fport *p)
 		f->nwaiting--;
 	}
 	f->port[m->src].reserved += m->acks;
-	if (m->dst != PW_FABRIC_ALL)
+	if (pw_fabric_to_one(m))
 		f->port[m->dst].reserved += m->cells;
 	else
 		for (i = 0; i < f->ports; i++)
-			f->port[i].reserved += m->cells;
+			f->port[i].reserved += pw_fabric_goes_to(f, m, i) ? m->cells : 0;
 	/* another port may have waited only because this one was first in line */
 	look_waiting(f);
 	return true;
@@ -647,13 +656,14 @@ static inline void queue_message(struct pw_fabric *f, u16 i)
  * pw_fabric_send() - hand over a message
  * @f: fabric
  * @src: sending port
- * @dst: destination port, PW_FABRIC_ALL for every port
- * @path: 0..k-1, PW_FABRIC_AUTO for the next in turn
+ * @dst: destination port, PW_FABRIC_ALL for every port, PW_FABRIC_MC + n for the members of
+ *	connection n, which must be one of @src
+ * @path: 0..k-1, PW_FABRIC_AUTO for that of the route policy
  * @len: data bytes
  * @cookie: identifies the message in the callbacks
  * @data: its bytes (rtl), may be NULL; must stay until ops->done()
  *
- * Return: 0; -EINVAL for a port or path that does not exist; -EMSGSIZE if it
+ * Return: 0; -EINVAL for a port, connection or path that does not exist; -EMSGSIZE if it
  * does not fit into the buffers; -ENOMEM if sparse buffers lack memory for it, see
  * pw_fabric_lacks(); -EBUSY if the queue of the port is full, ops->room() is called when it
  * has room again. A message that was refused with -EBUSY is not refused with -ENOMEM later.

@@ -2,7 +2,8 @@
 /*
  * Whole BMX fabric: an AAL unit and a process at every port of the network, which has
  * three stages or any other topology. Messages go in at one port and come out, once and
- * in order, at another one or at all of them; the time this takes is counted in cycles.
+ * in order, at another one, at all of them or at the members of a multicast connection; the
+ * time this takes is counted in cycles.
  *
  * Two engines with the same cycles: register by register, in which the bytes of a
  * cell travel, and by events, in which a cell is a handle.
@@ -35,6 +36,7 @@
 #include "bmx_net.h"
 
 #define PW_FABRIC_ALL		0xffff	/* destination: every port */
+#define PW_FABRIC_MC		0x8000	/* plus n: destination: members of connection n */
 #define PW_FABRIC_AUTO		(-1)	/* path: the sender chooses, see @route below */
 #define PW_FABRIC_NEVER		U64_MAX
 #define PW_FABRIC_MAX_LEN	65600
@@ -210,6 +212,12 @@ static inline u32 pw_fabric_ports(const struct pw_fabric_params *p)
 static inline u32 pw_fabric_paths(const struct pw_fabric_params *p)
 {
 	return p->topo ? p->topo->paths : p->k;
+}
+
+/* multicast connections */
+static inline u32 pw_fabric_conns(const struct pw_fabric_params *p)
+{
+	return p->topo ? p->topo->conns : 0;
 }
 
 /* input units of a fabric */

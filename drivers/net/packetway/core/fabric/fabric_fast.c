@@ -213,6 +213,8 @@ static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 
 	f->cell[i].vpi = vpi;
 	f->cell[i].damage = 0;
 	f->cell[i].copies = c->dst == PW_CELL_DST_ALL ? f->ports : 1;
+	if (unlikely(pw_cell_is_mc(c->dst)))
+		f->cell[i].copies = f->p.topo->conn[c->dst ^ PW_CELL_DST_MC].num;
 	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
 }
 
@@ -330,6 +332,10 @@ static void fast_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 		.gap_init = f->p.gap_init,
 	};
 
+	if (unlikely(pw_fabric_to_conn(m))) {
+		s.dst = m->dst ^ PW_FABRIC_MC;
+		s.com = PW_CELL_COM_MC;
+	}
 	m->t.start = f->now + f->p.gap_lock;
 	pw_aal_fast_send(f->port[port].u, f->now, &s);
 	replan(f, port);
@@ -560,7 +566,7 @@ static struct fmsg *lone_message(struct pw_fabric *f)
 	    !pw_fabric_device(f) || !pw_fabric_unwatched(f))
 		return NULL;
 	m = &f->msg[p->q_wait];
-	if (m->dst == PW_FABRIC_ALL || m->dst == m->src || !f->port[m->dst].attached)
+	if (!pw_fabric_to_one(m) || m->dst == m->src || !f->port[m->dst].attached)
 		return NULL;
 	return m;
 }

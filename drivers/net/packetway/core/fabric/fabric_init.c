@@ -50,6 +50,8 @@ static void aal_cfg(const struct pw_fabric_params *p, u32 port, struct pw_aal_cf
 	c->descs = p->descs;
 	c->gap_word = p->gap_word;
 	c->route = p->route;
+	c->conns = pw_fabric_conns(p);
+	c->conn = p->topo ? p->topo->conn : NULL;
 	c->engine = engine_of(p)->aal;
 	if (p->flags & PW_FABRIC_F_DEVICE) {
 		c->flags = PW_AAL_F_KEEP_UNREAD | PW_AAL_F_RELEASE_READ | PW_AAL_F_DISCARD;

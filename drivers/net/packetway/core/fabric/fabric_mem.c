@@ -88,10 +88,11 @@ size_t pw_fabric_message_lacks(struct pw_fabric *f, const struct fmsg *m)
 	bytes = lacks_og(f, m->src, needs(f, p->u->og_cap - p->og_left, m->cells, later));
 	if (!bytes)
 		bytes = lacks_in(f, m, m->src, later);
-	if (m->dst != PW_FABRIC_ALL)
+	if (pw_fabric_to_one(m))
 		return bytes ? bytes : lacks_in(f, m, m->dst, later);
 	for (i = 0; i < f->ports && !bytes; i++)
-		bytes = lacks_in(f, m, i, later);
+		if (pw_fabric_goes_to(f, m, i))
+			bytes = lacks_in(f, m, i, later);
 	return bytes;
 }
 
@@ -99,7 +100,7 @@ size_t pw_fabric_message_lacks(struct pw_fabric *f, const struct fmsg *m)
  * pw_fabric_lacks() - memory that sparse buffers lack for a message
  * @f: fabric
  * @src: sending port
- * @dst: destination port or PW_FABRIC_ALL
+ * @dst: destination, as for pw_fabric_send()
  * @len: data bytes
  *
  * pw_fabric_send() refuses the message with -ENOMEM as long as something lacks. To be called

@@ -260,8 +260,28 @@ static inline struct fmsg *pw_fabric_find(struct pw_fabric *f, u32 id)
 	return &f->msg[i];
 }
 
+/* does the message go to the members of a multicast connection? */
+static inline bool pw_fabric_to_conn(const struct fmsg *m)
+{
+	return pw_cell_is_mc(m->dst);
+}
+
+static inline const struct pw_topo_conn *pw_fabric_conn(const struct pw_fabric *f,
+							const struct fmsg *m)
+{
+	return &f->p.topo->conn[m->dst ^ PW_FABRIC_MC];
+}
+
+/* to one port only? */
+static inline bool pw_fabric_to_one(const struct fmsg *m)
+{
+	return m->dst < PW_FABRIC_MC;
+}
+
 static inline bool pw_fabric_goes_to(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 {
+	if (unlikely(pw_fabric_to_conn(m)))
+		return pw_topo_member(pw_fabric_conn(f, m), port);
 	return m->dst == PW_FABRIC_ALL || m->dst == port;
 }
 
@@ -271,9 +291,14 @@ static inline int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 
 {
 	u32 own;
 
-	if (src >= f->ports || (dst >= f->ports && dst != PW_FABRIC_ALL) ||
-	    path >= (int)pw_fabric_paths(&f->p) || path < PW_FABRIC_AUTO)
+	if (src >= f->ports || path >= (int)pw_fabric_paths(&f->p) || path < PW_FABRIC_AUTO)
 		return -EINVAL;
+	if (unlikely(dst >= f->ports) && dst != PW_FABRIC_ALL) {
+		dst ^= PW_FABRIC_MC;
+		if (dst >= pw_fabric_conns(&f->p) || f->p.topo->conn[dst].src != src)
+			return -EINVAL;
+		dst ^= PW_FABRIC_MC;
+	}
 	if (len > PW_FABRIC_MAX_LEN)
 		return -EMSGSIZE;
 	m->src = src;
@@ -286,6 +311,9 @@ static inline int pw_fabric_plan(const struct pw_fabric *f, struct fmsg *m, u16 
 	if (dst == PW_FABRIC_ALL) {
 		m->acks = min(m->cells * f->ports, f->window);
 		m->need = f->ports;
+	} else if (unlikely(pw_fabric_to_conn(m))) {
+		m->need = pw_fabric_conn(f, m)->num;
+		m->acks = min(m->cells * m->need, f->window);
 	}
 	if (m->cells > f->p.og_blocks || m->cells > f->p.ic_blocks)
 		return -EMSGSIZE;
@@ -312,7 +340,7 @@ static inline bool pw_fabric_has_room(const struct pw_fabric *f, const struct fm
 	const struct fport *p = &f->port[m->src];
 	s32 n = m->cells;
 
-	return m->dst != m->src && m->dst != PW_FABRIC_ALL && pw_fabric_has_place(f, p) &&
+	return m->dst != m->src && pw_fabric_to_one(m) && pw_fabric_has_place(f, p) &&
 	       n <= p->og_left && n <= p->ic_left && n <= f->port[m->dst].ic_left;
 }
 

@@ -202,8 +202,9 @@ static void rtl_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	memset(&job, 0, sizeof(job));
 	pw_fabric_message_header(m, job.hdr);
 	job.len = m->len;
-	job.dst = m->dst;
+	job.dst = pw_fabric_to_conn(m) ? m->dst ^ PW_FABRIC_MC : m->dst;
 	job.all = m->dst == PW_FABRIC_ALL;
+	job.mc = pw_fabric_to_conn(m);
 	job.path = m->path;
 	job.gap_lock = f->p.gap_lock;
 	job.gap_init = f->p.gap_init;

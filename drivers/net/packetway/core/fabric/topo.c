@@ -19,12 +19,15 @@ static int wrong(struct pw_topo_fault *why, enum pw_topo_wrong what, u32 a, u32 
 int pw_topo_sizes_check(const struct pw_topo_sizes *z, struct pw_topo_fault *why)
 {
 	why->what = PW_TOPO_OK;
+	if (z->conns > PW_TOPO_CONNS)
+		return wrong(why, PW_TOPO_E_CONNS, z->conns, 0, 0, 0);
 	if (z->k < PW_BMX_KMIN || z->k > PW_BMX_KMAX || z->ports < 2 ||
 	    z->ports > PW_TOPO_PORTS || !z->paths || z->paths > PW_TOPO_PATHS || !z->units ||
 	    z->units > PW_TOPO_RANKS / z->k)
 		return wrong(why, PW_TOPO_E_SIZES, z->units, z->k, z->ports, z->paths);
-	if (z->units * z->k > PW_TOPO_CELLS / z->ports / z->paths)
-		return wrong(why, PW_TOPO_E_LARGE, z->units * z->k, z->ports, z->paths, 0);
+	if (z->units * z->k > PW_TOPO_CELLS / (z->ports + z->conns) / z->paths)
+		return wrong(why, PW_TOPO_E_LARGE, z->units * z->k, z->ports + z->conns, z->paths,
+			     z->conns);
 	return 0;
 }
 
@@ -39,7 +42,8 @@ static struct pw_topo_plan *plan_layout(struct pw_arena *a, const struct pw_topo
 	head.in = pw_arena_take(a, sizeof(u16) * z->ports);
 	head.out = pw_arena_take(a, sizeof(u16) * z->ports);
 	head.via = pw_arena_take(a, n * all);
-	head.label = pw_arena_take(a, sizeof(u16) * n * 2 * all);
+	head.conn = pw_arena_take(a, sizeof(*head.conn) * z->conns);
+	head.label = pw_arena_take(a, sizeof(u16) * n * pw_topo_kinds(z) * z->paths);
 	head.turn = pw_arena_take(a, sizeof(u16) * n * z->paths);
 	head.sel = pw_arena_take(a, sizeof(u16) * n);
 	head.from = pw_arena_take(a, sizeof(u16) * n);
@@ -84,6 +88,7 @@ struct pw_topo_plan *pw_topo_plan_init(void *mem, const struct pw_topo_sizes *z)
 	memset(p->in, 0xff, sizeof(u16) * z->ports);
 	memset(p->out, 0xff, sizeof(u16) * z->ports);
 	memset(p->via, PW_TOPO_NO_OUT, (size_t)p->ranks * z->ports * z->paths);
+	memset(p->conn, 0, sizeof(*p->conn) * z->conns);
 	return p;
 }
 
@@ -92,10 +97,15 @@ static u32 base_of(const struct pw_topo_plan *p, u32 rank)
 	return rank - rank % p->z.k;
 }
 
-/* VPI at input @x of a cell for station @d by path @r; with @all from it to all stations */
-static u16 *label_of(const struct pw_topo_plan *p, u32 x, bool all, u32 d, u32 r)
+/* a cell for station d is of kind d; this is the kind of one from station @s to all */
+static u32 kind_all(const struct pw_topo_plan *p, u32 s)
 {
-	return &p->label[((2 * (size_t)x + all) * p->z.ports + d) * p->z.paths + r];
+	return p->z.ports + s;
+}
+
+static u32 kind_conn(const struct pw_topo_plan *p, u32 c)
+{
+	return 2 * p->z.ports + c;
 }
 
 /* each input is driven once, each station has its own input and output */
@@ -136,7 +146,7 @@ static int check_route(struct pw_topo_plan *p, u32 s, u32 d, u32 r, struct pw_to
 	u16 *label;
 
 	for (;;) {
-		label = label_of(p, x, false, d, r);
+		label = pw_topo_label(p, x, d, r);
 		if (*label != PW_TOPO_NONE)
 			return 0;
 		*label = 0;
@@ -207,6 +217,7 @@ static int check_order(struct pw_topo_plan *p, struct pw_topo_fault *why)
 	for (i = 0; i < p->ranks; i++)
 		for (mask = turns_of(p, i); mask; mask &= mask - 1)
 			used += !p->wait[base_of(p, i) + __ffs64(mask)]++;
+	pw_topo_rest(p);
 	for (i = 0; i < p->z.ports; i++)
 		n = hand_on(p, p->in[i], 0, n);
 	for (i = 0; i < n; i++) {
@@ -228,15 +239,27 @@ static int check_order(struct pw_topo_plan *p, struct pw_topo_fault *why)
 	return 0;
 }
 
-/*
- * Tree from station @s to all stations by turns that cells of path @r take anyway, so that no
- * link waits for one more. Result: p->list of its inputs, p->sel and p->copies of each.
- */
-static u32 grow_tree(struct pw_topo_plan *p, u32 s, u32 r)
+/* tree of kind @kind leads to station @d */
+static bool leads_to(const struct pw_topo_plan *p, u32 kind, u32 d)
 {
-	u32 n = 1, id = s * p->z.paths + r + 1, i, x, mask, out, to;
+	return kind < kind_conn(p, 0) || pw_topo_member(&p->conn[kind - kind_conn(p, 0)], d);
+}
 
-	p->list[0] = p->in[s];
+static u32 root_of(const struct pw_topo_plan *p, u32 kind)
+{
+	return kind < kind_conn(p, 0) ? kind - kind_all(p, 0) : p->conn[kind - kind_conn(p, 0)].src;
+}
+
+/*
+ * Tree of kind @kind, from a station to all stations or to the members of a connection, by
+ * turns that cells of path @r take anyway, so that no link waits for one more. Result: p->list
+ * of its inputs, p->sel and p->copies of each.
+ */
+static u32 grow_tree(struct pw_topo_plan *p, u32 kind, u32 r)
+{
+	u32 n = 1, id = (kind - kind_all(p, 0)) * p->z.paths + r + 1, i, x, mask, out, to;
+
+	p->list[0] = p->in[root_of(p, kind)];
 	for (i = 0; i < n; i++) {
 		x = p->list[i];
 		p->sel[x] = 0;
@@ -245,7 +268,7 @@ static u32 grow_tree(struct pw_topo_plan *p, u32 s, u32 r)
 			out = base_of(p, x) + __ffs64(mask);
 			to = p->peer[out];
 			if (pw_topo_is_port(to)) {
-				if (p->wait[out] == id)
+				if (p->wait[out] == id || !leads_to(p, kind, to & ~PW_TOPO_PORT))
 					continue;
 				p->wait[out] = id;
 				p->copies[x]++;
@@ -277,25 +300,40 @@ static void clear_trees(const struct pw_topo_plan *p)
 	memset(p->wait, 0, sizeof(u16) * p->ranks);
 }
 
+/* VPIs at the input of station @s; returns their number */
+static u32 number_own(struct pw_topo_plan *p, u32 s)
+{
+	u32 paths = p->z.paths, dest = p->z.ports + 1, c, r;
+
+	for (r = 0; r < paths; r++)
+		*pw_topo_label(p, p->in[s], kind_all(p, s), r) = p->z.ports * paths + r;
+	for (c = 0; c < p->z.conns; c++) {
+		if (p->conn[c].src != s)
+			continue;
+		dest = pw_topo_conn_dest(p->z.ports, &p->conn[c]) + 1;
+		for (r = 0; r < paths; r++)
+			*pw_topo_label(p, p->in[s], kind_conn(p, c), r) = (dest - 1) * paths + r;
+	}
+	return dest * paths;
+}
+
 /* number the VPIs in use at each input; those at a station's input are given */
 static int number_rows(struct pw_topo_plan *p, struct pw_topo_fault *why)
 {
-	u32 all = p->z.ports * p->z.paths, x, i, n, s;
+	u32 all = pw_topo_kinds(&p->z) * p->z.paths, x, i, n, s;
 	u64 rows = 0;
 
 	for (x = 0; x < p->ranks; x++) {
-		u16 *label = label_of(p, x, false, 0, 0);
+		u16 *label = pw_topo_label(p, x, 0, 0);
 
-		for (i = 0, n = 0; i < 2 * all; i++)
+		pw_topo_rest(p);
+		for (i = 0, n = 0; i < all; i++)
 			if (label[i] != PW_TOPO_NONE)
 				label[i] = n++;
 		for (s = 0; s < p->z.ports && p->in[s] != x; s++)
 			;
-		if (s < p->z.ports) {
-			n = all + p->z.paths;
-			for (i = 0; i < p->z.paths; i++)
-				*label_of(p, x, true, s, i) = all + i;
-		}
+		if (s < p->z.ports)
+			n = number_own(p, s);
 		if (n > PW_TOPO_ENTRIES)
 			return wrong(why, PW_TOPO_E_ENTRIES, x / p->z.k, x % p->z.k, n, 0);
 		p->entries = max(p->entries, n);
@@ -307,19 +345,47 @@ static int number_rows(struct pw_topo_plan *p, struct pw_topo_fault *why)
 	return 0;
 }
 
+/* sender and members of the connections */
+static int check_conns(struct pw_topo_plan *p, struct pw_topo_fault *why)
+{
+	u16 *own = p->list;	/* connections of a station */
+	struct pw_topo_conn *c;
+	u32 i, d;
+
+	memset(own, 0, sizeof(u16) * p->ranks);
+	for (i = 0; i < p->z.conns; i++) {
+		c = &p->conn[i];
+		if (c->src >= p->z.ports)
+			return wrong(why, PW_TOPO_E_SENDER, i, c->src, 0, 0);
+		c->num = 0;
+		for (d = 0; d < PW_TOPO_PORTS; d++) {
+			if (!pw_topo_member(c, d))
+				continue;
+			if (d >= p->z.ports || d == c->src)
+				return wrong(why, PW_TOPO_E_MEMBER, i, d, c->src, 0);
+			c->num++;
+		}
+		if (!c->num)
+			return wrong(why, PW_TOPO_E_MEMBERS, i, c->src, 0, 0);
+		c->nth = own[c->src]++;
+	}
+	return 0;
+}
+
 /**
  * pw_topo_check() - check a plan, prepare it for pw_topo_make()
- * @p: plan with links, stations and routes
+ * @p: plan with links, stations, routes and connections
  * @why: result: what is wrong
  *
  * Every input is driven at most once, every station is reached from every station by every
- * path, no links wait for each other in a circle, and the tables fit.
+ * path, no links wait for each other in a circle, connections have members, and the tables
+ * fit.
  *
  * Return: 0 or -EINVAL.
  */
 int pw_topo_check(struct pw_topo_plan *p, struct pw_topo_fault *why)
 {
-	u32 s, d, r, i, n;
+	u32 all = pw_topo_kinds(&p->z) * p->z.paths, s, d, r, i, n, kind;
 	int err;
 
 	why->what = PW_TOPO_OK;
@@ -327,24 +393,33 @@ int pw_topo_check(struct pw_topo_plan *p, struct pw_topo_fault *why)
 	err = check_links(p, why);
 	if (err)
 		return err;
-	memset(p->label, 0xff, sizeof(u16) * p->ranks * 2 * p->z.ports * p->z.paths);
+	err = check_conns(p, why);
+	if (err)
+		return err;
+	for (i = 0; i < p->ranks; i++) {
+		pw_topo_rest(p);
+		memset(pw_topo_label(p, i, 0, 0), 0xff, sizeof(u16) * all);
+	}
 	memset(p->turn, 0, sizeof(u16) * p->ranks * p->z.paths);
-	for (s = 0; s < p->z.ports; s++)
+	for (s = 0; s < p->z.ports; s++) {
+		pw_topo_rest(p);
 		for (d = 0; d < p->z.ports; d++)
 			for (r = 0; r < p->z.paths && !err; r++)
 				err = check_route(p, s, d, r, why);
+	}
 	if (err)
 		return err;
 	err = check_order(p, why);
 	if (err)
 		return err;
 	clear_trees(p);
-	for (s = 0; s < p->z.ports; s++) {
+	for (kind = kind_all(p, 0); kind < pw_topo_kinds(&p->z); kind++) {
 		for (r = 0; r < p->z.paths; r++) {
-			n = grow_tree(p, s, r);
+			pw_topo_rest(p);
+			n = grow_tree(p, kind, r);
 			for (i = 0; i < n; i++)
 				if (p->copies[p->list[i]])
-					*label_of(p, p->list[i], true, s, r) = 0;
+					*pw_topo_label(p, p->list[i], kind, r) = 0;
 		}
 	}
 	return number_rows(p, why);
@@ -371,6 +446,8 @@ static struct pw_topo *topo_layout(struct pw_arena *a, const struct pw_topo_plan
 	head.first = pw_arena_take(a, sizeof(u32) * (p->ranks + 1));
 	head.row = pw_arena_take(a, sizeof(u16) * p->rows * (1 + p->z.k));
 	head.copies = pw_arena_take(a, sizeof(u16) * p->rows);
+	head.conns = p->z.conns;
+	head.conn = pw_arena_take(a, sizeof(*head.conn) * p->z.conns);
 	if (t)
 		*t = head;
 	return t;
@@ -393,19 +470,19 @@ size_t pw_topo_size(const struct pw_topo_plan *p)
 /* number of rows of input @x */
 static u32 rows_of(const struct pw_topo_plan *p, u32 x)
 {
-	u32 all = p->z.ports * p->z.paths, i, n = 0;
-	const u16 *label = label_of(p, x, false, 0, 0);
+	u32 all = pw_topo_kinds(&p->z) * p->z.paths, i, n = 0;
+	const u16 *label = pw_topo_label(p, x, 0, 0);
 
-	for (i = 0; i < 2 * all; i++)
+	for (i = 0; i < all; i++)
 		if (label[i] != PW_TOPO_NONE)
 			n = max_t(u32, n, label[i] + 1);
 	return n;
 }
 
-static void put_row(struct pw_topo *t, const struct pw_topo_plan *p, u32 x, bool all, u32 d, u32 r,
+static void put_row(struct pw_topo *t, const struct pw_topo_plan *p, u32 x, u32 kind, u32 r,
 		    u32 sel, u32 copies)
 {
-	u32 n = t->first[x] + *label_of(p, x, all, d, r), o, to;
+	u32 n = t->first[x] + *pw_topo_label(p, x, kind, r), o, to;
 	u16 *row = t->row + (size_t)n * (1 + t->k);
 
 	row[0] = sel;
@@ -413,7 +490,7 @@ static void put_row(struct pw_topo *t, const struct pw_topo_plan *p, u32 x, bool
 	for (; sel; sel &= sel - 1) {
 		o = __ffs64(sel);
 		to = p->peer[base_of(p, x) + o];
-		row[1 + o] = pw_topo_is_port(to) ? 0 : *label_of(p, to, all, d, r);
+		row[1 + o] = pw_topo_is_port(to) ? 0 : *pw_topo_label(p, to, kind, r);
 	}
 }
 
@@ -429,17 +506,20 @@ struct pw_topo *pw_topo_make(void *mem, const struct pw_topo_plan *p)
 	struct pw_arena a = { .base = mem };
 	struct pw_topo *t = topo_layout(&a, p);
 	struct pw_topo_plan tree = *p;
-	u32 x, d, r, i, n;
+	u32 x, d, r, i, n, kind;
 
 	memcpy(t->peer, p->peer, sizeof(u16) * p->ranks);
 	memcpy(t->in, p->in, sizeof(u16) * p->z.ports);
 	memcpy(t->out, p->out, sizeof(u16) * p->z.ports);
-	memset(t->row, 0, sizeof(u16) * p->rows * (1 + p->z.k));
+	memcpy(t->conn, p->conn, sizeof(*p->conn) * p->z.conns);
 	memset(t->copies, 0, sizeof(u16) * p->rows);
 	memset(t->level, 0, p->ranks);
 	for (x = 0, n = 0; x < p->ranks; x++) {
+		pw_topo_rest(p);
 		t->first[x] = n;
 		n += rows_of(p, x);
+		memset(t->row + (size_t)t->first[x] * (1 + t->k), 0,
+		       sizeof(u16) * (n - t->first[x]) * (1 + t->k));
 		if (p->from[x] != PW_TOPO_NONE)
 			t->level[x] = p->level[p->from[x]];
 	}
@@ -448,89 +528,24 @@ struct pw_topo *pw_topo_make(void *mem, const struct pw_topo_plan *p)
 		for (x = 0; x < p->ranks; x++)
 			if (p->level[x] == i)
 				t->order[t->norder++] = x;
-	for (x = 0; x < p->ranks; x++)
+	for (x = 0; x < p->ranks; x++) {
+		pw_topo_rest(p);
 		for (d = 0; d < p->z.ports; d++)
 			for (r = 0; r < p->z.paths; r++)
-				if (*label_of(p, x, false, d, r) != PW_TOPO_NONE)
-					put_row(t, p, x, false, d, r,
-						BIT(*pw_topo_via(p, x, d, r)), 1);
+				if (*pw_topo_label(p, x, d, r) != PW_TOPO_NONE)
+					put_row(t, p, x, d, r, BIT(*pw_topo_via(p, x, d, r)), 1);
+	}
 	clear_trees(p);
-	for (d = 0; d < p->z.ports; d++) {
+	for (kind = kind_all(p, 0); kind < pw_topo_kinds(&p->z); kind++) {
 		for (r = 0; r < p->z.paths; r++) {
-			n = grow_tree(&tree, d, r);
+			pw_topo_rest(p);
+			n = grow_tree(&tree, kind, r);
 			for (i = 0; i < n; i++) {
 				x = p->list[i];
 				if (p->copies[x])
-					put_row(t, p, x, true, d, r, p->sel[x], p->copies[x]);
+					put_row(t, p, x, kind, r, p->sel[x], p->copies[x]);
 			}
 		}
 	}
 	return t;
-}
-
-/**
- * pw_topo_text() - what is wrong, as a sentence
- * @why: result of a check or of pw_topo_parse()
- * @text: result
- * @cap: its size
- */
-void pw_topo_text(const struct pw_topo_fault *why, char *text, size_t cap)
-{
-	u32 a = why->a, b = why->b, c = why->c, d = why->d;
-
-	switch (why->what) {
-	case PW_TOPO_OK:
-		scnprintf(text, cap, "nothing is wrong");
-		break;
-	case PW_TOPO_E_SIZES:
-		scnprintf(text, cap,
-			  "%u switches of %u ports, %u stations, %u paths: there may be 2..%u ports, 2..%u stations, 1..%u paths and %u inputs in all",
-			  a, b, c, d, PW_BMX_KMAX, PW_TOPO_PORTS, PW_TOPO_PATHS, PW_TOPO_RANKS);
-		break;
-	case PW_TOPO_E_LARGE:
-		scnprintf(text, cap,
-			  "%u inputs times %u stations times %u paths are more than %u", a, b, c,
-			  PW_TOPO_CELLS);
-		break;
-	case PW_TOPO_E_NAME:
-		scnprintf(text, cap, "unknown topology");
-		break;
-	case PW_TOPO_E_DIMS:
-		scnprintf(text, cap, "sizes are missing, too many or out of range");
-		break;
-	case PW_TOPO_E_STATION:
-		scnprintf(text, cap, "station %u has no place, or shares its place", a);
-		break;
-	case PW_TOPO_E_INPUT:
-		scnprintf(text, cap,
-			  "input %u of switch %u does not exist or is driven twice", b, a);
-		break;
-	case PW_TOPO_E_ROUTE:
-		scnprintf(text, cap,
-			  "no route from station %u to %u by path %u, it ends at switch %u",
-			  a, b, c, d);
-		break;
-	case PW_TOPO_E_ASTRAY:
-		scnprintf(text, cap,
-			  "the route from station %u to %u by path %u ends at station %u",
-			  a, b, c, d);
-		break;
-	case PW_TOPO_E_CIRCLE:
-		scnprintf(text, cap,
-			  "deadlock: links wait for each other in a circle, among them output %u of switch %u",
-			  b, a);
-		break;
-	case PW_TOPO_E_DEEP:
-		scnprintf(text, cap, "%u switches in a row, at most %u are possible", a,
-			  PW_TOPO_LEVELS);
-		break;
-	case PW_TOPO_E_ENTRIES:
-		scnprintf(text, cap,
-			  "the table of input %u of switch %u has %u rows, at most %u fit",
-			  b, a, c, PW_TOPO_ENTRIES);
-		break;
-	case PW_TOPO_E_ROWS:
-		scnprintf(text, cap, "the tables have %u rows, at most %u fit", a, PW_TOPO_ROWS);
-		break;
-	}
 }

@@ -448,7 +448,7 @@ static void grid_sizes(const struct pw_topo_spec *spec, u32 n, struct pw_topo_si
 /**
  * pw_topo_gen_sizes() - sizes of a generated topology
  * @spec: generator
- * @z: result, checked
+ * @z: result, checked, without connections; to add some, set conns and check again
  * @why: result: what is wrong
  *
  * Return: 0 or -EINVAL.
@@ -458,6 +458,7 @@ int pw_topo_gen_sizes(const struct pw_topo_spec *spec, struct pw_topo_sizes *z,
 {
 	u32 a = spec->dim[0], b = spec->dim[1], c = spec->dim[2], i;
 
+	z->conns = 0;
 	if (spec->dims < dims[spec->kind].min || spec->dims > dims[spec->kind].max)
 		return wrong(why, PW_TOPO_E_DIMS);
 	for (i = 0; i < spec->dims; i++)
@@ -466,21 +467,21 @@ int pw_topo_gen_sizes(const struct pw_topo_spec *spec, struct pw_topo_sizes *z,
 	switch (spec->kind) {
 	case PW_TOPO_CLOS:
 		*z = (struct pw_topo_sizes) { 2 * c + b, max_t(u32, max(a, b), max_t(u32, c, 2)),
-					      a * c, b };
+					      a * c, b, 0 };
 		break;
 	case PW_TOPO_BENES:
 		if (a < 2 || !is_power_of_2(a))
 			return wrong(why, PW_TOPO_E_DIMS);
 		i = fls(a) - 1;
-		*z = (struct pw_topo_sizes) { a / 2 * (2 * i - 1), 2, a, paths_of(2, i - 1) };
+		*z = (struct pw_topo_sizes) { a / 2 * (2 * i - 1), 2, a, paths_of(2, i - 1), 0 };
 		break;
 	case PW_TOPO_BUTTERFLY:
 		if (a < 2 || b > 8)
 			return wrong(why, PW_TOPO_E_DIMS);
-		*z = (struct pw_topo_sizes) { power(a, b - 1) * b, a, power(a, b), 1 };
+		*z = (struct pw_topo_sizes) { power(a, b - 1) * b, a, power(a, b), 1, 0 };
 		break;
 	case PW_TOPO_CROSSBAR:
-		*z = (struct pw_topo_sizes) { 1, a, a, 1 };
+		*z = (struct pw_topo_sizes) { 1, a, a, 1, 0 };
 		break;
 	case PW_TOPO_TORUS:
 	case PW_TOPO_MESH:
@@ -502,7 +503,7 @@ int pw_topo_gen_sizes(const struct pw_topo_spec *spec, struct pw_topo_sizes *z,
 		if (a < 2 || b > 8)
 			return wrong(why, PW_TOPO_E_DIMS);
 		*z = (struct pw_topo_sizes) { power(a, b - 1) * b, 2 * a, power(a, b),
-					      paths_of(a, b - 1) };
+					      paths_of(a, b - 1), 0 };
 		break;
 	default:
 		return wrong(why, PW_TOPO_E_NAME);
@@ -522,6 +523,7 @@ void pw_topo_gen(struct pw_topo_plan *p, const struct pw_topo_spec *spec)
 
 	gen[spec->kind].wire(p, spec->dim);
 	for (s = 0; s < p->z.ports; s++) {
+		pw_topo_rest(p);
 		for (d = 0; d < p->z.ports; d++) {
 			for (r = 0; r < p->z.paths; r++) {
 				for (x = p->in[s]; x < p->ranks; x = p->peer[o]) {
