@@ -14,11 +14,10 @@
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 
-#include "fabric/ref.h"
+#include "fabric/load.h"
 
 #define PORTS 16
-#define PT_TEST 1500
-#define ALL 0x7fffff	/* broadcast */
+#define PT_TEST LOAD_PT
 #define GROUP 0xe00077
 
 /* a port has so many frames in the fabric before its queue stops */
@@ -66,37 +65,9 @@ FIXTURE_TEARDOWN(fabric)
 	close(self->ns);
 }
 
-/* data of a message: its number where there is room, then bytes made of it */
-static void fill(uint8_t *p, uint32_t id, int len)
-{
-	uint32_t v = id * 2654435761U + len;
-	int i;
-
-	for (i = 0; i < len; i++)
-		p[i] = (v = v * 1664525 + 1013904223) >> 24;
-	if (len >= 4)
-		pw_put(p, 4, id);
-}
-
-static bool intact(const uint8_t *p, uint32_t id, int len)
-{
-	static uint8_t want[70000];
-
-	fill(want, id, len);
-	return !memcmp(p, want, len);
-}
-
-/* offer a message; the number of bytes of the frame or -1 */
 static int offer(int fd, const struct ref_msg *m, uint32_t id)
 {
-	uint8_t route[3] = { m->path, m->dst / 4, m->dst % 4 };
-	int at = 0, n;
-
-	if (m->path >= 0)
-		at = pw_put_l2rh(tx, route, 3);
-	n = pw_msg(tx + at, m->dst < 0 ? ALL : m->dst + 1, m->src + 1, PT_TEST, 0, 0, NULL, m->len);
-	fill(tx + at + 16, id, m->len);
-	return pw_timed_send(fd, tx, at + n, m->cycle);
+	return load_offer(fd, m, id, PORTS);
 }
 
 static int fresh_engine(struct pw_genl *san, int engine, bool frozen)
@@ -105,23 +76,25 @@ static int fresh_engine(struct pw_genl *san, int engine, bool frozen)
 	       pw_gsan_set2(san, PACKETWAY_A_SAN_ENGINE, engine, PACKETWAY_A_SAN_FROZEN, frozen);
 }
 
-struct got {
-	uint64_t cycle;
-	int src, len;
-	bool ok;		/* the bytes that were sent */
-};
+static int set_faults(struct pw_genl *san, const struct ref_fault *f)
+{
+	return pw_gsan_set2(san, PACKETWAY_A_SAN_RESEND, f->resend, PACKETWAY_A_SAN_FAULT_SEED,
+			    f->seed) ?:
+	       pw_gsan_set2(san, PACKETWAY_A_SAN_DROP, f->drop, PACKETWAY_A_SAN_CORRUPT,
+			    f->corrupt);
+}
 
 /*
  * Lay out a load in a frozen fabric, let it run, and hold every receiver's sequence
  * against the reference. The number of differences; @hash: of all that came.
  */
-static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_genl *san,
-			const int *fds, const struct ref_msg *msg, int n, int engine,
+static int compare_load(struct __test_metadata *_metadata, struct pw_genl *san, const int *fds,
+			const struct ref_msg *msg, int n, int engine,
 			const struct ref_fault *fault, uint64_t *hash)
 {
 	struct ref_out *out = calloc(n * PORTS, sizeof(*out));
-	int i, d, len, nout, bad = 0;
-	uint64_t cycle, resent;
+	int i, nout, bad = 0;
+	uint64_t resent;
 
 	nout = ref_run(msg, n, engine == PACKETWAY_ENGINE_RTL, fault, out, n * PORTS, &resent);
 	if (nout < 0) {
@@ -129,9 +102,9 @@ static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_gen
 		free(out);
 		return -1;
 	}
-	if (fresh_engine(san, engine, true))
+	if (fault && set_faults(san, fault))
 		return -1;
-	if (fault && pw_gsan_fault(ns, fault->drop, fault->corrupt, fault->seed))
+	if (fresh_engine(san, engine, true))
 		return -1;
 	for (i = 0; i < n; i++) {
 		if (offer(fds[msg[i].src], &msg[i], i) < 0) {
@@ -141,35 +114,7 @@ static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_gen
 	}
 	if (pw_gsan_set(san, PACKETWAY_A_SAN_FROZEN, 0))
 		return -1;
-	*hash = 14695981039346656037ULL;
-	for (d = 0; d < PORTS; d++) {
-		for (i = 0; i < nout; i++) {
-			const struct ref_msg *m = &msg[out[i].id];
-			struct pw_hdr h = {};
-
-			if (out[i].dst != d)
-				continue;
-			len = pw_timed_recv(fds[d], rx, sizeof(rx), &cycle, SOON);
-			if (len < 24) {
-				TH_LOG("port %d: nothing for message %d", d, out[i].id);
-				bad++;
-				break;
-			}
-			pw_hdr_get(rx, &h);
-			*hash = (*hash ^ (h.sa << 8 | d) ^ cycle << 32) * 1099511628211ULL;
-			if (cycle == out[i].cycle && h.sa == m->src + 1 &&
-			    h.dl * 8 - h.pl == m->len && intact(rx + 16, out[i].id, m->len))
-				continue;
-			if (bad++ < 5)
-				TH_LOG("port %d: from %u, %d bytes, cycle %llu; expected %d, %d bytes, %llu",
-				       d, h.sa - 1, h.dl * 8 - h.pl, (unsigned long long)cycle,
-				       m->src, m->len, (unsigned long long)out[i].cycle);
-		}
-		if (pw_timed_recv(fds[d], rx, sizeof(rx), &cycle, 0) >= 0) {
-			TH_LOG("port %d: more than it should get", d);
-			bad++;
-		}
-	}
+	bad += load_receive(_metadata, fds, PORTS, msg, out, nout, SOON, hash);
 	if (fault)
 		TH_LOG("%d messages, %d deliveries, %llu cells sent again", n, nout,
 		       (unsigned long long)resent);
@@ -178,7 +123,7 @@ static int compare_load(struct __test_metadata *_metadata, int ns, struct pw_gen
 }
 
 #define COMPARE(msg, n, engine, fault, hash) \
-	compare_load(_metadata, self->ns, &self->san, self->fd, msg, n, engine, fault, hash)
+	compare_load(_metadata, &self->san, self->fd, msg, n, engine, fault, hash)
 
 /* --- refusals ------------------------------------------------------------------ */
 
@@ -254,34 +199,52 @@ TEST_F(fabric, parameters_by_netlink)
 	static const struct {
 		int attr;
 		uint32_t by_default, set, wrong;
+		const char *name;
 	} param[] = {
-		{ PACKETWAY_A_SAN_DEPTH, 8, 3, 65 },
-		{ PACKETWAY_A_SAN_OG_BLOCKS, 1887, 2000, 1 },
-		{ PACKETWAY_A_SAN_IC_BLOCKS, 4096, 3000, 127 },
-		{ PACKETWAY_A_SAN_DESCS, 32, 7, 65536 },
-		{ PACKETWAY_A_SAN_CREDIT, 256, 100, 4033 },
-		{ PACKETWAY_A_SAN_RESEND, 400000, 5000, 0x80000000 },
-		{ PACKETWAY_A_SAN_QUEUE, 64, 9, 4096 },
-		{ PACKETWAY_A_SAN_GAP_LOCK, 0, 1000000, 1000001 },
-		{ PACKETWAY_A_SAN_GAP_INIT, 0, 2, 1000001 },
-		{ PACKETWAY_A_SAN_GAP_GET, 0, 3, 1000001 },
-		{ PACKETWAY_A_SAN_GAP_WORD, 0, 4, 1000001 },
-		{ PACKETWAY_A_SAN_ROUTE, 1, 3, 65536 },
+		{ PACKETWAY_A_SAN_DEPTH, 8, 3, 65, "depth:" },
+		{ PACKETWAY_A_SAN_OG_BLOCKS, 1887, 2000, 1, "og-blocks:" },
+		{ PACKETWAY_A_SAN_IC_BLOCKS, 4096, 3000, 127, "ic-blocks:" },
+		{ PACKETWAY_A_SAN_DESCS, 32, 7, 65536, "descs:" },
+		{ PACKETWAY_A_SAN_CREDIT, 256, 100, 4033, "credit:" },
+		{ PACKETWAY_A_SAN_RESEND, 400000, 5000, 0x80000000, "resend:" },
+		{ PACKETWAY_A_SAN_QUEUE, 64, 9, 4096, "queue:" },
+		{ PACKETWAY_A_SAN_GAP_LOCK, 0, 1000000, 1000001, "gap-lock:" },
+		{ PACKETWAY_A_SAN_GAP_INIT, 0, 2, 1000001, "gap-init:" },
+		{ PACKETWAY_A_SAN_GAP_GET, 0, 3, 1000001, "gap-get:" },
+		{ PACKETWAY_A_SAN_GAP_WORD, 0, 4, 1000001, "gap-word:" },
+		{ PACKETWAY_A_SAN_ROUTE, 1, 65536, 65537, "route:" },
+		{ PACKETWAY_A_SAN_RING_PROPAGATION, 0, 7, 256, "ring-propagation:" },
+		{ PACKETWAY_A_SAN_DROP, 0, 500000, 500001, "drop:" },
+		{ PACKETWAY_A_SAN_CORRUPT, 0, 500000, 0xffffffff, "corrupt:" },
 	};
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(param); i++) {
 		int attr = param[i].attr;
+		/* 0 is a value of its own there, or none */
+		bool ring = attr >= PACKETWAY_A_SAN_RING_PROPAGATION;
 
 		EXPECT_EQ(param[i].by_default, pw_gsan_get(&self->san, attr));
 		EXPECT_EQ(0, pw_gsan_set(&self->san, attr, param[i].set));
 		EXPECT_EQ(param[i].set, pw_gsan_get(&self->san, attr));
 		EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, attr, param[i].wrong));
+		/* a message of 6.1 has no room for numbers: the attribute has to do */
+		if (!ring && !strcmp(self->san.nl.ext, "The value is out of its range"))
+			goto named;
+		EXPECT_EQ(0, strncmp(self->san.nl.ext, param[i].name, strlen(param[i].name))) {
+			TH_LOG("%s refused with '%s'", param[i].name, self->san.nl.ext);
+		}
+named:
 		EXPECT_EQ(param[i].set, pw_gsan_get(&self->san, attr)) {
 			TH_LOG("attribute %d: a refused value has changed it", attr);
 		}
-		EXPECT_EQ(0, pw_gsan_set(&self->san, attr, 0));
+		EXPECT_EQ(0, pw_gsan_set(&self->san, attr, ring ? param[i].by_default : 0));
+		EXPECT_EQ(param[i].by_default, pw_gsan_get(&self->san, attr));
 	}
+	/* every number is a seed */
+	EXPECT_EQ(1, pw_gsan_get(&self->san, PACKETWAY_A_SAN_FAULT_SEED));
+	EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FAULT_SEED, 0xffffffff));
+	EXPECT_EQ(0xffffffff, pw_gsan_get(&self->san, PACKETWAY_A_SAN_FAULT_SEED));
 	/* a value that another one makes wrong */
 	EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_CREDIT, 4032));
 	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_IC_BLOCKS, 4095));
@@ -308,7 +271,7 @@ TEST_F(fabric, parameters_of_the_fabric)
 		ASSERT_LT(0, offer(self->fd[0], &m, 2));
 		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_GAP_WORD, 0));
 		ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
-		EXPECT_TRUE(intact(rx + 16, 2, m.len));
+		EXPECT_TRUE(load_intact(rx + 16, 2, m.len));
 		ASSERT_LT(0, offer(self->fd[0], &m, 3));
 		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
 		ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
@@ -358,7 +321,7 @@ static int delays(struct __test_metadata *_metadata, struct pw_genl *san, const 
 		return -1;
 	for (i = 0; i < n; i++) {
 		if (pw_timed_recv(fds[TO(i)], rx, sizeof(rx), &cycle, SOON) < 24 ||
-		    !intact(rx + 16, i, size[i])) {
+		    !load_intact(rx + 16, i, size[i])) {
 			TH_LOG("%u bytes did not arrive", size[i]);
 			return bad + 1;
 		}
@@ -726,7 +689,7 @@ TEST_F(fabric, broadcast_multicast)
 
 TEST_F(fabric, deterministic)
 {
-	static const struct ref_fault fault = { 3334, 3334, 4711 };
+	static const struct ref_fault fault = { .drop = 3334, .corrupt = 3334, .seed = 4711 };
 	int n = pw_count(1200, 100), i;
 	static struct ref_msg m[PORTS * BURST];
 	uint64_t hash[3], at = 0;
@@ -750,8 +713,40 @@ TEST_F(fabric, deterministic)
 	TH_LOG("%d messages: %016llx, with faults %016llx", n, (unsigned long long)hash[0],
 	       (unsigned long long)hash[1]);
 	n = pw_slow_kernel() ? 4 : 16;
-	ASSERT_EQ(0, pw_gsan_fault(self->ns, 0, 0, 0));
+	ASSERT_EQ(0, set_faults(&self->san, &(struct ref_fault) {}));
 	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_RTL, NULL, &hash[0]));
+}
+
+/* a seed hits the same cells in both engines of the module, and in those of the model */
+TEST_F(fabric, faults_of_both_engines)
+{
+	struct ref_fault fault = { 20000, 20000, 7, 3000 };
+	int n = pw_slow_kernel() ? 8 : 24, i;
+	struct ref_msg m[24];
+	uint64_t hash[3];
+
+	for (i = 0; i < n; i++)
+		m[i] = (struct ref_msg) { .src = i % PORTS, .dst = (i * 5 + 1) % PORTS,
+					  .cycle = 50 * i, .len = 100 + i, .path = -1 };
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_RTL, &fault, &hash[0]));
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[1]));
+	EXPECT_EQ(hash[0], hash[1]);
+	fault.seed = 8;
+	EXPECT_EQ(0, COMPARE(m, n, PACKETWAY_ENGINE_FAST, &fault, &hash[2]));
+	EXPECT_NE(hash[1], hash[2]);
+}
+
+/* debugfs and netlink change the same settings; what one request does not name stays */
+TEST_F(fabric, faults_by_debugfs)
+{
+	ASSERT_EQ(0, pw_gsan_fault(self->ns, 3, 4, 5));
+	EXPECT_EQ(3, pw_gsan_get(&self->san, PACKETWAY_A_SAN_DROP));
+	EXPECT_EQ(4, pw_gsan_get(&self->san, PACKETWAY_A_SAN_CORRUPT));
+	EXPECT_EQ(5, pw_gsan_get(&self->san, PACKETWAY_A_SAN_FAULT_SEED));
+	EXPECT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_CORRUPT, 6));
+	EXPECT_EQ(3, pw_gsan_get(&self->san, PACKETWAY_A_SAN_DROP));
+	EXPECT_EQ(6, pw_gsan_get(&self->san, PACKETWAY_A_SAN_CORRUPT));
+	EXPECT_EQ(5, pw_gsan_get(&self->san, PACKETWAY_A_SAN_FAULT_SEED));
 }
 
 /* --- nothing is lost ----------------------------------------------------------------------- */
@@ -779,7 +774,7 @@ static void drain(int fd, int d, struct tally *t, bool order)
 		s = h.sa - 1;
 		id = pw_get(rx + 16, 4);
 		if (h.pt != PT_TEST || s < 0 || s >= PORTS || h.dl * 8 - h.pl < 4 ||
-		    !intact(rx + 16, id, h.dl * 8 - h.pl)) {
+		    !load_intact(rx + 16, id, h.dl * 8 - h.pl)) {
 			t->bad++;
 			continue;
 		}
@@ -798,7 +793,7 @@ static int send_one(int fd, int s, int d, int len)
 	uint32_t id = sent_pair[s][d];
 	int n = pw_msg(tx, d + 1, s + 1, PT_TEST, 0, 0, NULL, len);
 
-	fill(tx + 16, id, len);
+	load_fill(tx + 16, id, len);
 	n = send(fd, tx, n, MSG_DONTWAIT);
 	if (n < 0)
 		return -errno;
@@ -912,42 +907,15 @@ TEST_F(fabric, back_pressure)
 	EXPECT_EQ(88, pw_timed_recv(self->fd[1], rx, sizeof(rx), &cycle, SOON));
 }
 
-struct traffic {
-	pthread_t thread;
-	const int *fd;
-	volatile bool stop;
-	long sent;
-};
-
-static void *traffic(void *arg)
-{
-	struct traffic *t = arg;
-	uint8_t buf[128];
-	int s, n;
-
-	while (!t->stop) {
-		s = t->sent % 8;
-		n = pw_msg(buf, s + 9, s + 1, PT_TEST, 0, 0, NULL, 64);
-		fill(buf + 16, t->sent / 8, 64);
-		if (send(t->fd[s], buf, n, 0) == n)
-			t->sent++;
-		else
-			usleep(1000);
-		if (t->sent % 64 == 0)
-			usleep(500);
-	}
-	return NULL;
-}
-
 TEST_F(fabric, engine_switch_under_traffic)
 {
-	struct traffic load = { .fd = self->fd };
+	struct load_traffic load = { .fd = self->fd };
 	int rounds = pw_count(12, 4), i, d;
 	struct tally t = {};
 	long missing;
 	double end;
 
-	ASSERT_EQ(0, pthread_create(&load.thread, NULL, traffic, &load));
+	ASSERT_EQ(0, pthread_create(&load.thread, NULL, load_traffic, &load));
 	for (i = 0; i < rounds; i++) {
 		static const int engine[] = {
 			PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_NONE, PACKETWAY_ENGINE_FAST,

@@ -42,6 +42,10 @@ tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
 tap_ok "san set ring-propagation" pwctl san set 3 ring-propagation 7
 tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0]."ring-propagation"')" 7
 tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-propagation 256 | grep -c 'ring-propagation: a hop takes 0 to 255')" 1
+tap_ok "san set, faults of cells" pwctl san set 3 drop 1000 corrupt 2000 fault-seed 7
+tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0] | [.drop, .corrupt, ."fault-seed"]')" '[1000,2000,7]'
+tap_is "out of range is refused by name" "$(says pwctl san set 3 corrupt 500001 | grep -c 'corrupt: 0 to 500000 ppm')" 1
+tap_ok "san set, no faults" pwctl san set 3 drop 0 corrupt 0
 tap_ok "san set" pwctl san set 3 ring-engine fast
 # parameters of the fabric: what pwmodel's table has for a device is a key here
 for p in $(pwmodel fabric --help | awk '$1 ~ /^--/ && NF == 5 && $5 != "-" && $1 != "--k" { print substr($1, 3) }'); do

@@ -2,40 +2,64 @@
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "fabric/ref.h"
-
-/* the kernel's prandom_u32_state(), from its definition as four shift registers */
-static u32 lfsr[4];
-
-static u32 lfsr_next(void)
-{
-	static const u8 a[4] = { 6, 2, 13, 3 }, b[4] = { 13, 27, 21, 12 }, d[4] = { 18, 2, 7, 13 };
-	static const u32 c[4] = { ~1U, ~7U, ~15U, ~127U };
-	u32 r = 0;
-	int i;
-
-	for (i = 0; i < 4; i++) {
-		lfsr[i] = ((lfsr[i] & c[i]) << d[i]) ^ (((lfsr[i] << a[i]) ^ lfsr[i]) >> b[i]);
-		r ^= lfsr[i];
-	}
-	return r;
-}
-
-static void lfsr_seed(u64 seed)
-{
-	static const u32 least[4] = { 2, 8, 16, 128 };
-	u32 v = (u32)((seed >> 32) ^ (seed << 10) ^ seed);
-	int i;
-
-	for (i = 0; i < 4; i++)
-		lfsr[i] = v < least[i] ? v + least[i] : v;
-}
 
 static const struct ref_msg *msgs;
 static struct pw_fabric *f;
 static struct ref_out *outs;
 static int nout, maxout, *blocked, nblocked;
-static u32 drop, corrupt;
+static struct pw_fabric_faults faults;
+static struct pw_topo *topo;
+
+static u64 cells[PW_TOPO_LEVELS + 1];
+
+int ref_topology(const char *name)
+{
+	return ref_multicast(name, NULL, 0);
+}
+
+int ref_multicast(const char *name, const struct ref_conn *conn, int n)
+{
+	struct pw_topo_fault why;
+	struct pw_topo_spec spec;
+	struct pw_topo_sizes z;
+	struct pw_topo_plan *p;
+	int i;
+
+	free(topo);
+	topo = NULL;
+	if (!name)
+		return 16;
+	if (pw_topo_parse(name, &spec, &why) || pw_topo_gen_sizes(&spec, &z, &why))
+		return -1;
+	z.conns = n;
+	p = pw_topo_plan_init(malloc(pw_topo_plan_size(&z)), &z);
+	pw_topo_gen(p, &spec);
+	for (i = 0; i < n; i++) {
+		p->conn[i].src = conn[i].from;
+		p->conn[i].to[0] = conn[i].to;
+	}
+	if (!pw_topo_check(p, &why))
+		topo = pw_topo_make(malloc(pw_topo_size(p)), p);
+	free(p);
+	return topo ? (int)topo->ports : -1;
+}
+
+int ref_paths(void)
+{
+	return topo ? topo->paths : 4;
+}
+
+int ref_stages(void)
+{
+	return topo ? topo->levels : PW_BMX_STAGES;
+}
+
+uint64_t ref_cells(int stage)
+{
+	return cells[stage];
+}
 
 static void deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
 		    const struct pw_fabric_times *t)
@@ -49,6 +73,9 @@ static int offer(int id)
 {
 	const struct ref_msg *m = &msgs[id];
 
+	if (m->conn)
+		return pw_fabric_send(f, m->src, PW_FABRIC_MC + m->conn - 1, PW_FABRIC_AUTO,
+				      m->len, id, NULL);
 	return pw_fabric_send(f, m->src, m->dst < 0 ? PW_FABRIC_ALL : m->dst,
 			      m->dst < 0 ? PW_FABRIC_AUTO : m->path, m->len, id, NULL);
 }
@@ -82,14 +109,7 @@ static void room(void *ctx, u16 src, u64 cycle)
 
 static enum pw_bmx_fault fault_fn(void *ctx, u32 ppd, u64 t)
 {
-	u32 r;
-
-	if (!drop && !corrupt)
-		return PW_BMX_FAULT_NONE;
-	r = lfsr_next() >> 12;
-	if (r < drop)
-		return PW_BMX_FAULT_DROP;
-	return r < drop + corrupt ? PW_BMX_FAULT_CORRUPT : PW_BMX_FAULT_NONE;
+	return pw_fabric_fault(&faults, ppd, t);
 }
 
 int ref_run(const struct ref_msg *msg, int n, bool rtl, const struct ref_fault *fault,
@@ -98,8 +118,9 @@ int ref_run(const struct ref_msg *msg, int n, bool rtl, const struct ref_fault *
 	static const struct pw_fabric_ops ops = {
 		.deliver = deliver, .room = room, .fault = fault_fn,
 	};
-	struct pw_fabric_params p = { .k = 4, .flags = PW_FABRIC_F_DEVICE |
-						       (rtl ? 0 : PW_FABRIC_F_FAST) };
+	struct pw_fabric_params p = { .k = 4, .topo = topo, .resend = fault ? fault->resend : 0,
+				      .flags = PW_FABRIC_F_DEVICE | (rtl ? 0 : PW_FABRIC_F_FAST) };
+	struct pw_fabric_stage stage;
 	struct pw_aal_stats st;
 	void *mem = calloc(1, pw_fabric_size(&p));
 	int i, err;
@@ -112,10 +133,9 @@ int ref_run(const struct ref_msg *msg, int n, bool rtl, const struct ref_fault *
 	maxout = max;
 	nout = 0;
 	nblocked = 0;
-	drop = fault ? (u32)(((u64)fault->drop << 20) / 1000000) : 0;
-	corrupt = fault ? (u32)(((u64)fault->corrupt << 20) / 1000000) : 0;
-	lfsr_seed(fault ? fault->seed : 0);
-	/* prandom_seed_state() draws nothing */
+	faults = (struct pw_fabric_faults) {};
+	if (fault)
+		faults = (struct pw_fabric_faults) { fault->drop, fault->corrupt, fault->seed };
 	f = pw_fabric_init(mem, &p, &ops, NULL);
 	for (i = 0; i < n; i++) {
 		while (pw_fabric_now(f) < msg[i].cycle)
@@ -128,9 +148,13 @@ int ref_run(const struct ref_msg *msg, int n, bool rtl, const struct ref_fault *
 	}
 	while (pw_fabric_next(f) != PW_FABRIC_NEVER)
 		pw_fabric_run(f, pw_fabric_next(f) + 1000, 1 << 20);
+	for (i = 0; i <= ref_stages(); i++) {
+		pw_fabric_stage(f, i, &stage);
+		cells[i] = stage.cells;
+	}
 	if (resent) {
 		*resent = 0;
-		for (i = 0; i < 16; i++) {
+		for (i = 0; i < pw_fabric_ports(&p); i++) {
 			pw_fabric_port_stats(f, i, &st);
 			*resent += st.resent;
 		}

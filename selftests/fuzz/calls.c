@@ -524,7 +524,12 @@ static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	const uint32_t first = PACKETWAY_A_SAN_DEPTH;
-	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;	/* and ROUTE */
+	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;
+	static const uint32_t more[] = {
+		PACKETWAY_A_SAN_ROUTE, PACKETWAY_A_SAN_RING_PROPAGATION,
+		PACKETWAY_A_SAN_DROP, PACKETWAY_A_SAN_CORRUPT, PACKETWAY_A_SAN_FAULT_SEED,
+	};
+	uint32_t which;
 	struct nlattr *nest;
 	struct nlb m;
 	int i;
@@ -535,9 +540,10 @@ static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 	if (a[0] & 1)
 		nl_u32(&m, PACKETWAY_A_SAN_PORTS, a[2] < 17 ? a[2] * a[2] : a[2]);
 	nl_u32(&m, PACKETWAY_A_SAN_ENGINE, a[3]);
-	for (i = 4; i < 8; i += 2)
-		nl_u32(&m, a[i] % (n + 1) < n ? first + a[i] % (n + 1) : PACKETWAY_A_SAN_ROUTE,
-		       a[i + 1]);
+	for (i = 4; i < 8; i += 2) {
+		which = a[i] % (n + sizeof(more) / sizeof(more[0]));
+		nl_u32(&m, which < n ? first + which : more[which - n], a[i + 1]);
+	}
 	ge_end(t, &m, nest, a[8]);
 }
 

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fabric/fabric_fault.h"
 #include "pwctl.h"
 #include "yaml_node.h"
 
@@ -92,11 +93,25 @@ static int parse_long(const char *s, long *v)
 	return 0;
 }
 
+/* a fault of a SAN's cells: a word of `pwctl san add`, checked before anything is made */
+static enum status check_fault(const char *file, yaml_document_t *d, const yaml_node_pair_t *p,
+			       const struct pw_fabric_param *f)
+{
+	const char *v = yaml_text(d, p->value);
+	uint32_t x;
+
+	return parse_u32(v, &x) || x < f->min || x > f->max ?
+	       yaml_bad(file, d, p->value, "%s: '%s' is not %u..%u %s", f->name, v, f->min, f->max,
+			f->unit) : ST_OK;
+}
+
 static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map,
 			    struct lab_san *s)
 {
+	const struct pw_fabric_param *fault;
 	yaml_node_pair_t *p;
 	const char *key, *v;
+	int i;
 
 	s->id = -1;
 	for (p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
@@ -113,6 +128,12 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 			snprintf(s->host, sizeof(s->host), "%s", v);
 			continue;
 		}
+		fault = pw_fabric_fault_find(key);
+		if (fault && check_fault(file, d, p, fault))
+			return ST_USAGE;
+		for (i = 0; i < s->n; i += 2)
+			if (!strcmp(s->words[i], key))
+				return yaml_bad(file, d, p->key, "%s: given twice", key);
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", key);
 		snprintf(s->words[s->n++], sizeof(s->words[0]), "%s", v);
 	}

@@ -26,7 +26,10 @@ static int parse_route(const char *text, uint32_t *v)
 	return pw_fabric_route_named(text, v) ? 0 : parse_u32(text, v);
 }
 
-/* parameters of the fabric: core/fabric/fabric_param.c has their names and ranges */
+/*
+ * Parameters of the fabric: core/fabric/fabric_param.c has their names and ranges,
+ * core/fabric/fabric_fault.h those of the last three.
+ */
 #define SAN_PARAMS \
 	{ "depth", "CELLS", W_U32, PACKETWAY_A_SAN_DEPTH }, \
 	{ "og-blocks", "CELLS", W_U32, PACKETWAY_A_SAN_OG_BLOCKS }, \
@@ -40,7 +43,10 @@ static int parse_route(const char *text, uint32_t *v)
 	{ "gap-get", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_GET }, \
 	{ "gap-word", "CYCLES", W_U32, PACKETWAY_A_SAN_GAP_WORD }, \
 	{ "route", "turn|fixed|random|least|N", W_U32, PACKETWAY_A_SAN_ROUTE, \
-	  .number = parse_route }
+	  .number = parse_route }, \
+	{ "drop", "PPM", W_U32, PACKETWAY_A_SAN_DROP }, \
+	{ "corrupt", "PPM", W_U32, PACKETWAY_A_SAN_CORRUPT }, \
+	{ "fault-seed", "N", W_U32, PACKETWAY_A_SAN_FAULT_SEED }
 
 static const struct word san_fields[] = {
 	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },

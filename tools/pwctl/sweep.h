@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
 #include "messages.h"
 #include "pwctl.h"
@@ -35,9 +36,12 @@ struct axis {
 	uint32_t v[SWEEP_VALUES];
 };
 
-/* order of the axes: machine, the parameters of the core's table, then these */
+/* order of the axes: machine, the parameters of the core's table, then these; first the faults */
 enum { AXIS_MACHINE, AXIS_PARAM };
-enum { BEHIND_TOPOLOGY, BEHIND_TRAFFIC, BEHIND_BYTES, BEHIND_LOAD, BEHIND };
+enum {
+	BEHIND_FAULT, BEHIND_TOPOLOGY = BEHIND_FAULT + PW_FABRIC_FAULT_PARAMS, BEHIND_TRAFFIC,
+	BEHIND_BYTES, BEHIND_LOAD, BEHIND
+};
 
 /* a topology: without @t the three-stage network, of @k or of the parameter k if it is 0 */
 struct sweep_topo {
@@ -75,6 +79,7 @@ extern const char *const ring_figure_name[RING_FIGURES];
  * @engine: enum sweep_engine
  * @axis: lists; @naxis of them
  * @topo: topologies, the values of their axis are indices
+ * @fault_seed: the file has seeds of faults; otherwise the seed of a run is that of its faults
  * @seed: seeds; the innermost loop
  * @cycles: length of a run; ring: in bit times
  * @hotspot: messages to port 0 with traffic hotspot, in millionths
@@ -91,6 +96,7 @@ struct sweep {
 	struct axis axis[AXIS_PARAM + SWEEP_PARAMS + BEHIND];
 	uint32_t naxis;
 	struct sweep_topo topo[SWEEP_VALUES];
+	bool fault_seed;
 	struct axis seed;
 	uint32_t cycles;
 	uint32_t hotspot;
@@ -104,6 +110,7 @@ struct sweep {
 /* one combination */
 struct point {
 	struct pw_fabric_params p;
+	struct pw_fabric_faults faults;
 	uint32_t at[AXIS_PARAM + SWEEP_PARAMS + BEHIND];	/* index into each axis */
 	enum traffic traffic;
 	uint32_t bytes;

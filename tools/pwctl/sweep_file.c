@@ -165,6 +165,11 @@ static enum status read_seeds(int node, struct axis *a)
 	return ST_OK;
 }
 
+static struct axis *behind(struct sweep *s, uint32_t i)
+{
+	return &s->axis[AXIS_PARAM + pw_fabric_param_num + i];
+}
+
 static enum status read_params(int node, struct sweep *s)
 {
 	yaml_node_t *n = yaml_document_get_node(&doc, node);
@@ -176,10 +181,18 @@ static enum status read_params(int node, struct sweep *s)
 	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++) {
 		const char *key = scalar(p->key) ?: "";
 		const struct pw_fabric_param *d = pw_fabric_param_find(key);
+		const struct pw_fabric_param *fault = pw_fabric_fault_find(key);
 		struct range r;
 
-		if (!d)
+		if (!d && !fault)
 			return bad(p->key, "parameters: unknown name '%s'", key);
+		if (fault) {
+			r = (struct range) { fault->min, fault->max };
+			st = read_list(p->value, behind(s, BEHIND_FAULT + (fault - pw_fabric_fault_param)),
+				       read_number, &r);
+			s->fault_seed |= fault == pw_fabric_fault_find("fault-seed");
+			continue;
+		}
 		r = (struct range) { d->min, d->max };
 		st = read_list(p->value, &s->axis[AXIS_PARAM + (d - pw_fabric_param)],
 			       pw_fabric_param_named(d) ? read_route : read_number, &r);
@@ -220,11 +233,6 @@ static enum status read_ring_params(int node, struct sweep *s)
 	for (p = n->data.mapping.pairs.start; !st && p < n->data.mapping.pairs.top; p++)
 		st = read_ring_axis(s, p->key, p->value, "parameters: ");
 	return st;
-}
-
-static struct axis *behind(struct sweep *s, uint32_t i)
-{
-	return &s->axis[AXIS_PARAM + pw_fabric_param_num + i];
 }
 
 /* a name such as torus:4x4, or a file beside that of the sweep */
@@ -358,6 +366,8 @@ static void defaults(struct sweep *s)
 	s->axis[AXIS_MACHINE] = (struct axis) { "machine", 1, { PW_FABRIC_DEVICE } };
 	for (i = 0; i < pw_fabric_param_num; i++)
 		s->axis[AXIS_PARAM + i] = (struct axis) { pw_fabric_param[i].name, 1 };
+	for (i = 0; i < PW_FABRIC_FAULT_PARAMS; i++)
+		*behind(s, BEHIND_FAULT + i) = (struct axis) { pw_fabric_fault_param[i].name, 1 };
 	*behind(s, BEHIND_TOPOLOGY) = (struct axis) { "topology", 1 };
 	*behind(s, BEHIND_TRAFFIC) = (struct axis) { "traffic", 1, { UNIFORM } };
 	*behind(s, BEHIND_BYTES) = (struct axis) { "bytes", 1, { 16 } };
@@ -383,7 +393,7 @@ static void ring_defaults(struct sweep *s)
 /* the last axis runs fastest; a parameter that the file does not set has its default */
 void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
 {
-	uint32_t a;
+	uint32_t a, f;
 
 	memset(p, 0, sizeof(*p));
 	for (a = s->naxis; a--;) {
@@ -399,6 +409,9 @@ void sweep_point(const struct sweep *s, uint32_t i, struct point *p)
 		pw_fabric_param_set(&p->p, &pw_fabric_param[a],
 				    s->axis[AXIS_PARAM + a].v[p->at[AXIS_PARAM + a]]);
 	a = AXIS_PARAM + pw_fabric_param_num;
+	for (f = 0; f < PW_FABRIC_FAULT_PARAMS; f++)
+		pw_fabric_fault_set(&p->faults, &pw_fabric_fault_param[f],
+				    s->axis[a + BEHIND_FAULT + f].v[p->at[a + BEHIND_FAULT + f]]);
 	p->topo = s->axis[a + BEHIND_TOPOLOGY].v[p->at[a + BEHIND_TOPOLOGY]];
 	p->p.topo = s->topo[p->topo].t;
 	if (p->p.topo)
@@ -568,6 +581,18 @@ enum status sweep_read(const char *file, struct sweep *s)
 	return st;
 }
 
+/* does the file have faults? */
+static bool has_faults(const struct sweep *s)
+{
+	const struct axis *a = &s->axis[AXIS_PARAM + pw_fabric_param_num + BEHIND_FAULT];
+	uint32_t i;
+
+	for (i = 0; !s->ring && i < PW_FABRIC_FAULT_PARAMS; i++)
+		if (a[i].n > 1 || a[i].v[0])
+			return true;
+	return false;
+}
+
 static void mix(uint64_t *h, uint64_t v)
 {
 	*h = (*h ^ v) * 0x100000001b3ull;
@@ -579,7 +604,8 @@ uint64_t sweep_hash(const struct sweep *s)
 {
 	const char *version = pwl_version();
 	uint64_t h = 0xcbf29ce484222325ull;
-	uint32_t a, i;
+	uint32_t a, i, first = AXIS_PARAM + pw_fabric_param_num + BEHIND_FAULT;
+	bool faults = has_faults(s);
 	size_t m;
 
 	for (; *version; version++)
@@ -601,9 +627,14 @@ uint64_t sweep_hash(const struct sweep *s)
 		mix(&h, (uint64_t)s->trace.m[m].bytes << 32 | s->trace.m[m].src << 16 |
 			s->trace.m[m].dst);
 	}
+	if (faults)
+		mix(&h, s->fault_seed);
 	for (a = 0; a <= s->naxis; a++) {
 		const struct axis *x = a < s->naxis ? &s->axis[a] : &s->seed;
 
+		/* the hash of a sweep without faults is that of versions that had none */
+		if (!s->ring && !faults && a - first < PW_FABRIC_FAULT_PARAMS)
+			continue;
 		mix(&h, x->n);
 		for (i = 0; i < x->n; i++)
 			mix(&h, x->v[i]);

@@ -132,6 +132,8 @@ static void what_head(FILE *f, const struct sweep *s)
 	fprintf(f, "version,engine,machine,topology");
 	for (i = 0; i < pw_fabric_param_num; i++)
 		fprintf(f, ",%s", pw_fabric_param[i].name);
+	for (i = 0; i < PW_FABRIC_FAULT_PARAMS; i++)
+		fprintf(f, ",%s", pw_fabric_fault_param[i].name);
 	fprintf(f, ",traffic,hotspot,burst,bytes,load,cycles");
 }
 
@@ -158,6 +160,10 @@ static void what(FILE *f, const struct sweep *s, const struct point *p)
 		else
 			fprintf(f, ",");
 	}
+	fprintf(f, ",%u,%u,", p->faults.drop, p->faults.corrupt);
+	/* empty: that of the run */
+	if (s->fault_seed)
+		fprintf(f, "%u", p->faults.seed);
 	fprintf(f, ",%s,", traffic_name[p->traffic]);
 	if (p->traffic == HOTSPOT)
 		fprintf(f, "%.7g", (double)s->hotspot / LOAD_UNIT);
@@ -255,6 +261,10 @@ static json_t *what_json(const struct sweep *s, const struct point *p)
 			json_object_set_new(j, pw_fabric_param[i].name,
 					    json_integer(pw_fabric_param_get(&p->p,
 									     &pw_fabric_param[i])));
+	json_object_set_new(j, "drop", json_integer(p->faults.drop));
+	json_object_set_new(j, "corrupt", json_integer(p->faults.corrupt));
+	if (s->fault_seed)
+		json_object_set_new(j, "fault-seed", json_integer(p->faults.seed));
 	json_object_set_new(j, "traffic", json_string(traffic_name[p->traffic]));
 	if (p->traffic == HOTSPOT)
 		json_object_set_new(j, "hotspot", json_real((double)s->hotspot / LOAD_UNIT));

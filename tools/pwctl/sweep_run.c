@@ -36,6 +36,7 @@ struct bin {
 struct sim {
 	const struct sweep *s;
 	const struct point *p;
+	struct pw_fabric_faults faults;
 	struct pw_fabric *f;
 	uint32_t ports;
 	uint64_t chance;	/* of messages in a cycle, in 2^-64 */
@@ -253,7 +254,16 @@ static void run_room(void *ctx, u16 src, u64 cycle)
 	drain(m, src);
 }
 
-static const struct pw_fabric_ops run_ops = { .deliver = run_deliver, .room = run_room };
+static enum pw_bmx_fault run_fault(void *ctx, u32 ppd, u64 t)
+{
+	const struct sim *m = ctx;
+
+	return pw_fabric_fault(&m->faults, ppd, t);
+}
+
+static const struct pw_fabric_ops run_ops = {
+	.deliver = run_deliver, .room = run_room, .fault = run_fault,
+};
 
 static void run_to(struct pw_fabric *f, uint64_t cycle)
 {
@@ -410,7 +420,11 @@ int sweep_run(const struct sweep *s, const struct point *p, uint32_t seed, struc
 	err = p->traffic == TRACE ? trace_links(m) : 0;
 	if (err)
 		goto out_src;
+	m->faults = p->faults;
+	if (!s->fault_seed)
+		m->faults.seed = seed;
 	m->f = pw_fabric_init(mem, &p->p, &run_ops, m);
+	pw_fabric_callbacks(m->f, false, pw_fabric_faults_on(&m->faults));
 	for (i = 0; i < m->ports; i++) {
 		/* each port has its own sequence */
 		m->src[i].rnd = (uint64_t)seed << 32 | i;

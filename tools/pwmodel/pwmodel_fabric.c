@@ -7,6 +7,7 @@
 
 #include "pw_os.h"
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
 #include "pwmodel.h"
 #include "pwmodel_capture.h"
@@ -23,6 +24,7 @@ struct message {
 };
 
 static const char *vcd, *trace, *capture;
+static struct pw_fabric_faults faults = { .seed = PW_FABRIC_FAULT_SEED };
 static uint32_t ports, ranks, conns;
 static const struct pw_topo_conn *conn;
 static struct message *msgs;
@@ -54,6 +56,11 @@ static void cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *bytes)
 			      PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - ranks);
 	pwm_capture_record(PACKETWAY_MON_CELL, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
 			   unit, cycle, bytes, PW_BMX_CELL);
+}
+
+static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
+{
+	return pw_fabric_fault(&faults, ppd, t);
 }
 
 static struct pw_fabric_ops ops = {
@@ -201,21 +208,25 @@ static void default_text(char *s, size_t cap, const struct pw_fabric_param *d,
 		snprintf(s, cap, "-");
 }
 
-void pwm_fabric_table(void)
+static void table_row(const struct pw_fabric_param *d)
 {
 	char range[32], def[PW_FABRIC_MACHINES][16];
 
+	snprintf(range, sizeof(range), "%u..%u", d->min, d->max);
+	for (int m = 0; m < PW_FABRIC_MACHINES; m++)
+		default_text(def[m], sizeof(def[m]), d, m);
+	printf("  --%-11s %-9s %-13s %9s %7s\n      %s\n", d->name, d->unit, range, def[0], def[1],
+	       d->help);
+}
+
+void pwm_fabric_table(void)
+{
 	printf("  %-13s %-9s %-13s %9s %7s\n", "", "unit", "range", pw_fabric_machine[0],
 	       pw_fabric_machine[1]);
-	for (u32 i = 0; i < pw_fabric_param_num; i++) {
-		const struct pw_fabric_param *d = &pw_fabric_param[i];
-
-		snprintf(range, sizeof(range), "%u..%u", d->min, d->max);
-		for (int m = 0; m < PW_FABRIC_MACHINES; m++)
-			default_text(def[m], sizeof(def[m]), d, m);
-		printf("  --%-11s %-9s %-13s %9s %7s\n      %s\n", d->name, d->unit, range, def[0],
-		       def[1], d->help);
-	}
+	for (u32 i = 0; i < pw_fabric_param_num; i++)
+		table_row(&pw_fabric_param[i]);
+	for (u32 i = 0; i < PW_FABRIC_FAULT_PARAMS; i++)
+		table_row(&pw_fabric_fault_param[i]);
 	puts("k limits queue to 65534 / (k * k); a device needs 128 ic-blocks, and credit ends 64\n"
 	     "below them. Gaps without a value follow --pack and --unpack.");
 }
@@ -253,6 +264,22 @@ static bool take_param(struct given *given, const char *opt, const char *arg)
 		pwm_fail("%s: '%s' is neither turn, fixed, random or least nor a number", opt, arg);
 	else
 		given[d - pw_fabric_param] = (struct given) { true, pwm_u64(arg, opt) };
+	return true;
+}
+
+static bool take_fault(const char *opt, const char *arg)
+{
+	const struct pw_fabric_param *d = strncmp(opt, "--", 2) ? NULL :
+					  pw_fabric_fault_find(opt + 2);
+	u64 v;
+
+	if (!d)
+		return false;
+	v = pwm_u64(arg, opt);
+	if (v < d->min || v > d->max)
+		pwm_fail("%s: %llu is not %u..%u %s", opt, (unsigned long long)v, d->min, d->max,
+			 d->unit);
+	pw_fabric_fault_set(&faults, d, (u32)v);
 	return true;
 }
 
@@ -349,7 +376,7 @@ int pwm_fabric(int argc, char **argv)
 			p.flags |= PW_FABRIC_F_DEVICE;
 		else if (!strcmp(argv[i], "--machine"))
 			p.flags &= ~(u32)PW_FABRIC_F_DEVICE;
-		else if (!take_param(given, argv[i], arg))
+		else if (!take_param(given, argv[i], arg) && !take_fault(argv[i], arg))
 			pwm_fail("%s: unknown option", argv[i]);
 		i++;
 	}
@@ -380,6 +407,7 @@ int pwm_fabric(int argc, char **argv)
 	if (!mem)
 		pwm_fail("out of memory");
 	ops.trace = trace ? pwm_trace_event : NULL;
+	ops.fault = pw_fabric_faults_on(&faults) ? fault : NULL;
 	f = pw_fabric_init(mem, &p, &ops, NULL);
 	if (trace)
 		pwm_trace_open(trace, ports, ranks);

@@ -23,6 +23,7 @@
 
 #include "pw_os.h"
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 
 #define NET_SANS	65536
 #define NET_CYCLES	1000000000000ull	/* limit of cycles in a file */
@@ -60,6 +61,7 @@ struct net_message {
  * @sans: number of SANs
  * @ports: ports of a SAN
  * @params: parameters of the fabrics
+ * @faults: faults of their cells; SAN i has the seed + i
  * @topology: how routers join the SANs
  * @dim: torus: SANs in each dimension
  * @dims: number of dimensions
@@ -83,6 +85,7 @@ struct net_spec {
 	u32 sans;
 	u32 ports;
 	struct pw_fabric_params params;
+	struct pw_fabric_faults faults;
 	u32 topology;
 	u32 dim[NET_DIMS];
 	u32 dims;

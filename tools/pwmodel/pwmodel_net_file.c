@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
 #include "pwmodel.h"
 #include "pwmodel_net.h"
@@ -25,6 +26,7 @@ struct reader {
 	bool links, arity, messages;
 	const char *topology;	/* name as given, or NULL */
 	size_t param_line[32];
+	size_t fault_line[PW_FABRIC_FAULT_PARAMS];
 };
 
 static void __attribute__((noreturn))
@@ -175,6 +177,16 @@ static void read_engine(struct reader *r, int node, const char *key)
 		r->s->params.flags &= ~(u32)PW_FABRIC_F_FAST;
 }
 
+static void read_fault(struct reader *r, const yaml_node_pair_t *p, const struct pw_fabric_param *d)
+{
+	size_t *line = &r->fault_line[d - pw_fabric_fault_param];
+
+	if (*line)
+		bad(r, p->key, "parameters: '%s' twice", d->name);
+	*line = yaml_line(&r->doc, p->value);
+	pw_fabric_fault_set(&r->s->faults, d, number(r, p->value, d->name, d->min, d->max));
+}
+
 static void read_parameters(struct reader *r, int node, const char *key)
 {
 	yaml_node_t *m = yaml_document_get_node(&r->doc, node);
@@ -184,7 +196,14 @@ static void read_parameters(struct reader *r, int node, const char *key)
 	for (yaml_node_pair_t *p = m->data.mapping.pairs.start; p < m->data.mapping.pairs.top; p++) {
 		const char *name = yaml_text(&r->doc, p->key);
 		const struct pw_fabric_param *d = name ? pw_fabric_param_find(name) : NULL;
+		const struct pw_fabric_param *fault = name ? pw_fabric_fault_find(name) : NULL;
+		const char *v;
+		u32 route;
 
+		if (fault) {
+			read_fault(r, p, fault);
+			continue;
+		}
 		if (!d)
 			bad(r, p->key, "%s: unknown name '%s'", key, name ? name : "");
 		if (!strcmp(name, "k"))
@@ -195,7 +214,10 @@ static void read_parameters(struct reader *r, int node, const char *key)
 		if (r->param_line[d - pw_fabric_param])
 			bad(r, p->key, "%s: '%s' twice", key, name);
 		r->param_line[d - pw_fabric_param] = yaml_line(&r->doc, p->value);
-		pw_fabric_param_set(&r->s->params, d, number(r, p->value, name, d->min, d->max));
+		v = yaml_text(&r->doc, p->value);
+		if (!v || !pw_fabric_param_named(d) || !pw_fabric_route_named(v, &route))
+			route = number(r, p->value, name, d->min, d->max);
+		pw_fabric_param_set(&r->s->params, d, route);
 	}
 }
 
@@ -520,6 +542,7 @@ void net_read(const char *file, struct net_spec *s)
 	memset(s, 0, sizeof(*s));
 	s->file = file;
 	s->params.flags = PW_FABRIC_F_DEVICE | PW_FABRIC_F_FAST;
+	s->faults.seed = PW_FABRIC_FAULT_SEED;
 	s->arity = 2;
 	s->seed = 1;
 	/*

@@ -25,6 +25,7 @@ static void reset(u8 *mem, const struct net_spec *s)
 	struct net_san *a = (void *)mem;
 
 	a->f = pw_fabric_init(mem + net_san_size(s), &s->params, &net_san_ops, a);
+	pw_fabric_callbacks(a->f, false, pw_fabric_faults_on(&s->faults));
 	a->heap = (u64 *)(a->source + s->ports);
 }
 

@@ -281,7 +281,18 @@ static void room(void *ctx, u16 src, u64 cycle)
 	drain(a, src);
 }
 
-const struct pw_fabric_ops net_san_ops = { .deliver = deliver, .done = done, .room = room };
+static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
+{
+	const struct net_san *a = ctx;
+	struct pw_fabric_faults own = a->net->s->faults;
+
+	own.seed += a->id;
+	return pw_fabric_fault(&own, ppd, t);
+}
+
+const struct pw_fabric_ops net_san_ops = {
+	.deliver = deliver, .done = done, .room = room, .fault = fault,
+};
 
 /* ---- windows ---- */
 

@@ -9,6 +9,7 @@
 
 #include "esp.h"
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
 #include "ring/ring.h"
 
@@ -149,6 +150,7 @@ struct pwc_message {
 
 /* a run in progress */
 struct run {
+	struct pw_fabric_faults faults;
 	struct pwc_message *msgs;
 	u32 n, done;
 };
@@ -183,19 +185,31 @@ static void on_fetch(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n)
 		buf[i] = (u8)(cookie * 31 + off + i);
 }
 
-static int take_params(struct pw_fabric_params *p, struct pwc_fabric *c)
+static enum pw_bmx_fault on_fault(void *ctx, u32 ppd, u64 t)
 {
-	const struct pw_fabric_param *d;
+	const struct run *r = ctx;
+
+	return pw_fabric_fault(&r->faults, ppd, t);
+}
+
+static int take_params(struct pw_fabric_params *p, struct pw_fabric_faults *faults,
+		       struct pwc_fabric *c)
+{
+	const struct pw_fabric_param *d, *fault;
 
 	for (u32 i = 0; i < c->nparams; i++) {
-		d = pw_fabric_param_find(c->names[i]);
+		fault = pw_fabric_fault_find(c->names[i]);
+		d = fault ? fault : pw_fabric_param_find(c->names[i]);
 		c->wrong = c->names[i];
 		if (!d)
 			return -ENOENT;
 		if (c->values[i] < d->min || c->values[i] > d->max ||
 		    !pw_fabric_param_has(d, pw_fabric_machine_of(p)))
 			return -ERANGE;
-		pw_fabric_param_set(p, d, c->values[i]);
+		if (fault)
+			pw_fabric_fault_set(faults, d, c->values[i]);
+		else
+			pw_fabric_param_set(p, d, c->values[i]);
 	}
 	d = pw_fabric_param_wrong(p);
 	c->wrong = d ? d->name : NULL;
@@ -225,14 +239,14 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n);
 int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 {
 	static const struct pw_fabric_ops ops = {
-		.deliver = on_deliver, .done = on_done, .fetch = on_fetch,
+		.deliver = on_deliver, .done = on_done, .fetch = on_fetch, .fault = on_fault,
 	};
 	struct pw_fabric_params p = {
 		.flags = (c->published ? 0 : PW_FABRIC_F_DEVICE) | PW_FABRIC_F_SELF |
 			 (c->fast ? PW_FABRIC_F_FAST : 0) | (c->unpack ? 0 : PW_FABRIC_F_POLL),
 		.gap_init = c->pack ? 0 : 5, .gap_get = c->unpack ? 0 : 12,
 	};
-	struct run r = { .msgs = msgs, .n = n };
+	struct run r = { .faults = { .seed = PW_FABRIC_FAULT_SEED }, .msgs = msgs, .n = n };
 	struct pw_fabric *f;
 	u32 i, ports, seen = 0;
 	u64 since = 0;
@@ -243,7 +257,7 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 	c->wrong = NULL;
 	if (c->fast && !c->unpack)
 		return -EINVAL;
-	err = take_params(&p, c);
+	err = take_params(&p, &r.faults, c);
 	if (err)
 		return err;
 	p.k = p.k ? p.k : PW_BMX_K;
@@ -259,6 +273,7 @@ int pwc_fabric_run(struct pwc_fabric *c, struct pwc_message *msgs, u32 n)
 	if (!mem)
 		return -ENOMEM;
 	f = pw_fabric_init(mem, &p, &ops, &r);
+	pw_fabric_callbacks(f, false, pw_fabric_faults_on(&r.faults));
 	for (i = 0; i < n && !err; i++) {
 		dst = msgs[i].dst < 0 ? PW_FABRIC_ALL : msgs[i].dst;
 		err = advance(f, &r, msgs[i].cycle, &since, &seen);

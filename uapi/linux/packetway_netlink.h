@@ -128,6 +128,12 @@ enum packetway_clock {
  * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
  *					turn, 2 fixed by both ports, 3..65535 random with that
  *					seed, 65536 least queue
+ *
+ * Faults of cells. A change does not start a new fabric.
+ * PACKETWAY_A_SAN_DROP		u32	cells in a million that an input unit drops, 0..500000;
+ *					default 0
+ * PACKETWAY_A_SAN_CORRUPT	u32	cells in a million that an input unit damages, likewise
+ * PACKETWAY_A_SAN_FAULT_SEED	u32	seed that decides which cells these are; default 1
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -159,6 +165,9 @@ enum {
 	PACKETWAY_A_SAN_WITH_STATIONS,
 	PACKETWAY_A_SAN_ROUTE,
 	PACKETWAY_A_SAN_RING_PROPAGATION,
+	PACKETWAY_A_SAN_DROP,
+	PACKETWAY_A_SAN_CORRUPT,
+	PACKETWAY_A_SAN_FAULT_SEED,
 
 	__PACKETWAY_A_SAN_MAX
 };

@@ -36,15 +36,15 @@ static ssize_t pw_fabric_fault_write(struct file *file, const char __user *buf, 
 				     loff_t *pos)
 {
 	struct pw_san *san = file->private_data;
-	u32 drop, corrupt, seed;
+	struct pw_fabric_faults f;
 	char text[64];
 	ssize_t n;
 
 	n = pw_debugfs_line(text, sizeof(text), buf, len);
 	if (n < 0)
 		return n;
-	if (sscanf(text, "%u %u %u", &drop, &corrupt, &seed) != 3 ||
-	    drop > 500000 || corrupt > 500000)
+	if (sscanf(text, "%u %u %u", &f.drop, &f.corrupt, &f.seed) != 3 ||
+	    f.drop > PW_FABRIC_FAULT_MAX || f.corrupt > PW_FABRIC_FAULT_MAX)
 		return -EINVAL;
 	/*
 	 * Removing a SAN waits for writers of its files and holds RTNL: do not
@@ -52,9 +52,7 @@ static ssize_t pw_fabric_fault_write(struct file *file, const char __user *buf, 
 	 */
 	if (!rtnl_trylock())
 		return restart_syscall();
-	san->fabric.fault.drop = div_u64((u64)drop << 20, 1000000);
-	san->fabric.fault.corrupt = div_u64((u64)corrupt << 20, 1000000);
-	prandom_seed_state(&san->fabric.fault.rnd, seed);
+	san->fabric.fault = f;
 	pw_engine_update(san);
 	rtnl_unlock();
 	return n;

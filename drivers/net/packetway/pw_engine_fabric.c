@@ -110,7 +110,7 @@ struct pw_fab {
 	struct list_head blocked[PACKETWAY_PORTS_MAX];	/* their port's queue is full */
 	struct sk_buff_head arrived;	/* not yet handed to their receivers */
 	u64 real_start;			/* ktime of cycle 0 */
-	struct pw_fab_fault fault;
+	struct pw_fabric_faults fault;
 	struct napi_struct napi;
 	struct pw_share share;
 	struct net_device *dummy;
@@ -323,18 +323,11 @@ static void pw_fab_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cel
 		     cycle, cell, PW_BMX_CELL);
 }
 
-/* seeded faults, decided cell by cell */
 static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
 {
-	struct pw_fab *fab = ctx;
-	u32 r;
+	const struct pw_fab *fab = ctx;
 
-	r = prandom_u32_state(&fab->fault.rnd) >> 12;
-	if (r < fab->fault.drop)
-		return PW_BMX_FAULT_DROP;
-	if (r < fab->fault.drop + fab->fault.corrupt)
-		return PW_BMX_FAULT_CORRUPT;
-	return PW_BMX_FAULT_NONE;
+	return pw_fabric_fault(&fab->fault, ppd, t);
 }
 
 /* port, or all ports, as the fabric numbers them */
@@ -584,7 +577,7 @@ static u64 pw_fab_next(struct pw_fab *fab)
 /* enable only the hooks that are needed: they run for each cell; fab->lock held */
 static void pw_fab_hooks(struct pw_fab *fab)
 {
-	pw_fabric_callbacks(fab->f, trace_pw_cell_enabled(), fab->fault.drop || fab->fault.corrupt);
+	pw_fabric_callbacks(fab->f, trace_pw_cell_enabled(), pw_fabric_faults_on(&fab->fault));
 }
 
 /* is a poll to go on? Its time begins when it asks first. */

@@ -22,6 +22,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_WITH_STATIONS] = { .type = NLA_FLAG },
 	[PACKETWAY_A_SAN_ROUTE] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_RING_PROPAGATION] = { .type = NLA_U32 },
+	[PACKETWAY_A_SAN_DROP ... PACKETWAY_A_SAN_FAULT_SEED] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
 	[PACKETWAY_A_SAN_PHC] = { .type = NLA_REJECT,
@@ -104,6 +105,35 @@ static int pw_san_put_params(struct sk_buff *msg, const struct pw_fabric_params 
 	return 0;
 }
 
+/* @f with what a request changes; what it may not be is refused with name and range */
+static int pw_san_faults(struct nlattr **tb, struct pw_fabric_faults *f,
+			 struct netlink_ext_ack *extack)
+{
+	if (tb[PACKETWAY_A_SAN_DROP])
+		f->drop = nla_get_u32(tb[PACKETWAY_A_SAN_DROP]);
+	if (tb[PACKETWAY_A_SAN_CORRUPT])
+		f->corrupt = nla_get_u32(tb[PACKETWAY_A_SAN_CORRUPT]);
+	if (tb[PACKETWAY_A_SAN_FAULT_SEED])
+		f->seed = nla_get_u32(tb[PACKETWAY_A_SAN_FAULT_SEED]);
+	if (f->drop > PW_FABRIC_FAULT_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[PACKETWAY_A_SAN_DROP], "drop: 0 to 500000 ppm");
+		return -ERANGE;
+	}
+	if (f->corrupt > PW_FABRIC_FAULT_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[PACKETWAY_A_SAN_CORRUPT],
+				    "corrupt: 0 to 500000 ppm");
+		return -ERANGE;
+	}
+	return 0;
+}
+
+static int pw_san_put_faults(struct sk_buff *msg, const struct pw_fabric_faults *f)
+{
+	return nla_put_u32(msg, PACKETWAY_A_SAN_DROP, f->drop) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_CORRUPT, f->corrupt) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_FAULT_SEED, f->seed) ? -EMSGSIZE : 0;
+}
+
 static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 seq,
 		       int flags, u8 cmd)
 {
@@ -131,6 +161,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
 	    pw_san_put_params(msg, &san->fabric.params) ||
+	    pw_san_put_faults(msg, &san->fabric.fault) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_CLOCK, rcu_access_pointer(san->time) ?
 			PACKETWAY_CLOCK_LOCKSTEP : PACKETWAY_CLOCK_FREE) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_engine_time(san),
@@ -272,6 +303,7 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 	if (tb[PACKETWAY_A_SAN_CLOCK])
 		conf.lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
 	err = pw_san_check_rate(conf.rate, info->extack) ?:
+	      pw_san_faults(tb, &conf.fault, info->extack) ?:
 	      pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], info->extack);
 	if (err)
 		return err;
@@ -338,6 +370,7 @@ static int pw_san_clock_check(struct pw_san *san, struct nlattr **tb, struct pw_
 static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
 			       struct netlink_ext_ack *extack)
 {
+	struct pw_fabric_faults fault = san->fabric.fault;
 	int err;
 
 	c->params = san->fabric.params;
@@ -355,7 +388,8 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 		if (err)
 			return err;
 	}
-	err = pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack);
+	err = pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack) ?:
+	      pw_san_faults(tb, &fault, extack);
 	if (err)
 		return err;
 	c->engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
@@ -395,6 +429,8 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
 		WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
 	if (tb[PACKETWAY_A_SAN_REAL])
 		WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
+	/* debugfs may have changed others meanwhile */
+	pw_san_faults(tb, &san->fabric.fault, NULL);
 	if (tb[PACKETWAY_A_SAN_FROZEN])
 		WRITE_ONCE(san->fabric.frozen, nla_get_u32(tb[PACKETWAY_A_SAN_FROZEN]));
 	if (*eng)

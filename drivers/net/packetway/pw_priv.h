@@ -59,7 +59,6 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
-#include <linux/prandom.h>
 #include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
@@ -77,6 +76,7 @@
 
 #include "eep.h"
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "pw_aton.h"
 #include "pw_esp.h"
 #include "pw_limits.h"
@@ -170,19 +170,12 @@ struct pw_port {
 
 #define PW_FABRIC_RATE_DEFAULT	(8ULL * NSEC_PER_SEC)	/* a byte, a cycle, a nanosecond */
 
-/* faults of cells, in 2^-20 each, and their seed */
-struct pw_fab_fault {
-	u32 drop;
-	u32 corrupt;
-	struct rnd_state rnd;
-};
-
 /* how a SAN's fabric is run; changed under RTNL, then engine->update() */
 struct pw_fabric_conf {
 	u64 rate;		/* bits per second of a link */
 	bool real;		/* paced to that rate, else virtual time */
 	bool frozen;		/* collects frames and does not run */
-	struct pw_fab_fault fault;
+	struct pw_fabric_faults fault;
 	struct pw_fabric_params params;	/* of the next engine; RTNL */
 };
 
@@ -365,6 +358,7 @@ struct pw_san_config {
 	u64 rate;		/* of the fabric's links */
 	bool real;		/* paced to it */
 	bool lockstep;
+	struct pw_fabric_faults fault;
 	struct pw_fabric_params params;
 };
 

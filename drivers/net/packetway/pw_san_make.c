@@ -146,6 +146,7 @@ void pw_san_config_default(struct pw_san_config *conf, u32 id)
 		.engine = PACKETWAY_ENGINE_FAST,
 		.ring_engine = PACKETWAY_ENGINE_FAST,
 		.rate = PW_FABRIC_RATE_DEFAULT,
+		.fault.seed = PW_FABRIC_FAULT_SEED,
 	};
 }
 
@@ -255,6 +256,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->users = 1;
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
+	san->fabric.fault = conf->fault;
 	san->fabric.params = conf->params;
 	san->fabric.params.k = san->radix;
 	san->fabric.params.flags = PW_FABRIC_F_DEVICE;
@@ -324,7 +326,7 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
 		return err;
 	}
-	if (conf->lockstep)
+	if (conf->lockstep || pw_fabric_faults_on(&conf->fault))
 		pw_engine_update(san);
 	san->ptp = pw_ptp_create(san);
 	pw_debugfs_san_add(san);

@@ -87,7 +87,8 @@ def fabric(messages: Iterable[tuple[int, int, int, int]], *, engine: str = "fast
 
     A dst of -1 is all ports. Times are in cycles; `delivered` is None for a message that
     vanished unread. `pack` and `unpack`: sources and destinations do not idle. Parameters have
-    the names of `pwmodel fabric`, with _ for -: depth=8, og_blocks=64.
+    the names of `pwmodel fabric`, with _ for -: depth=8, og_blocks=64,
+    drop=1000, fault_seed=7.
 
     >>> fabric([(0, 0, 5, 40)])["src"]
     [0]

@@ -268,6 +268,40 @@ for e in fast rtl; do
 done
 tap_is "fast and rtl agree" "$(sed 's/,fast,/,rtl,/' mc-fast-runs.csv | md5sum)" "$(md5sum <mc-rtl-runs.csv)"
 tap_is "policies" "$(cut -d, -f18 mc-rtl.csv | tr '\n' ' ')" "route 1 2 3 65536 "
+# faults: columns, both engines, axis of a plot; the seed of a run is that of its faults
+for e in fast rtl; do
+	printf '%s\n' "parameters: {drop: [0, 10000], corrupt: [0, 5000], resend: 4000}" "load: 0.4" "seeds: 2" \
+		"cycles: 12000" "x: drop" "engine: $e" >"fault-$e.yaml"
+	"$pwctl" experiment sweep "fault-$e.yaml" 2>err
+	tap_is "faults, $e" "$? $(cat err)" "0 "
+done
+tap_is "fast and rtl agree" "$(sed 's/,fast,/,rtl,/' fault-fast-runs.csv | md5sum)" "$(md5sum <fault-rtl-runs.csv)"
+tap_is "columns" "$(column fault-rtl.csv drop | tr '\n' ' ')$(column fault-rtl.csv corrupt | tr '\n' ' ')" "0 0 10000 10000 0 5000 0 5000 "
+tap_is "as JSON" "$(jq -c '[.points[] | [.drop, .corrupt, .["fault-seed"]]]' fault-rtl.json)" "[[0,0,null],[0,5000,null],[10000,0,null],[10000,5000,null]]"
+tap_ok "faults cost time" python3 -c "
+import csv, sys
+v = [float(r['latency_max']) for r in csv.DictReader(open('fault-fast.csv'))]
+sys.exit(not (v[0] < 4000 < min(v[1:])))"
+# seeds N of both and fault-seed N: run N, where nothing else differs
+for n in 1 2; do
+	sed "s/^seeds.*/seeds: [$n]/; s/resend/fault-seed: $n, resend/" fault-fast.yaml >own.yaml
+	"$pwctl" experiment sweep own.yaml
+	tap_is "fault-seed $n is the default of seed $n" "$(for c in latency_max latency messages; do column own-runs.csv $c; done)" \
+		"$(for c in latency_max latency messages; do column fault-fast-runs.csv $c | awk -v n=$n 'NR % 2 == n % 2'; done)"
+done
+tap_is "a column fault-seed" "$(column own.csv fault-seed | sort -u) $(jq -c '[.points[]["fault-seed"]] | unique' own.json)" "2 [2]"
+sed 's/fault-seed: 2/fault-seed: [2, 3]/; s/^x.*//' own.yaml >both.yaml
+"$pwctl" experiment sweep both.yaml 2>/dev/null
+tap_result "$([ "$(column both.csv latency | awk 'NR > 6' | sort -u | wc -l)" = 2 ]; echo $?)" "other faults of the same messages"
+# a journal: faults make it another sweep, each kind and the seed
+mkdir jour-runs.csv
+"$pwctl" experiment sweep fault-fast.yaml out jour 2>/dev/null
+for change in 's/drop/xx/; s/corrupt/drop/; s/xx/corrupt/' 's/resend/fault-seed: 0, resend/' 's/10000/10001/' 's/corrupt: .0, 5000., //'; do
+	sed "$change" fault-fast.yaml >other.yaml
+	"$pwctl" experiment sweep other.yaml out jour 2>err
+	tap_is "$change: a journal of another sweep" "$? $(grep -c 'journal of another sweep' err)" "2 1"
+done
+rmdir jour-runs.csv
 sed '/^topology/d' topo-fast.yaml >bare.yaml
 "$pwctl" experiment sweep bare.yaml
 tap_is "clos:4 is the default" "$(sed 's/clos:4x4x4/clos:4/' bare-runs.csv | md5sum)" "$(head -n 5 topo-fast-runs.csv | md5sum)"
@@ -300,6 +334,11 @@ refused 1 "wrong.yaml: traffic transpose: the 8 stations of ring:8 are no square
 refused 1 "wrong.yaml: traffic multicast: topology torus:4x4 has no connections" "topology: torus:4x4" "traffic: multicast"
 refused 1 "wrong.yaml:1: route: 'most' is neither turn, fixed, random or least nor 1..65536" "parameters: {route: most}"
 refused 1 "wrong.yaml:1: x: 'topology' is neither load nor bytes nor a parameter" "x: topology"
+refused 1 "wrong.yaml:1: drop: '500001' is not 0..500000" "parameters: {drop: [4, 500001]}"
+refused 1 "wrong.yaml:1: corrupt: 'x' is not 0..500000" "parameters: {corrupt: x}"
+refused 1 "wrong.yaml:1: fault-seed: '4294967296' is not 0..4294967295" "parameters: {fault-seed: 4294967296}"
+refused 1 "wrong.yaml:1: drop: the same value twice" "parameters: {drop: [7, 7]}"
+refused 1 "wrong.yaml:1: unknown key 'drop'" "drop: 7"
 refused 1 "wrong.yaml:1: engine: 'none' is not one of fast, rtl" "engine: none"
 refused 1 "wrong.yaml:1: seeds: '0' is not 1..64" "seeds: 0"
 refused 1 "wrong.yaml:1: cycles: '10' is not 1000..100000000" "cycles: 10"

@@ -52,6 +52,27 @@ for engine in rtl fast; do
 done
 tap_is "rtl and fast: the same deliveries" "$(cat "$tmp/rtl")" "$(cat "$tmp/fast")"
 
+# ---- faults: those of the fabric in SAN 0, others in each other one ----
+for engine in rtl fast; do
+	"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately --engine $engine \
+		--drop 4000 --corrupt 4000 --fault-seed 3 --resend 7000 >"$tmp/fabric.csv"
+	want=$(paste -d, "$tmp/load.csv" <(tail -n +2 "$tmp/fabric.csv") | awk -F, '{
+		d = $13 - $1; sum += d; n++
+		if (d > max) max = d
+	} END { print n, sum, max }')
+	sed "s/engine: [a-z]*/engine: $engine, parameters: {drop: 4000, corrupt: 4000, fault-seed: 3, resend: 7000}/" "$net" >"$tmp/fault.yaml"
+	"$pwmodel" net "$tmp/fault.yaml" >"$tmp/out"
+	tap_is "$engine: one SAN with faults is the fabric" "$(of delivered) $(of sum) $(of max)" "$want"
+	tap_result "$([ "$(of max)" -gt 7000 ]; echo $?)" "cells are sent again"
+done
+# the same message in two SANs, faults in half of the cells: they end at different times
+{
+	echo 'sans: {count: 2, ports: 4, parameters: {drop: 300000, resend: 5000}}'
+	printf 'traffic:\n  messages:\n    - [0, 0, 0, 0, 1, 900]\n    - [0, 1, 0, 1, 1, 900]\n'
+} >"$tmp/fault.yaml"
+"$pwmodel" net "$tmp/fault.yaml" >"$tmp/out"
+tap_result "$([ "$(of min)" != "$(of max)" ]; echo $?)" "SANs have faults of their own"
+
 # ---- closed form ----
 # delay BYTES: in an idle fabric from port 0; a source that the message server passes adds 4
 delay() {
@@ -235,6 +256,8 @@ refused "1: engine: 'slow' is not one of rtl, fast" <<<'sans: {count: 1, ports: 
 refused "1: parameters: unknown name 'width'" <<<'sans: {count: 1, ports: 4, parameters: {width: 1}}'
 refused "1: parameters: 'k' follows from 'ports'" <<<'sans: {count: 1, ports: 4, parameters: {k: 2}}'
 refused "1: parameters: the machine 'device' has no 'keep'" <<<'sans: {count: 1, ports: 4, parameters: {keep: 9}}'
+refused "1: drop: '500001' is not 0..500000" <<<'sans: {count: 1, ports: 4, parameters: {drop: 500001}}'
+refused "1: parameters: 'corrupt' twice" <<<'sans: {count: 1, ports: 4, parameters: {corrupt: 1, corrupt: 2}}'
 refused "3: depth: '65' is not 1..64" <<<$'sans:\n  parameters:\n    depth: 65'
 refused "1: queue: 256 is not 1..255 messages (256 ports)" <<<"sans: {count: 1, ports: 256, parameters: {queue: 256}}"$'\n'"$good"
 refused "2: topology: 'star' is not one of none, ring, torus, tree, full" <<<$'sans: {count: 2, ports: 4}\nrouters: {topology: star}'

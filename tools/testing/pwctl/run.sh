@@ -109,5 +109,11 @@ tap_is "progress: nothing without a terminal" "$(pwctl experiment delay 48 96 en
 unset PWCTL_PROGRESS_MS
 
 tap_is "a lab that is neither a file nor known" "$(says lab up nowhere)" "pwctl: nowhere: No such file or directory"
+printf '%s\n' 'lab: x' 'sans:' '  - {id: 0, drop: 500001}' >"$tmp"
+tap_is "too many faults in a lab" "$(says lab up "$tmp")" "pwctl: $tmp:3: drop: '500001' is not 0..500000 ppm"
+printf '%s\n' 'lab: x' 'sans:' '  - id: 0' '    fault-seed: x' >"$tmp"
+tap_is "a seed that is not a number" "$(says lab up "$tmp")" "pwctl: $tmp:4: fault-seed: 'x' is not 0..4294967295 number"
+printf '%s\n' 'lab: x' 'sans:' '  - {id: 0, drop: 1, drop: 4}' >"$tmp"
+tap_is "a fault twice" "$(says lab up "$tmp")" "pwctl: $tmp:3: drop: given twice"
 tap_is "it takes no words" "$(says doctor who)" "pwctl: doctor: unknown key 'who', see 'pwctl doctor help'"
 tap_done

@@ -87,7 +87,7 @@ while read -r name unit range published device; do
 	row=$(sed -n "s/^\`\`$name\`\` *//p" "$page" | tr -s ' ' | cut -d' ' -f1-4 | sed 's,\\,,')
 	tap_is "the page has $name" "$row" "$unit $range $published $device"
 done <"$tmp/table"
-tap_is "rows of the table" "$n" 14
+tap_is "rows of the table" "$n" 17
 tap_is "rows of the page" "$(sed -n '/^Parameters$/,/^A cell/s/^[^ ]*[a-z][^ ]*  .*\.\..*/&/p' "$page" | wc -l)" "$n"
 
 # each of them changes something; k needs ports of its own
@@ -110,7 +110,35 @@ done <<-END
 	route 2
 	route 3
 	route 65535
+	drop 100000
+	corrupt 100000
 END
+# faults: cells are lost and nothing else; a seed is a run
+cp "$tmp/load.csv" "$tmp/before.csv"
+awk 'BEGIN { srand(2); for (i = 0; i < 120; i++) print i * 40 "," i % 16 "," int(rand() * 16) "," int(rand() * 300) }' >"$tmp/load.csv"
+run --resend 9000
+cp "$tmp/rtl" "$tmp/clean"
+run --resend 9000 --fault-seed 9
+tap_ok "--fault-seed without faults has no effect" cmp -s "$tmp/rtl" "$tmp/clean"
+for where in "" "--topology torus:4x4" "--topology fattree:4x2 --route least" "--machine published --keep 100000"; do
+	for rates in "--drop 8000" "--corrupt 8000" "--drop 5000 --corrupt 5000"; do
+		# shellcheck disable=SC2086 # words
+		run --resend 9000 $where $rates
+		tap_result $? "$where $rates"
+		tap_ok "rtl and fast lose the same cells" cmp -s "$tmp/rtl" "$tmp/fast"
+		# shellcheck disable=SC2016 # awk's
+		tap_ok "some messages wait for cells that are sent again" awk -F, 'NR > 1 && $10 - $4 > 9000 { n++ } END { exit !n }' "$tmp/rtl"
+		tap_is "each message arrives" "$(awk -F, '$9 == ""' "$tmp/rtl" | wc -l) $(wc -l <"$tmp/rtl")" "0 121"
+		cp "$tmp/rtl" "$tmp/one"
+		# shellcheck disable=SC2086
+		run --resend 9000 $where $rates --fault-seed 1
+		tap_ok "seed 1 is the default" cmp -s "$tmp/rtl" "$tmp/one"
+		# shellcheck disable=SC2086
+		run --resend 9000 $where $rates --fault-seed 2
+		tap_result "$(! cmp -s "$tmp/rtl" "$tmp/one"; echo $?)" "seed 2 is another run"
+	done
+done
+cp "$tmp/before.csv" "$tmp/load.csv"
 run --machine published --keep 60
 tap_ok "--keep: messages vanish" grep -q ',,' "$tmp/rtl"
 

@@ -109,7 +109,8 @@ refuses('a propagation beyond the model', packetway.PacketwayError, model.ring, 
 
 # the fabric beside pwmodel
 for engine, pack, unpack, more in (('fast', True, True, {}), ('rtl', False, False, {}), ('fast', False, True, {'depth': 2, 'og_blocks': 300}),
-                                   ('fast', True, True, {'k': 3})):
+                                   ('fast', True, True, {'k': 3}),
+                                   ('rtl', True, True, {'drop': 9000, 'corrupt': 9000, 'fault_seed': 7, 'resend': 5000})):
     ports = more.get('k', 4) ** 2
     rows = sorted((rng.randrange(400), rng.randrange(ports), rng.choice([-1] + [rng.randrange(ports)] * 9), rng.randrange(200))
                   for _ in range(25))
@@ -128,6 +129,7 @@ refuses('a port that is none', packetway.PacketwayError, model.fabric, [(0, 99, 
 refuses('time that goes back', packetway.PacketwayError, model.fabric, [(5, 0, 1, 1), (4, 0, 1, 1)])
 refuses('a parameter that is none', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], color=3)
 refuses('a parameter out of range', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], depth=0)
+refuses('too many faults', packetway.PacketwayError, model.fabric, [(0, 0, 1, 1)], drop=500001)
 refuses('a fast engine that polls', ValueError, model.fabric, [(0, 0, 1, 1)], unpack=False)
 
 # a network of fabrics

@@ -43,6 +43,10 @@ int main(int argc, char **argv)
 		  .flags = DEV },
 		{ .name = "least queue", .t.maxlen = 400, .t.bcast = 5, .depth = 2, .t.hot = 10,
 		  .route = PW_AAL_ROUTE_LEAST, .flags = DEV },
+		{ .name = "faults at all units", .t.maxlen = 300, .t.bcast = 5,
+		  .faults = { 4000, 4000, 7 }, .resend = 8000, .flags = DEV },
+		{ .name = "published, faults at all units", .t.maxlen = 200, .keep = 9000,
+		  .faults = { 9000, 3000, 0 }, .resend = 7000 },
 	};
 	/* few hosts, few lengths, little traffic: what is alone has been so before */
 	static const struct scene alone[] = {

@@ -3,6 +3,7 @@
  * The table of parameters against the fabric: same defaults, same limits, and what the
  * table allows runs on both engines with the same result.
  */
+#include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
 #include "fabric/fabric_priv.h"
 #include "tap.h"
@@ -199,8 +200,74 @@ static void engines(void)
 	}
 }
 
+/* draws of one seed at 48 units in turn */
+static void count(const struct pw_fabric_faults *c, u32 rounds, u32 *drop, u32 *corrupt)
+{
+	u32 i;
+
+	*drop = 0;
+	*corrupt = 0;
+	for (i = 0; i < rounds; i++) {
+		enum pw_bmx_fault what = pw_fabric_fault(c, i % 48, 1000 + i / 48 * 53ULL);
+
+		*drop += what == PW_BMX_FAULT_DROP;
+		*corrupt += what == PW_BMX_FAULT_CORRUPT;
+	}
+}
+
+static bool near(u32 n, u32 ppm, u32 rounds)
+{
+	double want = (double)rounds * ppm / PW_FABRIC_FAULT_PPM;
+
+	/* five standard deviations; the draws are fixed, so that this is so always or never */
+	return (n - want) * (n - want) <= 25 * want + 1;
+}
+
+/* seeded faults: as many as asked for, other cells with another seed, unit or cycle */
+static void faults(void)
+{
+	static const struct pw_fabric_faults some[] = {
+		{ 1, 0, 1 }, { 0, 1, 0 }, { 1000, 1000, 2 }, { 3334, 3334, 4711 }, { 100000, 20000, 7 },
+		{ PW_FABRIC_FAULT_MAX, PW_FABRIC_FAULT_MAX, U32_MAX },
+	};
+	struct pw_fabric_faults a = { PW_FABRIC_FAULT_MAX, 0, 1 }, b = a;
+	u32 i, n, drop, corrupt, rounds = 4000000, same[4] = {};
+	const struct pw_fabric_param *d;
+	u32 hash = 0;
+
+	for (i = 0; i < ARRAY_SIZE(some); i++) {
+		count(&some[i], rounds, &drop, &corrupt);
+		ok(near(drop, some[i].drop, rounds) && near(corrupt, some[i].corrupt, rounds),
+		   "%u and %u ppm: %u and %u of %u cells", some[i].drop, some[i].corrupt, drop,
+		   corrupt, rounds);
+	}
+	/* half of all cells: two independent draws agree in half of them */
+	b.seed = 2;
+	for (i = 0; i < 100000; i++) {
+		n = pw_fabric_fault(&a, i % 7, i);
+		same[0] += n == pw_fabric_fault(&b, i % 7, i);
+		same[1] += n == pw_fabric_fault(&a, i % 7 + 1, i);
+		same[2] += n == pw_fabric_fault(&a, i % 7, i + 1);
+		same[3] += n == pw_fabric_fault(&a, i % 7, i + (1ULL << 32));
+		hash = hash * 3 + n;
+	}
+	for (i = 0; i < 4; i++)
+		ok(same[i] > 49000 && same[i] < 51000, "%u of 100000 cells agree by chance", same[i]);
+	/* other draws would change every run with faults */
+	is(hash, 649980173u, "the draws of seed 1");
+	is(PW_FABRIC_FAULT_PARAMS * sizeof(u32), sizeof(a), "a line for each member");
+	for (i = 0; i < PW_FABRIC_FAULT_PARAMS; i++) {
+		d = &pw_fabric_fault_param[i];
+		ok(pw_fabric_fault_find(d->name) == d && !pw_fabric_param_find(d->name), "%s", d->name);
+		pw_fabric_fault_set(&a, d, 40 + i);
+	}
+	ok(a.drop == 40 && a.corrupt == 41 && a.seed == 42, "each sets its member");
+	ok(!pw_fabric_fault_find("seed") && !pw_fabric_fault_find("depth"), "no other names");
+}
+
 int main(void)
 {
+	faults();
 	defaults();
 	ends();
 	agree();

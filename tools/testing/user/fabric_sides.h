@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "fabric/fabric_fault.h"
 #include "fabric_pieces.h"
 #include "fabric_traffic.h"
 
@@ -22,6 +23,7 @@ struct scene {
 	struct ft_cfg t;
 	u32 depth;
 	u32 drop, corrupt;	/* per 1000 cells and input unit of the first stage */
+	struct pw_fabric_faults faults;	/* at all input units, instead of these */
 	u32 flags, ic_blocks, og_blocks, resend, queue, keep, descs, credit;
 	u32 gap_lock, gap_init, gap_get, gap_word;
 	u32 route;
@@ -156,6 +158,8 @@ static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
 	u64 s = (t * 1000003 + ppd) * 0x9e3779b97f4a7c15ull;
 	unsigned int v;
 
+	if (pw_fabric_faults_on(&sc->faults))
+		return pw_fabric_fault(&sc->faults, ppd, t);
 	if (sc->topo ? sc->topo->level[ppd] : ppd >= sc->t.ports)
 		return PW_BMX_FAULT_NONE;
 	s ^= s >> 31;
@@ -175,7 +179,7 @@ static const struct pw_fabric_ops ops_fault = {
 
 static bool lossy(const struct scene *sc)
 {
-	return sc->drop || sc->corrupt;
+	return sc->drop || sc->corrupt || pw_fabric_faults_on(&sc->faults);
 }
 
 static void open_side(struct side *s, const struct scene *sc, u32 flags)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "fabric/fabric.h"
+#include "fabric/fabric_fault.h"
 #include "tap.h"
 
 typedef unsigned long long ull;
@@ -246,12 +247,19 @@ static void digest_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cel
 	digest_add(ctx, (u64)lost << 32 | unit);
 }
 
+static enum pw_bmx_fault digest_fault(void *ctx, u32 ppd, u64 t)
+{
+	static const struct pw_fabric_faults faults = { 500, 500, 3 };
+
+	return pw_fabric_fault(&faults, ppd, t);
+}
+
 /* broadcasts of all sizes and messages from all ports; returns how often a cycle was left */
 static u32 run_in_parts(bool parts, const struct pw_fabric_params *p, u32 n, struct digest *d)
 {
 	static const struct pw_fabric_ops digest_ops = {
 		.deliver = digest_deliver, .done = digest_done, .trace = digest_trace,
-		.cell = digest_cell,
+		.cell = digest_cell, .fault = digest_fault,
 	};
 	u32 i, inside = 0, ports = pw_fabric_ports(p);
 	bool rtl = !(p->flags & PW_FABRIC_F_FAST);
@@ -260,7 +268,7 @@ static u32 run_in_parts(bool parts, const struct pw_fabric_params *p, u32 n, str
 
 	*d = (struct digest) { .hash = 14695981039346656037ULL };
 	f = pw_fabric_init(mem, p, &digest_ops, d);
-	pw_fabric_callbacks(f, rtl, false);
+	pw_fabric_callbacks(f, rtl, rtl);
 	pw_fabric_tap(f, rtl);
 	for (i = 0; i < n; i++)
 		if (pw_fabric_send(f, i * 37 % ports, i % 4 ? i * 91 % ports : PW_FABRIC_ALL,

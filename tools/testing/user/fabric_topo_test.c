@@ -34,6 +34,8 @@ static const struct scene scenes[] = {
 	  .ic_blocks = 40, .og_blocks = 40, .drop = 10, .corrupt = 10, .resend = 9000 },
 	{ .name = "published, multicast, full, lossy", .t = { 700, .maxlen = 300, .mcast = 30 },
 	  .keep = 3000, .ic_blocks = 60, .og_blocks = 40, .drop = 10, .corrupt = 10, .resend = 9000 },
+	{ .name = "multicast, faults at all units", .t = { 300, .maxlen = 300, .mcast = 20, .bcast = 3 },
+	  .faults = { 4000, 4000, 7 }, .resend = 8000, .route = 1, .flags = DEV },
 	{ .name = "hot spot, least queue", .t = { 1000, .maxlen = 500, .hot = 40 }, .depth = 2,
 	  .route = LEAST, .flags = DEV },
 	{ .name = "little traffic, multicast, slow hosts", .t = { 50, .maxlen = 900, .mcast = 30 },

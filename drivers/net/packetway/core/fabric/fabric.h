@@ -166,8 +166,8 @@ struct pw_fabric_trace {
  * @cell: while the tap is on: the 53 bytes of a cell that PPD @unit
  *	(pw_fabric_ranks() + p: port p) took in, with byte 0 on its link in @cycle; a second
  *	time with @lost if a fault lost it there
- * @fault: fault of a cell that PPD @ppd is about to accept; same arguments and
- *	same order in both engines
+ * @fault: fault of a cell that PPD @ppd is about to accept; same arguments in both engines,
+ *	but not the same order within a cycle
  */
 struct pw_fabric_ops {
 	void (*deliver)(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,

@@ -1,7 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fabric: functions for tools and tests; in the module only its KUnit tests use them. */
 #include "aal_ctl.h"
+#include "fabric_fault.h"
 #include "fabric_priv.h"
+
+#define AT(m) offsetof(struct pw_fabric_faults, m)
+
+const struct pw_fabric_param pw_fabric_fault_param[PW_FABRIC_FAULT_PARAMS] = {
+	{ "drop", "ppm", AT(drop), 0, PW_FABRIC_FAULT_MAX, { 0, 0 },
+	  "cells in a million that an input unit drops" },
+	{ "corrupt", "ppm", AT(corrupt), 0, PW_FABRIC_FAULT_MAX, { 0, 0 },
+	  "cells in a million that an input unit damages" },
+	{ "fault-seed", "number", AT(seed), 0, U32_MAX,
+	  { PW_FABRIC_FAULT_SEED, PW_FABRIC_FAULT_SEED },
+	  "seed that decides which cells these are" },
+};
+
+/**
+ * pw_fabric_fault_find() - parameter of the faults of that name
+ * @name: name
+ *
+ * Return: its line of the table or NULL.
+ */
+const struct pw_fabric_param *pw_fabric_fault_find(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < PW_FABRIC_FAULT_PARAMS; i++)
+		if (!strcmp(pw_fabric_fault_param[i].name, name))
+			return &pw_fabric_fault_param[i];
+	return NULL;
+}
+
+/**
+ * pw_fabric_fault_set() - change a parameter of the faults
+ * @c: faults
+ * @d: parameter
+ * @v: value in its range
+ */
+void pw_fabric_fault_set(struct pw_fabric_faults *c, const struct pw_fabric_param *d, u32 v)
+{
+	memcpy((char *)c + d->at, &v, sizeof(v));
+}
 
 /**
  * pw_fabric_aal() - AAL unit of a port
