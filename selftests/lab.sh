@@ -25,6 +25,52 @@ tap_is "leaves nothing either" "$(left)" "$before"
 printf 'lab: x\nrouters:\n  - r san 1 san 1\nstations:\n  - {name: a}\n' >"$bad"
 tap_is "a router that the kernel refuses" "$(status pwctl lab up "$bad")" 2
 tap_is "leaves nothing either" "$(left)" "$before"
+dir=$(mktemp -d)
+pwmodel topology ring:3 >"$dir/three.yaml"
+printf 'multicast:\n  - [0, 1, 2]\n' >>"$dir/three.yaml"
+cat >"$dir/lab.yaml" <<'EOF'
+lab: topo
+sans:
+  - {id: 0, topology: three.yaml, engine: rtl}
+  - {id: 1, topology: mesh:2x2}
+stations:
+  - {name: a, port: 0, address: 10.1.0.1/24}
+  - {name: b, port: 2, address: 10.1.0.2/24}
+EOF
+tap_ok "SANs with topologies, one from a file beside that of the lab" pwctl lab up "$dir/lab.yaml"
+tap_is "have their ports" "$(pwctl -n topo -j san show | jq -c 'map([.id, .ports, .topology])')" \
+	'[[0,3,"three.yaml"],[1,4,"mesh:2x2"]]'
+tap_is "and connections" "$(pwctl -n topo -j san show | jq -c 'map(.connections)')" '[1,0]'
+tap_ok "and carry frames" pwctl lab exec a ping -c 1 -W 5 b
+pwctl lab down topo
+sed -i 's/three.yaml/four.yaml/' "$dir/lab.yaml"
+tap_is "a file that is not there" "$(status pwctl lab up "$dir/lab.yaml")" 1
+tap_is "leaves nothing either" "$(left)" "$before"
+# faults of cells: on the SAN that has them
+cat >"$dir/faults.yaml" <<'EOF'
+lab: faults
+sans:
+  - {id: 0, drop: 100000, fault-seed: 5, resend: 5000}
+  - {id: 1, corrupt: 100000, resend: 5000}
+  - {id: 2}
+stations:
+  - {name: a, port: 0, san: 0, address: 10.1.0.1/24}
+  - {name: b, port: 5, san: 0, address: 10.1.0.2/24}
+  - {name: c, port: 0, san: 1, address: 10.1.1.1/24}
+  - {name: d, port: 5, san: 1, address: 10.1.1.2/24}
+  - {name: e, port: 0, san: 2, address: 10.1.2.1/24}
+  - {name: f, port: 5, san: 2, address: 10.1.2.2/24}
+EOF
+# hit SAN: were cells of it dropped, and were cells damaged?
+hit() { pwctl -n faults -j san stages "$1" | jq -c '[([.[].dropped] | add > 0), ([.[].corrupted] | add > 0)]'; }
+tap_ok "faults: up" pwctl lab up "$dir/faults.yaml"
+for pair in "a b" "c d" "e f"; do
+	tap_ok "frames arrive: $pair" pwctl lab exec "${pair% *}" ping -c 30 -i 0.01 -W 20 "${pair#* }"
+done
+tap_is "cells dropped and damaged" "$(hit 0) $(hit 1) $(hit 2)" "[true,false] [false,true] [false,false]"
+pwctl lab down faults
+tap_is "leaves nothing" "$(left)" "$before"
+rm -r "$dir"
 tap_is "exec without a lab" "$(status pwctl lab exec s1 true)" 2
 
 # ring8.rst

@@ -77,6 +77,12 @@ for engine in fast rtl; do
 	finish cells-$engine 26
 done
 pwctl san set 0 engine fast
+# a topology numbers input units by switch: two switches, 5 inputs each, between ports 0 and 1
+pwctl san set 0 topology mesh:4x4
+start mesh pwmon0
+pwctl send 2 pt 1500 text "what is in the cells of this message can be read in both engines" dev pw0
+finish mesh 20
+pwctl san set 0 topology default
 pwctl fault fabric drop 300000 seed 3
 start faults pwmon0
 pwctl send 2 pt 1500 text "some of the cells of this message are lost on the way" dev pw0
@@ -173,6 +179,9 @@ for engine in fast rtl; do
 	tap_ok "$engine: packets have the SAN's virtual time" \
 		test "$(fields cells-$engine 'pw_kind == 1 && pw_direction == 1' pw_vtime | head -n 1)" -gt 0
 done
+tap_is "a topology: cells at the inputs of stations and links, and at ports" \
+	"$(fields mesh 'pw_kind == 3' 'pw_unit_type, pw_unit, pwbmx_type' | sort | uniq -c |
+		awk '{ print $2 "." $3 "/" $4 ":" $1 }' | tr '\n' ' ')" "2.0/0:3 2.1/1:3 2.5/1:3 2.7/0:3 4.0/1:3 4.1/0:3 "
 tap_ok "both engines show the same cells in the same cycles" diff "$tmp/list-fast" "$tmp/list-rtl"
 tap_ok "with what was sent in them" grep -q '74 68 69 73 20 6d 65 73 73 61 67 65' "$tmp/list-rtl"
 tap_ok "cells that are lost show" test -n "$(fields faults 'pw_kind == 3 && pw_direction == 3' pw_unit)"

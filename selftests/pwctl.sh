@@ -69,6 +69,69 @@ tap_is "station show" "$(pwctl -j station show x0 | jq -r '.[0] | del(.ifindex) 
 tap_ok "station del" pwctl station del x0
 tap_ok "san del" pwctl san del 3
 
+# topologies: names and files; what is wrong is said before the kernel is asked
+tap_ok "san add topology" pwctl san add 3 topology mesh:2x3
+tap_is "its sizes" "$(pwctl -j san show 3 | jq -c '.[0] | [.ports, .topology, .switches, ."switch-ports", .paths, .stages]')" \
+	'[6,"mesh:2x3",6,5,1,4]'
+tap_is "other ports than the SAN has" "$(says pwctl san set 3 topology mesh:3x3)" \
+	"Error: topology: it has another number of stations than the SAN has ports."
+tap_is "an unknown name" "$(says pwctl san set 3 topology sphere:4 | cut -d ' ' -f 1-8)" \
+	"pwctl: topology: 'sphere:4' is neither a file nor"
+tap_is "a ring that is too long" "$(says pwctl san set 3 topology ring:256)" \
+	"pwctl: topology: ring:256: 255 switches in a row, at most 32 are possible, see 'pwctl san help'"
+circle=$(mktemp)
+cat >"$circle" <<'EOF'
+switches: 3
+ports: 3
+stations: [[0, 0, 0, 0], [1, 0, 1, 0], [2, 0, 2, 0]]
+links: [[0, 1, 1, 1], [1, 1, 2, 1], [2, 1, 0, 1]]
+routes:
+  - [0, 0, 0, 0]
+  - [0, 1, 0, 1, 0]
+  - [0, 2, 0, 1, 1, 0]
+  - [1, 1, 0, 0]
+  - [1, 2, 0, 1, 0]
+  - [1, 0, 0, 1, 1, 0]
+  - [2, 2, 0, 0]
+  - [2, 0, 0, 1, 0]
+  - [2, 1, 0, 1, 1, 0]
+EOF
+tap_is "a file whose links wait in a circle" "$(says pwctl san add 4 topology "$circle" | grep -c 'deadlock: links wait for each other in a circle')" 1
+tap_is "and its status" "$(status pwctl san add 4 topology "$circle")" 1
+# up* / down* finds routes without a circle only where links go both ways
+sed -i -e '/routes/,$d' -e 's/\[2, 1, 0, 1\]\]/[2, 1, 0, 1], [1, 2, 0, 2], [2, 2, 1, 2], [0, 2, 2, 2]]/' "$circle"
+tap_ok "a file with links in both directions" pwctl san add 4 topology "$circle"
+tap_is "has the name of the file" "$(pwctl -j san show 4 | jq -r '.[0].topology')" "$(basename "$circle")"
+printf 'generator: mesh\ndims: [2, 3]\nmulticast:\n  - [0, 1, 5]\n  - [4, 2]\n' >"$circle"
+tap_ok "a file with connections" pwctl san set 3 topology "$circle"
+tap_is "their list, JSON" "$(pwctl -j san show 3 | jq -c '.[0] | [.connections, (.multicast | map([.from, .to]))]')" \
+	'[2,[[0,[1,5]],[4,[2]]]]'
+tap_is "their list, text" "$(pwctl san show 3 | grep -o 'connections .*}')" \
+	'connections 2 multicast {"from":0,"to":[1,5]} {"from":4,"to":[2]}'
+tap_is "their number, of all SANs" "$(pwctl -j san show | jq -c '.[] | select(.id == 3) | [.connections, .multicast]')" '[2,null]'
+tap_ok "none" pwctl san set 3 topology mesh:2x3
+tap_is "no list" "$(pwctl -j san show 3 | jq -c '.[0] | [.connections, .multicast]')" '[0,null]'
+tap_is "stages, JSON" "$(pwctl -j san stages 3 | jq -c '[length, .[0].units, .[4].units, .[0].cells, .[0].queued, .[0].fullest]')" '[5,6,6,0,0,0]'
+tap_is "stages, a table over time" "$(pwctl san stages 3 interval 1 count 2 csv | awk -F, '{ print NF }' | sort | uniq -c | tr -s ' ')" " 11 10"
+tap_is "and its head" "$(pwctl san stages 3 csv | head -1)" "stage,san,time,units,cells,refused,dropped,corrupted,queued,fullest"
+pwctl san set 3 engine none
+tap_is "no stages without a fabric" "$(says pwctl san stages 3)" "pwctl: SAN 3 has no stages: its engine is none"
+for i in 3 4; do tap_ok "san del $i" pwctl san del $i; done
+rm -f "$circle"
+
+# native routes name ports by digits, whatever the topology: they lead through other topologies, too
+pwctl san add 3 topology ring:6
+pwctl san add 4 topology mesh:2x3x2
+pwctl station add x3 san 3 port 1 up
+pwctl station add x4 san 4 port 10 up
+pwctl router add tt san 3:5 san 4:11
+busywait 60000 sh -c "pwctl resolve 00:04:0b san 3 >/dev/null 2>&1"
+tap_ok "a source route through two topologies" pwctl ping 00:04:0b by-route count 1 timeout 30000 dev x3
+tap_ok "another topology" pwctl san set 4 topology ring:12
+tap_ok "has the same routes" pwctl ping 00:04:0b by-route count 1 timeout 30000 dev x3
+pwctl router del tt
+for i in 3 4; do tap_ok "san del $i with its station" pwctl san del $i with-stations; done
+
 # with its stations, but none in another namespace
 setup_ns E
 stations() { pwctl -j san show "$1" | jq '.[0].stations'; }

@@ -137,6 +137,13 @@ for name, a in libraries.items():
     compare('san show', sorted(s['id'] for s in nls[name].sans()), sorted(theirs), name + ', all')
     compare('san add', (theirs[a]['ports'], theirs[a]['engine']), (16, 'none'), name)
     compare('san set', theirs[a]['ring-engine'], 'fast', name)
+    stages = [{k: v for k, v in s.items() if k not in ('san', 'stage', 'time')} for s in pwctl('san', 'stages', '0')]
+    compare('san stages', nls[name].san_stages(0), stages, name)
+    nls[name].san_add(a + 2, topology='ring:5', multicast=[[0, 1, 3], [2, 4]])
+    compare('san show', nls[name].san_multicast(a + 2),
+            [[c['from'], *c['to']] for c in pwctl('san', 'show', str(a + 2))[0]['multicast']], name + ', multicast')
+    same('connections that were made, ' + name, nls[name].san_multicast(a + 2), [[0, 1, 3], [2, 4]])
+    nls[name].san_del(a + 2)
     nls[name].router_add('r%d' % a, (a, 15), (a + 1, None))
     nls[name].route_add('00:07:01', '00:07:10', san=a, via=half(a, 15), quality=9)
 words = {'san add': says('san', 'add', '3', 'ports', '5'), 'san del': says('san', 'del', '77'),
@@ -200,7 +207,8 @@ compare('router del', pwctl('router', 'show'), [])
 compare('san del', [s['id'] for s in pwctl('san', 'show')], [0])
 
 want = [('san', 'new', 11), ('san', 'new', 12), ('san', 'set', 11), ('san', 'new', 21), ('san', 'new', 22), ('san', 'set', 21),
-        ('router', 'new', 'r11'), ('router', 'new', 'r21'), ('router', 'del', 'r11'), ('san', 'del', 11), ('san', 'del', 12),
+        ('san', 'new', 13), ('san', 'del', 13), ('router', 'new', 'r11'),
+        ('san', 'new', 23), ('san', 'del', 23), ('router', 'new', 'r21'), ('router', 'del', 'r11'), ('san', 'del', 11), ('san', 'del', 12),
         ('router', 'del', 'r21'), ('san', 'del', 21), ('san', 'del', 22)]
 limit = threading.Timer(120, listener.kill)
 limit.start()

@@ -79,6 +79,12 @@ same('san-new', do('san-new', {'san': {'id': 1, 'ports': 16, 'engine': 'none'}})
 do('san-new', {'san': {'id': 2, 'engine': 'none'}})
 got = do('san-get', {'san': {'id': 1}})['san']
 same('san-get', [got.get(k) for k in ('id', 'ports', 'engine', 'pinned')], [1, 16, 'none', True])
+do('san-new', {'san': {'id': 4, 'topology': 'ring:5', 'multicast': {'connection': [{'from': 0, 'to': '0a'}]}}})
+got = do('san-get', {'san': {'id': 4, 'with-stages': True, 'with-multicast': True}})['san']
+same('a connection', got['multicast'], {'connections': 1, 'connection': [{'from': 0, 'to': '0a'}]})
+same('a topology and its stages', [got['ports'], got['topology'], got['stages'], [s['units'] for s in got['stage']][::got['stages']]],
+     [5, 'ring:5', len(got['stage']) - 1, [5, 5]])
+do('san-del', {'san': {'id': 4}})
 same('san-get, all', sorted(s['san']['id'] for s in dump('san-get')), [0, 1, 2])
 same('san-set', do('san-set', {'san': {'id': 2, 'rate': 10 ** 9}}), None)
 same('it is so', pwctl('san', 'show', '2')[0]['rate'], 10 ** 9)

@@ -547,6 +547,56 @@ static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 	ge_end(t, &m, nest, a[8]);
 }
 
+/*
+ * new SAN engine name plan: the bytes of the blob are flipped in it, and are connections; bytes
+ * left out, defect
+ */
+static void do_san_topology(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	static const char *const names[] = {
+		"default", "torus:4x4", "ring:6", "clos:4x3x5", "benes:16", "butterfly:4x2",
+		"crossbar:16", "mesh:2x2x2", "fattree:2x4", "torus:0x4", "clos:4", "x:1",
+	};
+	/* two switches of two ports with a station each, joined */
+	struct {
+		struct packetway_topology head;
+		uint16_t word[12];
+		uint8_t output[2];
+	} plan = {
+		.head = { 2, 2, 2, 1, 2 },
+		.word = { 0, 2, 0, 2, 0x8000, 3, 0x8001, 1, 0, 0, 1, 1 },
+		.output = { 0x10, 0x01 },
+	};
+	int len = offsetof(typeof(plan), output) + 2, i;
+	struct nlattr *nest;
+	struct nlb m;
+
+	nest = ge_begin(t, &m, a[0] & 1 ? PACKETWAY_CMD_SAN_NEW : PACKETWAY_CMD_SAN_SET, 0,
+			PACKETWAY_A_SAN);
+	nl_u32(&m, PACKETWAY_A_SAN_ID, a[1]);
+	nl_u32(&m, PACKETWAY_A_SAN_ENGINE, a[2]);
+	nl_str(&m, PACKETWAY_A_SAN_TOPOLOGY, names[a[3] % (sizeof(names) / sizeof(names[0]))]);
+	if (a[4] & 1) {
+		for (i = 0; i < len && i < c->blen; i++)
+			((uint8_t *)&plan)[i] ^= c->blob[i] & 3 ? 0 : c->blob[i] >> 2;
+		nl_put(&m, PACKETWAY_A_SAN_TOPOLOGY_PLAN, &plan, len - (a[4] & 8 ? a[5] % len : 0));
+	}
+	if (a[4] & 2) {
+		struct nlattr *all = nl_put(&m, PACKETWAY_A_SAN_MULTICAST | NLA_F_NESTED, NULL, 0);
+		int bytes = a[4] & 4 ? 1 + a[5] % 33 : 2;
+		struct nlattr *one;
+
+		for (i = 0; i + bytes < c->blen; i += 1 + bytes) {
+			one = nl_put(&m, PACKETWAY_A_MULTICAST_CONNECTION | NLA_F_NESTED, NULL, 0);
+			nl_u32(&m, PACKETWAY_A_CONNECTION_FROM, c->blob[i] % 17);
+			nl_put(&m, PACKETWAY_A_CONNECTION_TO, c->blob + i + 1, bytes);
+			nl_end(&m, one);
+		}
+		nl_end(&m, all);
+	}
+	ge_end(t, &m, nest, a[6]);
+}
+
 /* command station node capacity lifetime given dump defect */
 static void do_esp(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -1479,6 +1529,7 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "qdisc", .run = do_qdisc, .args = "s5", .weight = 1, .nofail = true },
 	{ .name = "san", .run = do_san, .args = "3NkeeUbbuxbD", .weight = 10 },
 	{ .name = "san_sizes", .run = do_san_sizes, .args = "bNkexlxvD", .weight = 4 },
+	{ .name = "san_topology", .run = do_san_topology, .args = "bNexxxD", .weight = 4, .blob = true },
 	{ .name = "esp", .run = do_esp, .args = "3sauuxbD", .weight = 5 },
 	{ .name = "router", .run = do_router, .args = "8NPMNPMD", .weight = 8 },
 	{ .name = "trunk", .run = do_trunk, .args = "3NPM3bbwD", .weight = 6 },

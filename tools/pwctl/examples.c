@@ -9,8 +9,9 @@ static const struct {
 	const char *group, *verb, *lines;
 } list[] = {
 	{ "san", "show", "pwctl san show 1\npwctl -j san show" },
-	{ "san", "add", "pwctl san add 1 ports 16 ring-engine rtl" },
+	{ "san", "add", "pwctl san add 1 ports 16 ring-engine rtl\npwctl san add 2 topology torus:4x4" },
 	{ "san", "set", "pwctl san set 1 engine none\npwctl san set 1 rate 1000000000 real 1" },
+	{ "san", "stages", "pwctl san stages 1\npwctl san stages 1 interval 100 count 3 csv" },
 	{ "san", "del", "pwctl san del 1" },
 	{ "station", "show", "pwctl station show pw0" },
 	{ "station", "add", "pwctl station add pw1 san 1 port 3 up" },

@@ -50,8 +50,9 @@ struct lab_host {
 };
 
 struct lab_san {
-	char words[16][32];	/* as for `pwctl san add` */
+	char words[64][32];	/* as for `pwctl san add`, all of its parameters */
 	int n;
+	char topology[256];	/* likewise; empty: none */
 	long id;
 	char host[LAB_NAME_MAX];
 };
@@ -93,6 +94,16 @@ static int parse_long(const char *s, long *v)
 	return 0;
 }
 
+/* a file of a topology lies beside the file of the lab, unless its path begins with '/' */
+static bool san_topology(const char *file, const char *v, char *out, size_t cap)
+{
+	const char *slash = strrchr(file, '/');
+	int dir = slash && *v != '/' && !strchr(v, ':') && strcmp(v, "default") ?
+		  slash + 1 - file : 0;
+
+	return snprintf(out, cap, "%.*s%s", dir, file, v) < (int)cap;
+}
+
 /* a fault of a SAN's cells: a word of `pwctl san add`, checked before anything is made */
 static enum status check_fault(const char *file, yaml_document_t *d, const yaml_node_pair_t *p,
 			       const struct pw_fabric_param *f)
@@ -126,6 +137,11 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 		}
 		if (!strcmp(key, "host")) {
 			snprintf(s->host, sizeof(s->host), "%s", v);
+			continue;
+		}
+		if (!strcmp(key, "topology")) {
+			if (!san_topology(file, v, s->topology, sizeof(s->topology)))
+				return yaml_bad(file, d, p->value, "the name of the file is too long");
 			continue;
 		}
 		fault = pw_fabric_fault_find(key);
@@ -825,13 +841,28 @@ static enum status make_station(const struct lab *lab, const struct lab_station 
 		     station_add(nl, "pw0", s->san, s->port, -1, s->mtu, *ns);
 }
 
+static enum status make_san(const struct lab_san *s)
+{
+	char *argv[N(s->words) + 5] = { "san", "add" }, id[16];
+	int argc = 2, k;
+
+	snprintf(id, sizeof(id), "%ld", s->id);
+	argv[argc++] = id;
+	for (k = 0; k < s->n; k++)
+		argv[argc++] = (char *)s->words[k];
+	if (*s->topology) {
+		argv[argc++] = "topology";
+		argv[argc++] = (char *)s->topology;
+	}
+	return pwctl(argc, argv);
+}
+
 /* @bar: one step for each station that is made, and one for each that is configured */
 static enum status build(struct lab *lab, int self, int home, int *ns, struct progress *bar)
 {
 	enum status st = ST_OK;
-	char line[256];
 	struct nl nl;
-	int i, k, n, err;
+	int i, err;
 
 	err = in_ns(home);
 	if (err)
@@ -839,12 +870,8 @@ static enum status build(struct lab *lab, int self, int home, int *ns, struct pr
 	if (lab->self)
 		st = move_device(lab->self, self, home);
 	for (i = 0; !st && i < lab->nsan; i++) {
-		if (!is_here(lab, lab->san[i].id))
-			continue;
-		n = snprintf(line, sizeof(line), "san add %ld", lab->san[i].id);
-		for (k = 0; k < lab->san[i].n; k++)
-			n += snprintf(line + n, sizeof(line) - n, " %s", lab->san[i].words[k]);
-		st = command(line);
+		if (is_here(lab, lab->san[i].id))
+			st = make_san(&lab->san[i]);
 	}
 	if (!st)
 		st = rtnl_open(&nl);

@@ -106,6 +106,8 @@ static const struct family families[] = {
 	{ "ring_refused_commands", COUNTER, "commands", "Commands refused because too many were queued." },
 	{ "ring_refused_leases", COUNTER, "leases", "Leases of registers and group bits that were refused." },
 	{ "fabric_cells", COUNTER, "cells", "Cells at a stage of the fabric, by what became of them." },
+	{ "fabric_queued_bytes", GAUGE, "bytes", "Bytes that wait at the input units of a stage of the fabric." },
+	{ "fabric_fullest_bytes", GAUGE, "bytes", "Bytes that wait at the fullest input unit of a stage of the fabric." },
 	{ "fabric_cycles", COUNTER, "cycles", "Cycles that the fabric has run." },
 	{ "aal_cells", COUNTER, "cells", "Data cells of a port's AAL unit, by direction." },
 	{ "aal_acknowledgments", COUNTER, NULL, "Acknowledgment cells of a port's AAL unit, by direction." },
@@ -440,8 +442,8 @@ static void station_labels(struct labels *l, const json_t *st)
 	label_member(l, "san", st, "san");
 }
 
-/* @first: no station before it is on the same SAN */
-static void sample_station(struct samples *s, const json_t *st, bool first)
+/* @first: no station before it is on the same SAN; @stages: the SAN has its stages itself */
+static void sample_station(struct samples *s, const json_t *st, bool first, bool stages)
 {
 	static const struct rule other = { "*", "other", "counter" };
 	struct labels l = {}, info, node = {}, san = {};
@@ -478,11 +480,38 @@ static void sample_station(struct samples *s, const json_t *st, bool first)
 			continue;
 		}
 		r = rule_of(shared_rules, key);
+		if (stages && !strncmp(key, "fabric_stage", 12))
+			continue;
 		if (!r && (first || strncmp(key, "fabric_stage", 12)) &&
 		    !sample_stage(s, &san, key, v))
 			sample_rule(s, &other, key, &l, v);
 		else if (r && first)
 			sample_rule(s, r, key, &san, v);
+	}
+}
+
+static void sample_stages(struct samples *s, const struct labels *san, const json_t *stages)
+{
+	static const char *const events[] = { "cells", "refused", "dropped", "corrupted" };
+	struct labels l, more;
+	size_t i, k;
+	uint64_t n;
+	json_t *v;
+
+	json_array_foreach(stages, i, v) {
+		l = *san;
+		label_member(&l, "stage", v, "stage");
+		for (k = 0; k < N(events); k++) {
+			more = l;
+			label(&more, "event", k ? events[k] : "taken");
+			if (number(json_object_get(v, events[k]), &n))
+				sample(s, "fabric_cells", &more, n);
+		}
+		/* nothing waits at output ports, which are the last ones */
+		if (i + 1 == json_array_size(stages))
+			continue;
+		sample_member(s, "fabric_queued_bytes", &l, v, "queued");
+		sample_member(s, "fabric_fullest_bytes", &l, v, "fullest");
 	}
 }
 
@@ -495,6 +524,7 @@ static void sample_san(struct samples *s, const json_t *san)
 	info = l;
 	label_member(&info, "engine", san, "engine");
 	label_member(&info, "ring_engine", san, "ring-engine");
+	label_member(&info, "topology", san, "topology");
 	sample(s, "san_info", &info, 1);
 	sample_member(s, "san_ports", &l, san, "ports");
 	sample_member(s, "san_stations", &l, san, "stations");
@@ -502,6 +532,7 @@ static void sample_san(struct samples *s, const json_t *san)
 	sample_seconds(s, "san_virtual_time_seconds", &l, san, "time", 1000000000);
 	sample_member(s, "san_real_time", &l, san, "real");
 	sample_member(s, "san_frozen", &l, san, "frozen");
+	sample_stages(s, &l, json_object_get(san, "fabric"));
 }
 
 static void sample_router(struct samples *s, const json_t *router)
@@ -614,6 +645,19 @@ static void print_family(FILE *f, const struct family *fam, const char *text, bo
 	fputs(text, f);
 }
 
+/* has the look at the SAN of a station its stages? */
+static bool has_stages(const json_t *look, const json_t *station)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(look, "sans"), i, v)
+		if (json_equal(json_object_get(v, "id"), json_object_get(station, "san")) &&
+		    json_array_size(json_object_get(v, "fabric")))
+			return true;
+	return false;
+}
+
 static enum status print_metrics(FILE *f, const json_t *look, bool openmetrics)
 {
 	const json_t *stations = json_object_get(look, "stations");
@@ -635,7 +679,7 @@ static enum status print_metrics(FILE *f, const json_t *look, bool openmetrics)
 			if (json_equal(json_object_get(json_array_get(stations, k), "san"),
 				       json_object_get(v, "san")))
 				break;
-		sample_station(&s, v, k == i);
+		sample_station(&s, v, k == i, has_stages(look, v));
 	}
 	json_array_foreach(json_object_get(look, "sans"), i, v)
 		sample_san(&s, v);
@@ -708,13 +752,28 @@ static enum status look_stations(json_t *out)
 	return ST_OK;
 }
 
+/* SANs, each with the stages of its fabric; one that was deleted meanwhile has none */
+static enum status look_sans(json_t *list, size_t from)
+{
+	enum status st = object_list("san", list);
+	json_t *san, *stages;
+
+	for (; !st && from < json_array_size(list); from++) {
+		san = json_array_get(list, from);
+		stages = json_array();
+		san_stages(json_integer_value(json_object_get(san, "id")), stages);
+		json_object_set_new(san, "fabric", stages);
+	}
+	return st;
+}
+
 /* all that this namespace has; @station: name of the station that a lab's namespace is of */
 static enum status look_here(json_t *out, const char *lab, const char *station)
 {
 	static const struct {
 		const char *list, *object, *dev;
 	} lists[] = {
-		{ "stations", NULL, "ifname" }, { "sans", "san", NULL }, { "esp", "esp", "dev" },
+		{ "stations", NULL, "ifname" }, { "sans", NULL, NULL }, { "esp", "esp", "dev" },
 		{ "poets", "poets", "dev" }, { "routers", NULL, NULL },
 	};
 	enum status st;
@@ -726,7 +785,7 @@ static enum status look_here(json_t *out, const char *lab, const char *station)
 		list = json_object_get(out, lists[i].list);
 		from = json_array_size(list);
 		st = lists[i].object ? object_list(lists[i].object, list) :
-		     i ? router_list(list) : look_stations(out);
+		     i == 0 ? look_stations(out) : i == 1 ? look_sans(list, from) : router_list(list);
 		if (st)
 			return st;
 		rename_members(list, from, lab, lists[i].dev ? lists[i].dev : "", station);

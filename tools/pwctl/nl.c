@@ -44,7 +44,16 @@ struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags)
 
 enum status nl_put(struct nlmsghdr *h, int type, const void *data, size_t len)
 {
+	/* only a topology makes a request longer */
+	size_t room = h->nlmsg_len > NL_WORDS ? NL_REQUEST : NL_WORDS;
+
 	/* nests are closed later, and need no room then */
+	return len < NL_WORDS && mnl_attr_put_check(h, room, type, len, data) ? ST_OK :
+	       usage("words are too long, or too many");
+}
+
+enum status nl_put_long(struct nlmsghdr *h, int type, const void *data, size_t len)
+{
 	return len < NL_REQUEST && mnl_attr_put_check(h, NL_REQUEST, type, len, data) ? ST_OK :
 	       usage("words are too long, or too many");
 }

@@ -10,6 +10,7 @@
 #include "fabric/fabric_param.h"
 #include "poets.h"
 #include "pwctl.h"
+#include "topology.h"
 
 struct object {
 	const char *name;
@@ -60,6 +61,13 @@ static const struct word san_fields[] = {
 	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK },
 	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION },
 	SAN_PARAMS,
+	{ "topology", "NAME", W_TEXT, PACKETWAY_A_SAN_TOPOLOGY },
+	{ "switches", "N", W_U32, PACKETWAY_A_SAN_SWITCHES },
+	{ "switch-ports", "N", W_U32, PACKETWAY_A_SAN_SWITCH_PORTS },
+	{ "paths", "N", W_U32, PACKETWAY_A_SAN_PATHS },
+	{ "stages", "N", W_U32, PACKETWAY_A_SAN_STAGES },
+	{ "connections", "N", W_JSON, PACKETWAY_A_SAN_MULTICAST, .json = connections_json },
+	{ "multicast", NULL, W_JSON, PACKETWAY_A_SAN_MULTICAST, .json = multicast_json },
 	{ "stations", "N", W_U32, PACKETWAY_A_SAN_STATIONS },
 	{ "time", "N", W_U64, PACKETWAY_A_SAN_TIME },
 	{ "phc", "N", W_U32, PACKETWAY_A_SAN_PHC },
@@ -240,6 +248,8 @@ static json_t *field_json(const struct word *f, const struct nlattr *a)
 		return sockaddr_json(a);
 	case W_COUNTERS:
 		return counters_json(f, a);
+	case W_JSON:
+		return f->json(a);
 	default:
 		break;
 	}
@@ -316,16 +326,22 @@ enum status object_list(const char *name, json_t *list)
 	return genl_dump(d.o->get, list_cb, &d, name);
 }
 
-/* @dump: ask for all of them, with words as a filter; otherwise words name one */
-static enum status object_get(const struct object *o, const struct verb *v, bool dump, int argc,
-			      char **argv)
+/*
+ * @dump: ask for all of them, with words as a filter; otherwise words name one, which is asked
+ * for with the flag @with, if that is not 0
+ */
+static enum status object_get(const struct object *o, const struct verb *v, bool dump, int with,
+			      int argc, char **argv)
 {
 	enum status st;
 	struct genl g;
 
 	genl_begin(&g, o->get, dump || !argc ? NLM_F_DUMP : 0, argc ? o->nest : 0);
 	out_begin(false);
-	st = genl_end(&g, words_each(v, argc, argv, put_word, g.h), show_cb, (void *)o, o->name);
+	st = words_each(v, argc, argv, put_word, g.h);
+	if (!st && argc && with)
+		st = nl_put(g.h, with, NULL, 0);
+	st = genl_end(&g, st, show_cb, (void *)o, o->name);
 	if (!st)
 		out_end();
 	return st;
@@ -368,7 +384,7 @@ json_t *object_event(const struct nlmsghdr *h, const char **what, const char **a
 
 static enum status san_show(const struct verb *v, int argc, char **argv)
 {
-	return object_get(&san_object, v, false, argc, argv);
+	return object_get(&san_object, v, false, PACKETWAY_A_SAN_WITH_MULTICAST, argc, argv);
 }
 
 static enum status san_change(const struct verb *v, int argc, char **argv)
@@ -379,8 +395,8 @@ static enum status san_change(const struct verb *v, int argc, char **argv)
 /* arg: a command; 0 shows stores, otherwise bindings */
 enum status esp_show(const struct verb *v, int argc, char **argv)
 {
-	return v->arg ? object_get(&binding_object, v, true, argc, argv) :
-			object_get(&esp_object, v, false, argc, argv);
+	return v->arg ? object_get(&binding_object, v, true, 0, argc, argv) :
+			object_get(&esp_object, v, false, 0, argc, argv);
 }
 
 enum status esp_set(const struct verb *v, int argc, char **argv)
@@ -391,7 +407,7 @@ enum status esp_set(const struct verb *v, int argc, char **argv)
 
 enum status poets_show(const struct verb *v, int argc, char **argv)
 {
-	return object_get(&poets_object, v, true, argc, argv);
+	return object_get(&poets_object, v, true, 0, argc, argv);
 }
 
 #define ESP_WHICH \
@@ -422,7 +438,8 @@ const struct word poets_which[] = {
 	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }, \
-	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK }
+	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK }, \
+	{ "topology", "NAME|FILE", W_CALL, .max = 1, .call = put_topology }
 
 static const struct word san_which[] = { SAN_ID(0), {} };
 static const struct word san_gone[] = {
@@ -436,9 +453,11 @@ static const struct word san_settings[] = { SAN_ID(WORD_NEEDED), SAN_ENGINES, SA
 const struct verb san_verbs[] = {
 	{ "show", san_show, 0, san_which, "all SANs of the namespace, or one" },
 	{ "add", san_change, PACKETWAY_CMD_SAN_NEW, san_new,
-	  "create a SAN; ports are a square of 2..16, addresses are bias + port + 1" },
+	  "create a SAN; ports are a square of 2..16 or those of its topology, addresses are bias + port + 1" },
 	{ "set", san_change, PACKETWAY_CMD_SAN_SET, san_settings,
 	  "how its fabric and its ring run: bits per second, in real time, stopped" },
+	{ "stages", cmd_stages, 0, stages_words,
+	  "cells, refusals and queue fill of each stage of its fabric, the output ports last" },
 	{ "del", san_change, PACKETWAY_CMD_SAN_DEL, san_gone,
 	  "delete a SAN without stations, or with them, all at once" },
 	{}

@@ -54,6 +54,7 @@ enum word_kind {
 	W_BYTES,	/* bytes in hexadecimal */
 	W_SOCKADDR,
 	W_COUNTERS,	/* nest of counters, named by .counter() */
+	W_JSON,		/* what .json() makes of it; NULL: no member */
 };
 
 #define WORD_NEEDED	1U
@@ -71,6 +72,7 @@ enum word_kind {
  *	of the first name
  * @call: W_CALL
  * @counter: W_COUNTERS: name of counter @i, NULL behind the last one
+ * @json: W_JSON
  * @number: W_U32: reads a value that may also be a name; NULL: parse_u32()
  */
 struct word {
@@ -82,6 +84,7 @@ struct word {
 	uint32_t max;
 	enum status (*call)(void *to, char **values);
 	const char *(*counter)(int i);
+	json_t *(*json)(const struct nlattr *a);
 	int (*number)(const char *text, uint32_t *v);
 };
 
@@ -174,9 +177,11 @@ struct nl {
 	char ext[256];		/* the kernel's sentence about it */
 };
 
-#define NL_BUF 32768
-/* requests; long enough for any that the kernel would accept */
-#define NL_REQUEST 4096
+#define NL_BUF 65536
+/* words of a request; long enough for any that the kernel would accept */
+#define NL_WORDS 4096
+/* a request: words and a topology */
+#define NL_REQUEST (NL_WORDS + (63 << 10))
 
 int nl_open(struct nl *nl, int bus);
 void nl_close(struct nl *nl);
@@ -184,6 +189,8 @@ struct nlmsghdr *nl_request(struct nl *nl, void *buf, int type, int flags);
 /* an attribute of a request in a buffer of NL_REQUEST bytes, if there is room for it */
 enum status nl_put(struct nlmsghdr *h, int type, const void *data, size_t len);
 enum status nl_put_text(struct nlmsghdr *h, int type, const char *text);
+/* the same for data of any size that a request has room for */
+enum status nl_put_long(struct nlmsghdr *h, int type, const void *data, size_t len);
 /* @cb is called with every answer */
 int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data);
 /* the same, and the error is printed */
@@ -221,6 +228,11 @@ enum status put_word(void *h, const struct word *w, char **values);
 /* members of @fields that @nest has, added to @j */
 json_t *fields_json(json_t *j, const struct word *fields, const struct nlattr *nest);
 json_t *object_event(const struct nlmsghdr *h, const char **what, const char **action);
+
+/* stages.c: stages of a SAN's fabric; none if its engine is none */
+extern const struct word stages_words[];
+enum status cmd_stages(const struct verb *v, int argc, char **argv);
+enum status san_stages(uint32_t id, json_t *list);
 
 /* station.c */
 struct station {

@@ -218,7 +218,7 @@ static char heat(long bytes)
 /* stage by stage, what waits at each input unit */
 static int draw_fabric(uint32_t san, bool screen, int row)
 {
-	char path[256], dir[200], text[8192], map[300], *p, *end;
+	char path[256], dir[200], text[32768], map[300], *p, *end;
 	int stage, n;
 	long sum, v;
 	FILE *f;
@@ -233,7 +233,7 @@ static int draw_fabric(uint32_t san, bool screen, int row)
 	snprintf(map, sizeof(map), "fabric of SAN %u: bytes that wait at the input units "
 		 "(. none, : a cell, - 2, = 4, + 8, * 16, # 32 ...)", san);
 	line(screen, row++, map);
-	for (stage = 0; stage < 3 && fgets(text, sizeof(text), f); stage++) {
+	for (stage = 0; fgets(text, sizeof(text), f); stage++) {
 		sum = 0;
 		n = snprintf(map, sizeof(map), "stage %d [", stage);
 		for (p = text; n < (int)sizeof(map) - 20; p = end) {

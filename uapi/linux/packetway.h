@@ -164,7 +164,8 @@ enum packetway_mon_direction {
  * enum packetway_mon_unit - kinds of units; how each is numbered
  * @PACKETWAY_MON_STATION: by port
  * @PACKETWAY_MON_INTERFACE: ATON interface, by place on the ring
- * @PACKETWAY_MON_PPD: input unit of a switch, by rank: stage * ports + place
+ * @PACKETWAY_MON_PPD: input unit of a switch, by rank: stage * ports + place; of a fabric with
+ *	a topology: switch * inputs of a switch + input
  * @PACKETWAY_MON_SPD: output unit, likewise
  * @PACKETWAY_MON_AAL: AAL unit, by port
  * @PACKETWAY_MON_HALF: half-router, by port

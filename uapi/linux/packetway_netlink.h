@@ -90,7 +90,8 @@ enum packetway_clock {
  * A SAN. ID names it; PORTS and BIAS are fixed when it is made.
  *
  * PACKETWAY_A_SAN_ID		u32	0..PACKETWAY_SAN_MAX
- * PACKETWAY_A_SAN_PORTS	u32	k * k with k = 2..16; default 16
+ * PACKETWAY_A_SAN_PORTS	u32	k * k with k = 2..16; default 16. With a topology: the
+ *					number of its stations
  * PACKETWAY_A_SAN_BIAS		u32	address of port p is bias + p + 1; default 256 * id
  * PACKETWAY_A_SAN_ENGINE	u32	fabric: enum packetway_engine
  * PACKETWAY_A_SAN_STATIONS	u32	reply only: stations on it
@@ -134,6 +135,24 @@ enum packetway_clock {
  *					default 0
  * PACKETWAY_A_SAN_CORRUPT	u32	cells in a million that an input unit damages, likewise
  * PACKETWAY_A_SAN_FAULT_SEED	u32	seed that decides which cells these are; default 1
+ *
+ * Topology of the fabric. A change starts a new fabric and keeps the number of ports.
+ * PACKETWAY_A_SAN_TOPOLOGY	string	generator and sizes, such as torus:4x4; with a plan: any
+ *					name; "default": three stages of k switches. At most
+ *					PACKETWAY_TOPOLOGY_NAME_MAX bytes. Replies have it always,
+ *					clos:KxKxK for three stages
+ * PACKETWAY_A_SAN_TOPOLOGY_PLAN binary	request only: struct packetway_topology and what follows
+ *					it; switches, links and routes instead of a generator
+ * PACKETWAY_A_SAN_SWITCHES	u32	reply only: switches of the fabric
+ * PACKETWAY_A_SAN_SWITCH_PORTS	u32	reply only: inputs, and outputs, of a switch
+ * PACKETWAY_A_SAN_PATHS	u32	reply only: paths between two stations
+ * PACKETWAY_A_SAN_STAGES	u32	reply only: stages of input units
+ * PACKETWAY_A_SAN_WITH_STAGES	flag	SAN_GET of one SAN only: the reply has PACKETWAY_A_SAN_STAGE
+ * PACKETWAY_A_SAN_STAGE	nest	reply only, PACKETWAY_A_STAGE_*, once for each stage and
+ *					once for the output ports; none without a timed engine
+ * PACKETWAY_A_SAN_MULTICAST	nest	PACKETWAY_A_MULTICAST_*: connections of the topology, with
+ *					which they are set: a topology without this has none
+ * PACKETWAY_A_SAN_WITH_MULTICAST flag	SAN_GET of one SAN only: the reply lists its connections
  */
 enum {
 	PACKETWAY_A_SAN_UNSPEC,
@@ -165,6 +184,16 @@ enum {
 	PACKETWAY_A_SAN_WITH_STATIONS,
 	PACKETWAY_A_SAN_ROUTE,
 	PACKETWAY_A_SAN_RING_PROPAGATION,
+	PACKETWAY_A_SAN_TOPOLOGY,
+	PACKETWAY_A_SAN_TOPOLOGY_PLAN,
+	PACKETWAY_A_SAN_STAGE,
+	PACKETWAY_A_SAN_WITH_STAGES,
+	PACKETWAY_A_SAN_SWITCHES,
+	PACKETWAY_A_SAN_SWITCH_PORTS,
+	PACKETWAY_A_SAN_PATHS,
+	PACKETWAY_A_SAN_STAGES,
+	PACKETWAY_A_SAN_MULTICAST,
+	PACKETWAY_A_SAN_WITH_MULTICAST,
 	PACKETWAY_A_SAN_DROP,
 	PACKETWAY_A_SAN_CORRUPT,
 	PACKETWAY_A_SAN_FAULT_SEED,
@@ -173,6 +202,106 @@ enum {
 };
 
 #define PACKETWAY_A_SAN_MAX (__PACKETWAY_A_SAN_MAX - 1)
+
+/*
+ * A stage of a fabric: counters of its input units since the fabric was started, and what
+ * waits there now. The output ports, which are the last stage, have cells and refusals only.
+ *
+ * PACKETWAY_A_STAGE_UNITS	u32	input units, or output ports
+ * PACKETWAY_A_STAGE_CELLS	u64	cells taken in
+ * PACKETWAY_A_STAGE_REFUSED	u64	cycles in which cells had to wait for a full queue
+ * PACKETWAY_A_STAGE_DROPPED	u64	cells lost by injected faults
+ * PACKETWAY_A_STAGE_CORRUPTED	u64	cells damaged by injected faults
+ * PACKETWAY_A_STAGE_QUEUED	u64	bytes that wait
+ * PACKETWAY_A_STAGE_FULLEST	u32	of these, at the input unit that has most
+ */
+enum {
+	PACKETWAY_A_STAGE_UNSPEC,
+	PACKETWAY_A_STAGE_PAD,
+	PACKETWAY_A_STAGE_UNITS,
+	PACKETWAY_A_STAGE_CELLS,
+	PACKETWAY_A_STAGE_REFUSED,
+	PACKETWAY_A_STAGE_DROPPED,
+	PACKETWAY_A_STAGE_CORRUPTED,
+	PACKETWAY_A_STAGE_QUEUED,
+	PACKETWAY_A_STAGE_FULLEST,
+
+	__PACKETWAY_A_STAGE_MAX
+};
+
+#define PACKETWAY_A_STAGE_MAX (__PACKETWAY_A_STAGE_MAX - 1)
+
+/*
+ * Multicast connections of a fabric. A frame of a station to a logical address goes only to the
+ * members of a connection if that has every port whose station or half-router takes such frames
+ * when it is sent: the one with the fewest members, of these the first. All other frames to a
+ * group go to all ports.
+ *
+ * PACKETWAY_A_MULTICAST_CONNECTIONS u32	reply only: how many there are
+ * PACKETWAY_A_MULTICAST_CONNECTION	nest	PACKETWAY_A_CONNECTION_*, once for each, at
+ *						most PACKETWAY_CONNECTIONS_MAX
+ */
+enum {
+	PACKETWAY_A_MULTICAST_UNSPEC,
+	PACKETWAY_A_MULTICAST_CONNECTIONS,
+	PACKETWAY_A_MULTICAST_CONNECTION,
+
+	__PACKETWAY_A_MULTICAST_MAX
+};
+
+#define PACKETWAY_A_MULTICAST_MAX (__PACKETWAY_A_MULTICAST_MAX - 1)
+
+#define PACKETWAY_CONNECTIONS_MAX	1024
+
+/*
+ * PACKETWAY_A_CONNECTION_FROM	u32	port that sends
+ * PACKETWAY_A_CONNECTION_TO	binary	members, at most 32 bytes: bit p % 8 of byte p / 8 is
+ *					port p. There is at least one, and the sender is none
+ */
+enum {
+	PACKETWAY_A_CONNECTION_UNSPEC,
+	PACKETWAY_A_CONNECTION_FROM,
+	PACKETWAY_A_CONNECTION_TO,
+
+	__PACKETWAY_A_CONNECTION_MAX
+};
+
+#define PACKETWAY_A_CONNECTION_MAX (__PACKETWAY_A_CONNECTION_MAX - 1)
+
+#define PACKETWAY_TOPOLOGY_NAME_MAX	63
+#define PACKETWAY_TOPOLOGY_NONE		0xffff	/* no link */
+#define PACKETWAY_TOPOLOGY_STATION	0x8000	/* station in the bits below */
+
+/**
+ * struct packetway_topology - head of a topology as data, in the byte order of the host
+ * @switches: number of switches
+ * @switch_ports: inputs, and outputs, of each, 2..16
+ * @stations: number of stations, 2..256
+ * @paths: paths between two stations, 1..16
+ * @rows: number of rows, see below
+ *
+ * Input or output i of switch s has the number s * switch_ports + i. Behind the head follow,
+ * without gaps:
+ *
+ *	__u16 in[stations]		input that a station drives
+ *	__u16 out[stations]		output that drives a station
+ *	__u16 peer[switches * switch_ports]	input that an output drives,
+ *					PACKETWAY_TOPOLOGY_STATION + station, or
+ *					PACKETWAY_TOPOLOGY_NONE
+ *	__u16 row[switches * switch_ports * paths]	row for cells of an input and path
+ *	__u8 output[rows][(stations + 1) / 2]	output of the switch, 0..switch_ports - 1, that
+ *					leads to a station: four bits for each, the lower
+ *					ones first
+ *
+ * An entry that no cell needs may have any value, so that many inputs share a row.
+ */
+struct packetway_topology {
+	__u32 switches;
+	__u32 switch_ports;
+	__u32 stations;
+	__u32 paths;
+	__u32 rows;
+};
 
 /*
  * The ESP store of a node. IFINDEX names a station, NODE a half-router of the

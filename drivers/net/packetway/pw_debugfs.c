@@ -133,26 +133,52 @@ static const struct file_operations pw_ring_fault_fops = {
 	.llseek = noop_llseek,
 };
 
+/* the input units of a fabric */
+struct pw_fabric_units {
+	u32 bytes[PW_TOPO_RANKS];
+	u8 stage[PW_TOPO_RANKS];
+};
+
+/* a line of those of one stage; false: there are none */
+static bool pw_fabric_queues_line(struct seq_file *m, const struct pw_fabric_units *u, u32 n,
+				  u32 stage)
+{
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (u->stage[i] != stage)
+			continue;
+		seq_printf(m, "%s%u", any ? " " : "", u->bytes[i]);
+		any = true;
+	}
+	if (any)
+		seq_putc(m, '\n');
+	return any;
+}
+
 /* bytes that wait at the input units of the fabric, a line for each stage */
 static int pw_fabric_queues_show(struct seq_file *m, void *v)
 {
 	struct pw_san *san = m->private;
-	u32 n = 3 * san->nports;
+	struct pw_fabric_units *u;
 	struct pw_engine *eng;
-	u32 *bytes;
-	u32 i;
+	u32 n, i;
 
-	bytes = kcalloc(n, sizeof(*bytes), GFP_KERNEL);
-	if (!bytes)
+	u = kvzalloc(sizeof(*u), GFP_KERNEL);
+	if (!u)
 		return -ENOMEM;
 	rcu_read_lock();
 	eng = rcu_dereference(san->engine);
-	if (eng->ops->queues)
-		eng->ops->queues(eng, bytes);
+	n = eng->ops->queues ? eng->ops->queues(eng, u->bytes, u->stage) : 0;
 	rcu_read_unlock();
-	for (i = 0; i < n; i++)
-		seq_printf(m, "%u%c", bytes[i], (i + 1) % san->nports ? ' ' : '\n');
-	kfree(bytes);
+	/* without a fabric, that of three stages is shown as empty */
+	if (!n)
+		for (n = 3 * san->nports, i = 0; i < n; i++)
+			u->stage[i] = i / san->nports;
+	for (i = 0; pw_fabric_queues_line(m, u, n, i); i++)
+		;
+	kvfree(u);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(pw_fabric_queues);

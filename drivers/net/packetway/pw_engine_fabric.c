@@ -60,6 +60,7 @@
  */
 #define PW_FAB_SLICE_FAST	PW_FABRIC_STEPS
 #define PW_FAB_SLICE_RTL	32
+#define PW_FAB_PARTS_RTL	4
 /* messages handed to the fabric, and frames to receivers, between two looks at the clock */
 #define PW_FAB_OFFER		16
 /* cycles the fabric may look ahead of its next event */
@@ -92,6 +93,11 @@ struct pw_fab {
 	spinlock_t lock;		/* everything below */
 	struct pw_fabric *f;
 	void *mem;
+	const struct pw_topo *topo;	/* NULL: three stages */
+	u32 ranks;			/* input units */
+	u32 stages;
+	u32 k;				/* queues of an input unit */
+	u32 paths;
 	bool rtl;
 	bool stop;			/* lockstep: a message has arrived or was returned */
 	struct pw_time *time;		/* clock in lockstep; NULL: free */
@@ -309,18 +315,16 @@ static void pw_fab_trace(void *ctx, const struct pw_fabric_trace *t)
 static void pw_fab_cell(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell)
 {
 	struct pw_fab *fab = ctx;
-	struct pw_san *san = fab->eng.san;
-	u32 ports = san->nports;
 
 	/* no pwmon device takes cells now */
 	if (!pw_mon_on()) {
 		pw_fabric_tap(fab->f, false);
 		return;
 	}
-	unit = unit < 3 * ports ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
-				  PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - 3 * ports);
-	pw_mon_bytes(san, PACKETWAY_MON_CELL, unit, lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN,
-		     cycle, cell, PW_BMX_CELL);
+	unit = unit < fab->ranks ? PACKETWAY_MON_UNIT(PACKETWAY_MON_PPD, unit) :
+				   PACKETWAY_MON_UNIT(PACKETWAY_MON_AAL, unit - fab->ranks);
+	pw_mon_bytes(fab->eng.san, PACKETWAY_MON_CELL, unit,
+		     lost ? PACKETWAY_MON_DROPPED : PACKETWAY_MON_IN, cycle, cell, PW_BMX_CELL);
 }
 
 static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
@@ -847,7 +851,8 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->skb = skb;
 	m->src = src;
 	m->dst = cb->dst_port;
-	m->path = cb->path;
+	/* -1: the sender chooses; the topology may have changed since the route was read */
+	m->path = cb->path < (int)fab->paths ? cb->path : cb->path % (int)fab->paths;
 	m->delivered = false;
 	m->nomem = false;
 	m->len = pw_fab_msg_len(skb);
@@ -910,6 +915,7 @@ static const u16 pw_fab_aal_offset[] = {
 	PW_FABRIC_PORT_COUNTERS(PW_X_OFFSET)
 };
 
+/* a line of `ethtool -S` for each of the first three stages and one for the output ports */
 static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 {
 	struct pw_fab *fab = pw_fab(eng);
@@ -919,7 +925,12 @@ static void pw_fab_stats(struct pw_engine *eng, unsigned int port, u64 *data)
 
 	spin_lock_bh(&fab->lock);
 	for (i = 0; i < PW_FABRIC_STAGES; i++) {
-		pw_fabric_stage(fab->f, i, &stage);
+		if (i == PW_FABRIC_STAGES - 1)
+			pw_fabric_stage(fab->f, fab->stages, &stage);
+		else if (i < fab->stages)
+			pw_fabric_stage(fab->f, i, &stage);
+		else
+			memset(&stage, 0, sizeof(stage));
 		*data++ = stage.cells;
 		*data++ = stage.refused;
 		*data++ = stage.dropped;
@@ -938,20 +949,81 @@ static noinline void pw_fab_queues_some(struct pw_fab *fab, u32 *bytes, u32 from
 	u32 i, q;
 
 	spin_lock_bh(&fab->lock);
-	for (i = from; i < to; i++) {
-		bytes[i] = 0;
-		for (q = 0; q < fab->eng.san->radix; q++)
-			bytes[i] += pw_fabric_qsize(fab->f, i, q);
+	for (i = from; i < to; i++, bytes++) {
+		*bytes = 0;
+		for (q = 0; q < fab->k; q++)
+			*bytes += pw_fabric_qsize(fab->f, i, q);
 	}
 	spin_unlock_bh(&fab->lock);
 }
 
-static void pw_fab_queues(struct pw_engine *eng, u32 *bytes)
+/* stage of an input unit; an input without a table has no link */
+static u32 pw_fab_stage_of(const struct pw_fab *fab, u32 rank)
 {
-	u32 i, n = 3 * eng->san->nports;
+	const struct pw_topo *t = fab->topo;
 
-	for (i = 0; i < n; i += PW_FAB_QUEUES)
-		pw_fab_queues_some(pw_fab(eng), bytes, i, min(n, i + PW_FAB_QUEUES));
+	if (!t)
+		return rank / fab->eng.san->nports;
+	return t->first[rank] < t->first[rank + 1] ? t->level[rank] : PW_NO_STAGE;
+}
+
+static u32 pw_fab_queues(struct pw_engine *eng, u32 *bytes, u8 *stage)
+{
+	struct pw_fab *fab = pw_fab(eng);
+	u32 i;
+
+	for (i = 0; i < fab->ranks; i += PW_FAB_QUEUES)
+		pw_fab_queues_some(fab, bytes + i, i, min(fab->ranks, i + PW_FAB_QUEUES));
+	for (i = 0; i < fab->ranks; i++)
+		stage[i] = pw_fab_stage_of(fab, i);
+	return fab->ranks;
+}
+
+static noinline void pw_fab_stage(struct pw_fab *fab, u32 stage, struct pw_fabric_stage *s)
+{
+	spin_lock_bh(&fab->lock);
+	pw_fabric_stage(fab->f, stage, s);
+	spin_unlock_bh(&fab->lock);
+}
+
+/* the lock is given up between parts, so a fabric that runs is not read in one moment */
+static u32 pw_fab_stages(struct pw_engine *eng, struct pw_stage *s)
+{
+	u32 bytes[PW_FAB_QUEUES], i, j, n, stage;
+	struct pw_fab *fab = pw_fab(eng);
+
+	memset(s, 0, sizeof(*s) * (fab->stages + 1));
+	for (i = 0; i <= fab->stages; i++) {
+		pw_fab_stage(fab, i, &s[i].count);
+		cond_resched();
+	}
+	s[fab->stages].units = eng->san->nports;
+	for (i = 0; i < fab->ranks; i += n) {
+		n = min_t(u32, fab->ranks - i, PW_FAB_QUEUES);
+		pw_fab_queues_some(fab, bytes, i, i + n);
+		for (j = 0; j < n; j++) {
+			stage = pw_fab_stage_of(fab, i + j);
+			if (stage == PW_NO_STAGE)
+				continue;
+			s[stage].units++;
+			s[stage].queued += bytes[j];
+			s[stage].fullest = max(s[stage].fullest, bytes[j]);
+		}
+		cond_resched();
+	}
+	return fab->stages + 1;
+}
+
+/*
+ * Steps of a slice. A fabric of three stages has three input units for each port; one with a
+ * topology may have more.
+ */
+static u32 pw_fab_slice(const struct pw_fab *fab, bool rtl)
+{
+	u32 size = max(fab->eng.san->nports, fab->ranks / 3);
+
+	return rtl ? PW_FAB_SLICE_RTL / size ?: PW_FAB_PARTS_RTL :
+		     clamp_t(u32, PW_FAB_SLICE_FAST * 16 / size, 1, PW_FAB_SLICE_FAST);
 }
 
 static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_params params,
@@ -983,8 +1055,12 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	fab->eng.ops = ops;
 	fab->eng.san = san;
 	fab->rtl = rtl;
-	fab->slice = rtl ? max_t(u32, PW_FAB_SLICE_RTL / san->nports, 1) :
-			   min_t(u32, PW_FAB_SLICE_FAST * 16 / san->nports, PW_FAB_SLICE_FAST);
+	fab->topo = params.topo;
+	fab->ranks = pw_fabric_ranks(&params);
+	fab->stages = pw_fabric_stages(&params);
+	fab->k = params.topo ? params.topo->k : params.k;
+	fab->paths = pw_fabric_paths(&params);
+	fab->slice = pw_fab_slice(fab, rtl);
 	spin_lock_init(&fab->lock);
 	INIT_HLIST_HEAD(&fab->msgs);
 	fab->pending = RB_ROOT_CACHED;
@@ -1128,6 +1204,7 @@ const struct pw_engine_ops pw_engine_fast = {
 	.time = pw_fab_time,
 	.stats = pw_fab_stats,
 	.queues = pw_fab_queues,
+	.stages = pw_fab_stages,
 };
 
 const struct pw_engine_ops pw_engine_rtl = {
@@ -1139,6 +1216,7 @@ const struct pw_engine_ops pw_engine_rtl = {
 	.time = pw_fab_time,
 	.stats = pw_fab_stats,
 	.queues = pw_fab_queues,
+	.stages = pw_fab_stages,
 };
 
 int __init pw_fab_init(void)

@@ -6,6 +6,7 @@
 #include "fabric/fabric_param.h"
 #include "pw_genl.h"
 #include "pw_priv.h"
+#include "pw_san_topo.h"
 #include "pw_time.h"
 
 const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
@@ -22,6 +23,19 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_WITH_STATIONS] = { .type = NLA_FLAG },
 	[PACKETWAY_A_SAN_ROUTE] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_RING_PROPAGATION] = { .type = NLA_U32 },
+	[PACKETWAY_A_SAN_TOPOLOGY] = { .type = NLA_NUL_STRING,
+				       .len = PACKETWAY_TOPOLOGY_NAME_MAX },
+	[PACKETWAY_A_SAN_TOPOLOGY_PLAN] =
+		NLA_POLICY_MIN_LEN(sizeof(struct packetway_topology)),
+	[PACKETWAY_A_SAN_WITH_STAGES] = { .type = NLA_FLAG },
+	[PACKETWAY_A_SAN_STAGE] = { .type = NLA_REJECT,
+				    .reject_message = "Stages are reply only" },
+	[PACKETWAY_A_SAN_SWITCHES ... PACKETWAY_A_SAN_STAGES] = {
+		.type = NLA_REJECT,
+		.reject_message = "Sizes of a topology are reply only",
+	},
+	[PACKETWAY_A_SAN_MULTICAST] = NLA_POLICY_NESTED(pw_multicast_policy),
+	[PACKETWAY_A_SAN_WITH_MULTICAST] = { .type = NLA_FLAG },
 	[PACKETWAY_A_SAN_DROP ... PACKETWAY_A_SAN_FAULT_SEED] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
@@ -66,9 +80,12 @@ static u32 pw_san_param_attr(const struct pw_fabric_param *d)
 	return 0;
 }
 
-/* @p with what a request changes; what it may not be is refused with name and range */
+/*
+ * @p with what a request changes; what it may not be is refused with name and range. @topo: the
+ * topology that a fabric of these sizes has
+ */
 static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
-			 struct netlink_ext_ack *extack)
+			 const struct pw_san_topo *topo, struct netlink_ext_ack *extack)
 {
 	const struct pw_fabric_param *d;
 	u32 i, attr, lo, hi;
@@ -86,7 +103,7 @@ static int pw_san_params(struct nlattr **tb, struct pw_fabric_params *p,
 					d->unit);
 		return -ERANGE;
 	}
-	if (pw_fabric_size(p) > PW_SAN_FABRIC_MEM) {
+	if (pw_fabric_size(p) + (topo ? topo->size : 0) > PW_SAN_FABRIC_MEM) {
 		NL_SET_ERR_MSG(extack, "A fabric of these sizes needs more than 256 MiB");
 		return -ERANGE;
 	}
@@ -102,6 +119,57 @@ static int pw_san_put_params(struct sk_buff *msg, const struct pw_fabric_params 
 		if (attr && nla_put_u32(msg, attr, pw_fabric_param_get(p, &pw_fabric_param[i])))
 			return -EMSGSIZE;
 	}
+	return 0;
+}
+
+static int pw_san_put_topo(struct sk_buff *msg, const struct pw_san *san)
+{
+	const struct pw_fabric_params *p = &san->fabric.params;
+	char name[PACKETWAY_TOPOLOGY_NAME_MAX + 1];
+
+	pw_san_topo_name(san->fabric.topo, p->k, name, sizeof(name));
+	return nla_put_string(msg, PACKETWAY_A_SAN_TOPOLOGY, name) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_SWITCHES,
+			   p->topo ? p->topo->units : PW_BMX_STAGES * p->k) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_SWITCH_PORTS, p->topo ? p->topo->k : p->k) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_PATHS, pw_fabric_paths(p)) ||
+	       nla_put_u32(msg, PACKETWAY_A_SAN_STAGES, pw_fabric_stages(p)) ? -EMSGSIZE : 0;
+}
+
+static int pw_san_put_stage(struct sk_buff *msg, const struct pw_stage *s)
+{
+	struct nlattr *nest = nla_nest_start(msg, PACKETWAY_A_SAN_STAGE);
+
+	if (!nest ||
+	    nla_put_u32(msg, PACKETWAY_A_STAGE_UNITS, s->units) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_STAGE_CELLS, s->count.cells,
+			      PACKETWAY_A_STAGE_PAD) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_STAGE_REFUSED, s->count.refused,
+			      PACKETWAY_A_STAGE_PAD) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_STAGE_DROPPED, s->count.dropped,
+			      PACKETWAY_A_STAGE_PAD) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_STAGE_CORRUPTED, s->count.corrupted,
+			      PACKETWAY_A_STAGE_PAD) ||
+	    nla_put_u64_64bit(msg, PACKETWAY_A_STAGE_QUEUED, s->queued, PACKETWAY_A_STAGE_PAD) ||
+	    nla_put_u32(msg, PACKETWAY_A_STAGE_FULLEST, s->fullest))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
+/* what the stages of a SAN's fabric have counted; @n is 0 without a timed engine */
+struct pw_san_stages {
+	u32 n;
+	struct pw_stage s[PW_STAGES_MAX];
+};
+
+static int pw_san_put_stages(struct sk_buff *msg, const struct pw_san_stages *st)
+{
+	u32 i;
+
+	for (i = 0; i < st->n; i++)
+		if (pw_san_put_stage(msg, &st->s[i]))
+			return -EMSGSIZE;
 	return 0;
 }
 
@@ -134,8 +202,9 @@ static int pw_san_put_faults(struct sk_buff *msg, const struct pw_fabric_faults 
 	       nla_put_u32(msg, PACKETWAY_A_SAN_FAULT_SEED, f->seed) ? -EMSGSIZE : 0;
 }
 
+/* @stages: what its stages have counted, or NULL; @multicast: list its connections */
 static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 seq,
-		       int flags, u8 cmd)
+		       int flags, u8 cmd, const struct pw_san_stages *stages, bool multicast)
 {
 	struct nlattr *nest;
 	u32 stations = 0;
@@ -162,6 +231,8 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
 	    pw_san_put_params(msg, &san->fabric.params) ||
 	    pw_san_put_faults(msg, &san->fabric.fault) ||
+	    pw_san_put_topo(msg, san) ||
+	    pw_san_topo_put_multicast(msg, san->fabric.topo, multicast) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_CLOCK, rcu_access_pointer(san->time) ?
 			PACKETWAY_CLOCK_LOCKSTEP : PACKETWAY_CLOCK_FREE) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_TIME, pw_engine_time(san),
@@ -169,7 +240,8 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    (pw_ptp_index(san->ptp) >= 0 &&
 	     nla_put_u32(msg, PACKETWAY_A_SAN_PHC, pw_ptp_index(san->ptp))) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_STATIONS, stations) ||
-	    (san->pinned && nla_put_flag(msg, PACKETWAY_A_SAN_PINNED))) {
+	    (san->pinned && nla_put_flag(msg, PACKETWAY_A_SAN_PINNED)) ||
+	    (stages && pw_san_put_stages(msg, stages))) {
 		genlmsg_cancel(msg, hdr);
 		return -EMSGSIZE;
 	}
@@ -178,15 +250,30 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	return 0;
 }
 
-static struct sk_buff *pw_san_message(struct pw_san *san, u32 portid, u32 seq, u8 cmd)
-{
-	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+/* the most that a nest of PACKETWAY_A_STAGE_* takes, with padding of 64-bit numbers */
+#define PW_SAN_STAGE_SIZE	(3 * nla_total_size(4) + 5 * nla_total_size_64bit(8))
 
-	if (msg && pw_san_fill(msg, san, portid, seq, 0, cmd)) {
+static struct sk_buff *pw_san_reply(struct pw_san *san, u32 portid, u32 seq, u8 cmd,
+				    const struct pw_san_stages *stages, bool multicast)
+{
+	size_t size = NLMSG_DEFAULT_SIZE;
+	struct sk_buff *msg;
+
+	if (stages)
+		size += PW_STAGES_MAX * PW_SAN_STAGE_SIZE;
+	if (multicast)
+		size += pw_san_topo_multicast_size(san->fabric.topo);
+	msg = genlmsg_new(size, GFP_KERNEL);
+	if (msg && pw_san_fill(msg, san, portid, seq, 0, cmd, stages, multicast)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
 	return msg;
+}
+
+static struct sk_buff *pw_san_message(struct pw_san *san, u32 portid, u32 seq, u8 cmd)
+{
+	return pw_san_reply(san, portid, seq, cmd, NULL, false);
 }
 
 /* the nest of a request, and the SAN number that must be in it */
@@ -216,26 +303,78 @@ static struct pw_san *pw_san_of(struct genl_info *info, struct nlattr **tb)
 	return ERR_PTR(-ENOENT);
 }
 
-int pw_genl_san_get(struct sk_buff *skb, struct genl_info *info)
+/*
+ * A fabric may have 4096 input units with 16 queues each: they are read without RTNL. The request
+ * has a share of the SAN meanwhile, and pw_net.san_change, which is held, keeps its engine.
+ */
+static struct pw_san_stages *pw_san_read_stages(struct genl_info *info, struct nlattr **tb)
 {
-	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct net *net = genl_info_net(info);
+	struct pw_san_stages *st;
+	struct pw_engine *eng;
+	struct pw_san *san;
+
+	st = kzalloc(sizeof(*st), PW_GFP);
+	if (!st)
+		return ERR_PTR(-ENOMEM);
+	rtnl_lock();
+	san = pw_san_of(info, tb);
+	if (!IS_ERR(san))
+		san->users++;
+	rtnl_unlock();
+	if (IS_ERR(san)) {
+		kfree(st);
+		return ERR_CAST(san);
+	}
+	eng = rcu_dereference_protected(san->engine, lockdep_is_held(&pw_net(net)->san_change));
+	if (eng->ops->stages)
+		st->n = eng->ops->stages(eng, st->s);
+	rtnl_lock();
+	pw_san_put(san);
+	rtnl_unlock();
+	return st;
+}
+
+static int pw_san_get_reply(struct genl_info *info, struct nlattr **tb,
+			    const struct pw_san_stages *st)
+{
 	struct sk_buff *msg = NULL;
 	struct pw_san *san;
-	int err;
+	int err = 0;
 
-	err = pw_san_parse(info, tb);
-	if (err)
-		return err;
 	rtnl_lock();
 	san = pw_san_of(info, tb);
 	if (IS_ERR(san))
 		err = PTR_ERR(san);
 	else
-		msg = pw_san_message(san, info->snd_portid, info->snd_seq, PACKETWAY_CMD_SAN_GET);
+		msg = pw_san_reply(san, info->snd_portid, info->snd_seq, PACKETWAY_CMD_SAN_GET, st,
+				   tb[PACKETWAY_A_SAN_WITH_MULTICAST]);
 	rtnl_unlock();
 	if (err)
 		return err;
 	return msg ? genlmsg_reply(msg, info) : -ENOMEM;
+}
+
+int pw_genl_san_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
+	struct pw_net *pn = pw_net(genl_info_net(info));
+	struct pw_san_stages *st;
+	int err;
+
+	err = pw_san_parse(info, tb);
+	if (err)
+		return err;
+	if (!tb[PACKETWAY_A_SAN_WITH_STAGES])
+		return pw_san_get_reply(info, tb, NULL);
+	if (mutex_lock_killable(&pn->san_change))
+		return -EINTR;
+	st = pw_san_read_stages(info, tb);
+	err = IS_ERR(st) ? PTR_ERR(st) : pw_san_get_reply(info, tb, st);
+	mutex_unlock(&pn->san_change);
+	if (!IS_ERR(st))
+		kfree(st);
+	return err;
 }
 
 int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -247,7 +386,7 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	rtnl_lock();
 	while ((san = pw_san_next(net, &cb->args[0]))) {
 		err = pw_san_fill(skb, san, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				  NLM_F_MULTI, PACKETWAY_CMD_SAN_GET);
+				  NLM_F_MULTI, PACKETWAY_CMD_SAN_GET, NULL, false);
 		if (err)
 			break;
 		cb->args[0] = san->id + 1;
@@ -273,6 +412,95 @@ static int pw_san_check_propagation(const struct nlattr *attr, struct netlink_ex
 	return -ERANGE;
 }
 
+/*
+ * The topology that a request asks for, and its number of ports, of which @ports may be given as
+ * well. Without one @topo stays NULL. No lock held
+ */
+static int pw_san_topo_of(struct nlattr **tb, struct pw_san_topo **topo, u32 *ports,
+			  struct netlink_ext_ack *extack)
+{
+	const struct nlattr *name = tb[PACKETWAY_A_SAN_TOPOLOGY];
+	const struct nlattr *plan = tb[PACKETWAY_A_SAN_TOPOLOGY_PLAN];
+	const struct nlattr *multicast = tb[PACKETWAY_A_SAN_MULTICAST];
+	u32 n;
+	int err;
+
+	if (!name && !plan) {
+		if (!multicast)
+			return 0;
+		NL_SET_ERR_MSG_ATTR(extack, multicast,
+				    "multicast: connections are set with the topology that has them");
+		return -EINVAL;
+	}
+	err = pw_san_topo_make(name, plan, multicast, topo, &n, extack);
+	if (err)
+		return err;
+	if (n && *ports && *ports != n) {
+		NL_SET_ERR_MSG_ATTR(extack, name ?: plan,
+				    "topology: it has another number of stations than the SAN has ports");
+		pw_san_topo_free(*topo);
+		*topo = NULL;
+		return -EINVAL;
+	}
+	*ports = n ?: *ports;
+	return 0;
+}
+
+/* settings of a new SAN from a request */
+static int pw_san_config(struct nlattr **tb, struct pw_san_config *conf,
+			 struct netlink_ext_ack *extack)
+{
+	u32 ports = 0;
+	int err;
+
+	pw_san_config_default(conf, nla_get_u32(tb[PACKETWAY_A_SAN_ID]));
+	if (tb[PACKETWAY_A_SAN_PORTS]) {
+		conf->nports = nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]);
+		ports = conf->nports;
+	}
+	if (tb[PACKETWAY_A_SAN_BIAS])
+		conf->bias = nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]);
+	if (tb[PACKETWAY_A_SAN_ENGINE])
+		conf->engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
+	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
+		conf->ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
+	if (tb[PACKETWAY_A_SAN_RING_PROPAGATION])
+		conf->ring_propagation = nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]);
+	if (tb[PACKETWAY_A_SAN_RATE])
+		conf->rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
+	if (tb[PACKETWAY_A_SAN_REAL])
+		conf->real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
+	if (tb[PACKETWAY_A_SAN_CLOCK])
+		conf->lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
+	err = pw_san_check_rate(conf->rate, extack) ?:
+	      pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack) ?:
+	      pw_san_faults(tb, &conf->fault, extack) ?:
+	      pw_san_topo_of(tb, &conf->topo, &ports, extack);
+	if (err)
+		return err;
+	if (ports)
+		conf->nports = ports;
+	conf->params.topo = conf->topo ? conf->topo->t : NULL;
+	return 0;
+}
+
+/* make a SAN; RTNL only where it is needed */
+static struct pw_san *pw_san_new(struct net *net, struct nlattr **tb, struct pw_san_config *conf,
+				 struct netlink_ext_ack *extack)
+{
+	int err;
+
+	rtnl_lock();
+	err = pw_san_check(net, conf, extack);
+	rtnl_unlock();
+	if (err)
+		return ERR_PTR(err);
+	conf->params.k = int_sqrt(conf->nports - 1) + 1;
+	conf->params.flags = PW_FABRIC_F_DEVICE;
+	err = pw_san_params(tb, &conf->params, conf->topo, extack);
+	return err ? ERR_PTR(err) : pw_san_make(net, conf, extack);
+}
+
 int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
@@ -282,45 +510,15 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	err = pw_san_parse(info, tb);
+	if (!err)
+		err = pw_san_config(tb, &conf, info->extack);
 	if (err)
 		return err;
-
-	pw_san_config_default(&conf, nla_get_u32(tb[PACKETWAY_A_SAN_ID]));
-	if (tb[PACKETWAY_A_SAN_PORTS])
-		conf.nports = nla_get_u32(tb[PACKETWAY_A_SAN_PORTS]);
-	if (tb[PACKETWAY_A_SAN_BIAS])
-		conf.bias = nla_get_u32(tb[PACKETWAY_A_SAN_BIAS]);
-	if (tb[PACKETWAY_A_SAN_ENGINE])
-		conf.engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
-	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
-		conf.ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
-	if (tb[PACKETWAY_A_SAN_RING_PROPAGATION])
-		conf.ring_propagation = nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]);
-	if (tb[PACKETWAY_A_SAN_RATE])
-		conf.rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
-	if (tb[PACKETWAY_A_SAN_REAL])
-		conf.real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
-	if (tb[PACKETWAY_A_SAN_CLOCK])
-		conf.lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
-	err = pw_san_check_rate(conf.rate, info->extack) ?:
-	      pw_san_faults(tb, &conf.fault, info->extack) ?:
-	      pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], info->extack);
-	if (err)
-		return err;
-
-	rtnl_lock();
-	err = pw_san_check(net, &conf, info->extack);
-	rtnl_unlock();
-	if (err)
-		return err;
-	conf.params.k = int_sqrt(conf.nports);
-	conf.params.flags = PW_FABRIC_F_DEVICE;
-	err = pw_san_params(tb, &conf.params, info->extack);
-	if (err)
-		return err;
-	san = pw_san_make(net, &conf, info->extack);
-	if (IS_ERR(san))
+	san = pw_san_new(net, tb, &conf, info->extack);
+	if (IS_ERR(san)) {
+		pw_san_topo_free(conf.topo);
 		return PTR_ERR(san);
+	}
 	rtnl_lock();
 	err = pw_san_insert(san, &conf, info->extack);
 	if (!err) {
@@ -336,6 +534,9 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 /* what a request makes of a SAN; what it does not name stays */
 struct pw_san_change {
 	struct pw_fabric_params params;
+	struct pw_san_topo *topo;	/* new one; after the change the one to free */
+	bool new_topo;
+	u32 ports;		/* of the new one; 0: three stages with as many as it has */
 	u32 engine;
 	u32 ring_engine;
 	u32 ring_propagation;
@@ -366,6 +567,24 @@ static int pw_san_clock_check(struct pw_san *san, struct nlattr **tb, struct pw_
 	return pw_san_lockstep_check(san, c->engine, real, extack);
 }
 
+/* the topology of a SAN that a request changes; RTNL */
+static int pw_san_topo_check(const struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
+			     struct netlink_ext_ack *extack)
+{
+	if (!tb[PACKETWAY_A_SAN_TOPOLOGY] && !tb[PACKETWAY_A_SAN_TOPOLOGY_PLAN])
+		return 0;
+	if (c->ports ? c->ports != san->nports : san->radix * san->radix != san->nports) {
+		NL_SET_ERR_MSG(extack,
+			       "topology: it has another number of stations than the SAN has ports");
+		return -EINVAL;
+	}
+	if (pw_san_topo_same(san->fabric.topo, c->topo))
+		return 0;
+	c->new_topo = true;
+	c->params.topo = c->topo ? c->topo->t : NULL;
+	return 0;
+}
+
 /* Can a SAN be changed as a request says? @c gets the result. RTNL */
 static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
 			       struct netlink_ext_ack *extack)
@@ -374,7 +593,10 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 	int err;
 
 	c->params = san->fabric.params;
-	err = pw_san_params(tb, &c->params, extack);
+	err = pw_san_topo_check(san, tb, c, extack);
+	if (!err)
+		err = pw_san_params(tb, &c->params, c->new_topo ? c->topo : san->fabric.topo,
+				    extack);
 	if (err)
 		return err;
 	if ((tb[PACKETWAY_A_SAN_PORTS] &&
@@ -411,7 +633,7 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
  *
  * Return: 0 or a negative errno; then nothing has changed.
  */
-static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw_san_change *c,
+static int pw_san_change(struct pw_san *san, struct nlattr **tb, struct pw_san_change *c,
 			 struct pw_engine **eng, struct pw_time **time,
 			 struct netlink_ext_ack *extack)
 {
@@ -425,6 +647,10 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
 	if (err)
 		return err;
 	san->fabric.params = c->params;
+	if (c->new_topo) {
+		swap(san->fabric.topo, c->topo);
+		WRITE_ONCE(san->paths, pw_fabric_paths(&c->params));
+	}
 	if (tb[PACKETWAY_A_SAN_RATE])
 		WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
 	if (tb[PACKETWAY_A_SAN_REAL])
@@ -446,26 +672,25 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, const struct pw
  * The memory of a fabric is cleared and the old one emptied without RTNL. The request has a
  * share of the SAN meanwhile, and pw_net.san_change keeps other requests from changing it.
  */
-static int pw_san_set(struct nlattr **tb, struct genl_info *info)
+static int pw_san_set(struct nlattr **tb, struct pw_san_change *c, struct genl_info *info)
 {
 	struct pw_engine *eng = NULL;
 	struct pw_time *time = NULL;
-	struct pw_san_change c;
 	struct pw_san *san;
 	int err;
 
 	rtnl_lock();
 	san = pw_san_of(info, tb);
-	err = IS_ERR(san) ? PTR_ERR(san) : pw_san_change_check(san, tb, &c, info->extack);
+	err = IS_ERR(san) ? PTR_ERR(san) : pw_san_change_check(san, tb, c, info->extack);
 	if (!err)
 		san->users++;
 	rtnl_unlock();
 	if (err)
 		return err;
 
-	if (c.rebuild)
-		eng = pw_san_engine_make(san, c.engine, &c.params, info->extack);
-	if (c.clock && c.lockstep)
+	if (c->rebuild)
+		eng = pw_san_engine_make(san, c->engine, &c->params, info->extack);
+	if (c->clock && c->lockstep)
 		time = pw_time_new(san->net, 0, info->extack);
 	rtnl_lock();
 	if (IS_ERR(eng)) {
@@ -474,7 +699,7 @@ static int pw_san_set(struct nlattr **tb, struct genl_info *info)
 	} else if (IS_ERR(time)) {
 		err = PTR_ERR(time);
 	} else {
-		err = pw_san_change(san, tb, &c, &eng, &time, info->extack);
+		err = pw_san_change(san, tb, c, &eng, &time, info->extack);
 	}
 	rtnl_unlock();
 	if (eng)
@@ -491,15 +716,22 @@ int pw_genl_san_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
 	struct net *net = genl_info_net(info);
+	struct pw_san_change c = {};
 	int err;
 
 	err = pw_san_parse(info, tb);
+	if (!err)
+		err = pw_san_topo_of(tb, &c.topo, &c.ports, info->extack);
 	if (err)
 		return err;
-	if (mutex_lock_killable(&pw_net(net)->san_change))
-		return -EINTR;
-	err = pw_san_set(tb, info);
-	mutex_unlock(&pw_net(net)->san_change);
+	if (mutex_lock_killable(&pw_net(net)->san_change)) {
+		err = -EINTR;
+	} else {
+		err = pw_san_set(tb, &c, info);
+		mutex_unlock(&pw_net(net)->san_change);
+	}
+	/* the one that is not used: the old one, whose fabric is gone, or the new one */
+	pw_san_topo_free(c.topo);
 	return err;
 }
 

@@ -177,6 +177,7 @@ struct pw_fabric_conf {
 	bool frozen;		/* collects frames and does not run */
 	struct pw_fabric_faults fault;
 	struct pw_fabric_params params;	/* of the next engine; RTNL */
+	struct pw_san_topo *topo;	/* RTNL: has params.topo; NULL: three stages */
 };
 
 struct pw_san {
@@ -185,7 +186,8 @@ struct pw_san {
 	struct pw_fib __rcu *fib;	/* fib_lock: routes to other SANs */
 	u32 bias;
 	u32 nports;
-	u32 radix;		/* k: nports = k * k */
+	u32 radix;		/* least k with k * k >= nports */
+	u32 paths;		/* READ_ONCE: paths between two ports */
 
 	/* slow path */
 	u32 id;
@@ -360,6 +362,24 @@ struct pw_san_config {
 	bool lockstep;
 	struct pw_fabric_faults fault;
 	struct pw_fabric_params params;
+	struct pw_san_topo *topo;	/* NULL: three stages */
+};
+
+#define PW_NO_STAGE	0xff
+#define PW_STAGES_MAX	(PW_TOPO_LEVELS + 1)
+
+/**
+ * struct pw_stage - a stage of a fabric, or its output ports
+ * @count: counters
+ * @queued: bytes that wait at its input units
+ * @fullest: of these, at the input unit that has most
+ * @units: input units, or output ports
+ */
+struct pw_stage {
+	struct pw_fabric_stage count;
+	u64 queued;
+	u32 fullest;
+	u32 units;
 };
 
 /* a running engine; its own state lies around this */
@@ -378,7 +398,10 @@ struct pw_engine {
  * @update: the SAN's fabric settings have changed; RTNL
  * @time: virtual time in nanoseconds
  * @stats: PW_FABRIC_STAT_NUM counters for a port
- * @queues: bytes that wait at each input unit of the fabric, 3 * ports of them
+ * @queues: bytes that wait at each input unit of the fabric, and its stage (PW_NO_STAGE: it has
+ *	no link); arrays of PW_TOPO_RANKS. Returns the number of input units.
+ * @stages: the stages of the fabric, then its output ports; an array of PW_STAGES_MAX. Returns
+ *	their number.
  */
 struct pw_engine_ops {
 	struct pw_engine *(*create)(struct pw_san *san, const struct pw_fabric_params *params,
@@ -389,7 +412,8 @@ struct pw_engine_ops {
 	void (*update)(struct pw_engine *eng);
 	u64 (*time)(struct pw_engine *eng);
 	void (*stats)(struct pw_engine *eng, unsigned int port, u64 *data);
-	void (*queues)(struct pw_engine *eng, u32 *bytes);
+	u32 (*queues)(struct pw_engine *eng, u32 *bytes, u8 *stage);
+	u32 (*stages)(struct pw_engine *eng, struct pw_stage *s);
 };
 
 extern const struct pw_engine_ops pw_engine_none;

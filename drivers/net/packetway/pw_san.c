@@ -69,18 +69,25 @@ int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack)
  * @cb: gets path and dst_port
  *
  * The native route of a three-stage BMX network is its list of output ports:
- * middle switch, output switch, output.
+ * middle switch, output switch, output. Of any other topology it is the path, then the port as
+ * two digits of base radix, which stay the same when the topology changes.
  *
  * Return: 0, or -EINVAL for a route that this SAN does not have.
  */
 int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
 			struct pw_skb_cb *cb)
 {
-	if (len != 3 || route[0] >= san->radix || route[1] >= san->radix ||
-	    route[2] >= san->radix)
+	u32 port;
+
+	/* pw_san_l2rh() writes paths below radix, whatever the topology */
+	if (len != 3 || route[0] >= max(san->radix, READ_ONCE(san->paths)) ||
+	    route[1] >= san->radix || route[2] >= san->radix)
+		return -EINVAL;
+	port = route[1] * san->radix + route[2];
+	if (port >= san->nports)
 		return -EINVAL;
 	cb->path = route[0];
-	cb->dst_port = route[1] * san->radix + route[2];
+	cb->dst_port = port;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "pw_priv.h"
 #include "pw_reduce.h"
 #include "pw_router.h"
+#include "pw_san_topo.h"
 #include "pw_time.h"
 
 static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
@@ -162,7 +163,7 @@ int pw_san_check(struct net *net, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "A ring is run by the fast or the rtl engine");
 		return -EINVAL;
 	}
-	if (radix < 2 || radix * radix != conf->nports) {
+	if (!conf->topo && (radix < 2 || radix * radix != conf->nports)) {
 		NL_SET_ERR_MSG(extack, "A SAN has k * k ports, k = 2 to 16");
 		return -EINVAL;
 	}
@@ -204,6 +205,7 @@ void pw_san_free(struct pw_san *san)
 		pw_time_end(t);
 	eng->ops->destroy(eng);
 	pw_time_put(t);
+	pw_san_topo_free(san->fabric.topo);
 	pw_reduce_san_exit(san);
 	pw_aton_destroy(san->aton);
 	mem_cgroup_put(san->memcg);
@@ -230,7 +232,8 @@ static void pw_san_gone(struct work_struct *work)
  *
  * A large SAN has tens of megabytes to clear, which needs no lock.
  *
- * Return: the SAN, for pw_san_insert() or pw_san_free(), or an ERR_PTR.
+ * Return: the SAN, for pw_san_insert() or pw_san_free(), which has @conf->topo from now on, or
+ * an ERR_PTR.
  */
 struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 			   struct netlink_ext_ack *extack)
@@ -251,7 +254,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->net = net;
 	san->memcg = get_mem_cgroup_from_mm(current->mm);
 	san->nports = conf->nports;
-	san->radix = int_sqrt(conf->nports);
+	san->radix = int_sqrt(conf->nports - 1) + 1;
 	san->bias = conf->bias;
 	san->users = 1;
 	san->fabric.rate = conf->rate;
@@ -260,6 +263,9 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->fabric.params = conf->params;
 	san->fabric.params.k = san->radix;
 	san->fabric.params.flags = PW_FABRIC_F_DEVICE;
+	san->fabric.params.topo = conf->topo ? conf->topo->t : NULL;
+	san->fabric.topo = conf->topo;
+	san->paths = pw_fabric_paths(&san->fabric.params);
 	INIT_RCU_WORK(&san->gone, pw_san_gone);
 	pw_rrp_san_init(san);
 

@@ -160,6 +160,8 @@ class Pyroute2Backend:
             if a["type"] == "nest":
                 kind = "set_" + a["nested-attributes"].replace("-", "_")
                 out[kind] = type(kind, (nla,), {"prefix": "", **self._members(a["nested-attributes"], nla, nested)})
+            while len(table) < a.get("value", 0):
+                table.append((f"unused-{len(table)}", "none"))
             table.append((a["name"], kind))
         out["nla_map"] = tuple(table)
         return out
@@ -296,17 +298,32 @@ class Netlink:
         return list(self._objects("san-get", "san"))
 
     def san(self, ident: int) -> Attrs:
-        """One SAN."""
+        """One SAN; san_multicast() has its connections."""
         return cast(Attrs, (self.do("san-get", {"san": {"id": ident}}) or {})["san"])
 
     def san_add(self, ident: int, **settings: Any) -> None:
-        """Make a SAN; settings: ports, bias, engine, ring_engine, rate, real, frozen, and
-        parameters of the fabric: depth, og_blocks, ..., gap_word."""
-        self.do("san-new", {"san": {"id": ident, **_dashes(settings)}})
+        """Make a SAN; settings: ports, bias, engine, ring_engine, rate, real, frozen,
+        cut_through, and parameters of the fabric: depth, og_blocks, ..., gap_word,
+        drop, corrupt, fault_seed, and topology: a generator with its sizes; with it
+        multicast: connections, each a list of the port that sends and of those that it
+        leads to."""
+        self.do("san-new", {"san": {"id": ident, **_san_settings(settings)}})
 
     def san_set(self, ident: int, **settings: Any) -> None:
         """Change a SAN."""
-        self.do("san-set", {"san": {"id": ident, **_dashes(settings)}})
+        self.do("san-set", {"san": {"id": ident, **_san_settings(settings)}})
+
+    def san_multicast(self, ident: int) -> list[list[int]]:
+        """Multicast connections of a SAN's topology, as san_add() takes them."""
+        reply = self.do("san-get", {"san": {"id": ident, "with-multicast": True}}) or {}
+        return [[c["from"], *(8 * i + b for i, byte in enumerate(c["to"]) for b in range(8)
+                              if byte >> b & 1)]
+                for c in reply["san"]["multicast"].get("connection", [])]
+
+    def san_stages(self, ident: int) -> list[Attrs]:
+        """Cells, refusals and queue fill of each stage of a SAN's fabric, the output ports last."""
+        reply = self.do("san-get", {"san": {"id": ident, "with-stages": True}}) or {}
+        return cast("list[Attrs]", reply["san"].get("stage", []))
 
     def san_del(self, ident: int) -> None:
         """Delete a SAN without stations."""
@@ -379,3 +396,15 @@ def _route(first: address.Address, last: address.Address, san: int, via: address
 
 def _dashes(settings: Attrs) -> Attrs:
     return {k.replace("_", "-"): v for k, v in settings.items() if v is not None}
+
+
+def _connection(ports: list[int]) -> Attrs:
+    bits = sum(1 << p for p in set(ports[1:]))
+    return {"from": ports[0], "to": bits.to_bytes((bits.bit_length() + 7) // 8, "little").hex()}
+
+
+def _san_settings(settings: Attrs) -> Attrs:
+    out = _dashes(settings)
+    if "multicast" in out:
+        out["multicast"] = {"connection": [_connection(c) for c in out["multicast"]]}
+    return out

@@ -168,6 +168,15 @@ same('a station that is down', value('packetway_station_up', station='pw0', san=
 look['stations'][0]['stats']['brand_new'] = 5
 other = run('metrics', 'from', '-', input=json.dumps(look)).stdout
 point('packetway_other_total{station="pw0",san="0",counter="brand_new"} 5\n' in other, 'a counter of a newer kernel is shown')
+del look['stations'][0]['stats']['brand_new']
+look['sans'][0]['fabric'] = [
+    {'stage': i, 'cells': 10 + i, 'refused': 20 + i, 'dropped': 0, 'corrupted': 0, 'queued': 106, 'fullest': 53} for i in range(6)]
+staged = run('metrics', 'from', '-', input=json.dumps(look)).stdout.splitlines()
+same('a SAN with stages has them all, once', len([s for s in staged if s.startswith('packetway_fabric_cells_total{san="0"')]), 6 * 4)
+point('packetway_fabric_cells_total{san="0",stage="4",event="refused"} 24' in staged, 'refusals of a stage')
+same('queues of stages, not of output ports', [s for s in staged if s.startswith('packetway_fabric_queued_bytes{san="0"')],
+     ['packetway_fabric_queued_bytes{san="0",stage="%d"} 106' % i for i in range(5)])
+del look['sans'][0]['fabric']
 
 # names
 names = sorted({'%s{%s}' % (k[0], ','.join(n for n, _ in k[1])) for k in new_samples})

@@ -56,6 +56,27 @@ for (const name of ["clos", "trace"]) {
 	point(/heat/.test(PW.picture(v, v.events.length >> 1)), `${name}: heat in the picture`);
 }
 
+/* a topology, which the page knows of a lab: a cell comes from where it was last */
+{
+	const data = open("torus")[2];
+	data.lab = { name: "lab", sans: [{ id: 0, ports: 16, topology: "torus:4x4", switches: 16, "switch-ports": 5 }],
+		stations: [{ san: 0, port: 0, addr: 1, name: "a" }] };
+	const v = PW.load(data).views.find((x) => x.grid), k = 5;
+	point(v, "torus: the switches are known");
+	const links = new Set(), half = v.events.length >> 1;
+	v.from.forEach((f, i) => {
+		if (f >= 0 && f < v.stages && v.to[i] >= 0 && v.to[i] < v.stages)
+			links.add(Math.floor(f / k) + "-" + Math.floor(v.to[i] / k));
+	});
+	/* switches 4 * y + x are joined to their neighbours in both dimensions, around the edges */
+	const near = (a, b) => a !== b && (a >> 2 === b >> 2 ? [1, 3].includes(Math.abs(a - b)) : a % 4 === b % 4 && [4, 12].includes(Math.abs(a - b)));
+	point(links.size > 20, "torus: cells pass many links", links.size);
+	same("torus: only links that there are", [...links].filter((l) => !near(...l.split("-").map(Number))), "");
+	same("torus: nothing is left", PW.fabricState(v, v.events.length).reduce((a, b) => a + b, 0), 0);
+	point(PW.picture(v, half).includes(">torus:4x4<"), "torus: the picture names it");
+	same("torus: a box for each switch", PW.picture(v, half).match(/<rect class="line"/g).length, 16);
+}
+
 /* routers: the path of an echo from SAN 3 to SAN 1 by source route */
 const [, sans] = open("sans"), v = sans.views[0];
 same("SANs", v.sans.map((s) => s.id), [1, 2, 3]);

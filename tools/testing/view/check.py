@@ -81,6 +81,9 @@ again = run(build / 'pwmodel', 'fabric', '--messages', load, '--pack', 'immediat
 same('the same times as without a capture', done.stdout, again.stdout)
 cells = page(out / 'clos.pcap', 'clos.html')[1]
 trace = page(out / 'clos.json', 'trace.html')[1]
+run(build / 'pwmodel', 'fabric', '--messages', load, '--pack', 'immediately', '--unpack', 'immediately', '--engine', 'fast',
+    '--topology', 'torus:4x4', '--capture', out / 'torus.pcap')
+page(out / 'torus.pcap', 'torus.html')
 # each cell is taken in by three input units and a port
 same('cells at every unit of their path', len(cells['frames']) % 4, 0)
 same('a trace has the hops of the capture', sum(f[1] == 'cell' for f in trace['frames']), len(cells['frames']) * 3 // 4)
