@@ -47,6 +47,24 @@ FIXTURE_TEARDOWN(topology)
 	close(self->ns);
 }
 
+/* connections of a request */
+static void put_multicast(struct pw_req *r, const struct ref_conn *conn, int n)
+{
+	struct rtattr *all = pw_genl_nest(r, PACKETWAY_A_SAN_MULTICAST), *one;
+	uint8_t to[4];
+	int i, k;
+
+	for (i = 0; i < n; i++) {
+		one = pw_genl_nest(r, PACKETWAY_A_MULTICAST_CONNECTION);
+		for (k = 0; k < 4; k++)
+			to[k] = conn[i].to >> 8 * k;
+		pw_req_u32(r, PACKETWAY_A_CONNECTION_FROM, conn[i].from);
+		pw_req_put(r, PACKETWAY_A_CONNECTION_TO, to, sizeof(to));
+		pw_req_end(r, one);
+	}
+	pw_req_end(r, all);
+}
+
 /* make (PACKETWAY_CMD_SAN_NEW) or change SAN 0; 0 or a negative errno */
 static int set_topology(struct pw_genl *g, int cmd, const char *name, const void *plan, int len,
 			int attr, uint32_t value)
@@ -75,6 +93,26 @@ static int new_san(struct pw_genl *g, const char *name)
 static int change(struct pw_genl *g, const char *name)
 {
 	return set_topology(g, PACKETWAY_CMD_SAN_SET, name, NULL, 0, 0, 0);
+}
+
+/* the same with multicast connections; name NULL: without a topology */
+static int set_multicast(struct pw_genl *g, int cmd, const char *name, const struct ref_conn *conn,
+			 int n)
+{
+	static struct {
+		struct pw_req r;
+		char more[60000];
+	} big;
+	struct rtattr *nest;
+
+	pw_genl_init(&big.r, g->family, cmd, NLM_F_ACK);
+	nest = pw_genl_nest(&big.r, PACKETWAY_A_SAN);
+	pw_req_u32(&big.r, PACKETWAY_A_SAN_ID, 0);
+	if (name)
+		pw_req_put(&big.r, PACKETWAY_A_SAN_TOPOLOGY, name, strlen(name) + 1);
+	put_multicast(&big.r, conn, n);
+	pw_req_end(&big.r, nest);
+	return pw_nl_talk(&g->nl, &big.r);
 }
 
 /* name of SAN 0's topology */
@@ -624,6 +662,448 @@ TEST_F(topology, stages)
 	/* none without a fabric; what was inside has gone with it */
 	ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE));
 	EXPECT_EQ(0, stages(&self->san, s, ARRAY_SIZE(s)));
+}
+
+/* --- multicast ------------------------------------------------------------------- */
+
+/* connections that the tests use, for topologies of at least 8 ports */
+static const struct ref_conn conns[] = {
+	{ 0, 1 << 3 | 1 << 5 | 1 << 6 },
+	{ 0, 1 << 7 },
+	{ 4, 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 },
+	{ 7, 1 << 2 | 1 << 4 },
+};
+
+#define CONNS ARRAY_SIZE(conns)
+
+/* PACKETWAY_A_SAN_MULTICAST of SAN 0, with its list or without; NULL: it has none */
+static struct rtattr *multicast(struct pw_genl *g, bool list)
+{
+	struct rtattr *nest;
+	struct pw_req r;
+
+	pw_genl_init(&r, g->family, PACKETWAY_CMD_SAN_GET, 0);
+	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
+	if (list)
+		pw_req_put(&r, PACKETWAY_A_SAN_WITH_MULTICAST, NULL, 0);
+	pw_req_end(&r, nest);
+	if (pw_nl_talk(&g->nl, &r))
+		return NULL;
+	return pw_attr_in(pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_SAN),
+			  PACKETWAY_A_SAN_MULTICAST);
+}
+
+static int connections(struct pw_genl *g)
+{
+	struct rtattr *a = multicast(g, false);
+
+	return a ? (int)pw_attr_u32(a, PACKETWAY_A_MULTICAST_CONNECTIONS) : -1;
+}
+
+/* connections of SAN 0 as a reply lists them; their number, -1: one of them is incomplete */
+static int listed(struct pw_genl *g, struct ref_conn *conn, int max)
+{
+	struct rtattr *all = multicast(g, true), *a, *to;
+	int n = 0, left = all ? RTA_PAYLOAD(all) : 0, k;
+
+	for (a = all ? RTA_DATA(all) : NULL; RTA_OK(a, left) && n < max; a = RTA_NEXT(a, left)) {
+		if ((a->rta_type & NLA_TYPE_MASK) != PACKETWAY_A_MULTICAST_CONNECTION)
+			continue;
+		to = pw_attr_in(a, PACKETWAY_A_CONNECTION_TO);
+		if (!to || !pw_attr_in(a, PACKETWAY_A_CONNECTION_FROM))
+			return -1;
+		conn[n].from = pw_attr_u32(a, PACKETWAY_A_CONNECTION_FROM);
+		conn[n].to = 0;
+		for (k = 0; k < RTA_PAYLOAD(to) && k < 4; k++)
+			conn[n].to |= (uint32_t)((uint8_t *)RTA_DATA(to))[k] << 8 * k;
+		n++;
+	}
+	return n;
+}
+
+static int join(struct pw_nl *nl, int fd, int port, int what, uint32_t addr, bool leave)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "s%d", port);
+	return pw_packet_join(fd, pw_link_index(nl, name), what, addr, leave);
+}
+
+/* the members of each connection join its group; 0 or -1 */
+static int join_groups(struct pw_nl *nl, const int *fd, int ports)
+{
+	int i, d;
+
+	for (i = 0; i < CONNS; i++)
+		for (d = 0; d < ports; d++)
+			if (conns[i].to >> d & 1 &&
+			    join(nl, fd[d], d, PACKET_MR_MULTICAST, LOAD_GROUP + i, false))
+				return -1;
+	return 0;
+}
+
+/* random messages as above, most of them by connections */
+static void make_group_load(struct ref_msg *m, int n, int ports)
+{
+	int i;
+
+	make_load(m, n, ports);
+	for (i = 0; i < n; i++) {
+		if (!pw_below(3))
+			continue;
+		m[i].conn = 1 + pw_below(CONNS);
+		m[i].src = conns[m[i].conn - 1].from;
+		m[i].path = -1;
+	}
+}
+
+/* cells of all stages of SAN 0, compared with those of the model; differences */
+static int compare_cells(struct pw_genl *g)
+{
+	double end = pw_now() + SOON / 1000;
+	static struct stage s[40];
+	int n, i, bad;
+
+	/* acknowledgments may still be on their way */
+	do {
+		n = stages(g, s, ARRAY_SIZE(s));
+		for (i = 0, bad = n != ref_stages() + 1; i < n && !bad; i++)
+			bad += s[i].cells != ref_cells(i);
+		if (bad)
+			usleep(2000);
+	} while (bad && pw_now() < end);
+	for (i = 0; i < n && bad; i++)
+		fprintf(stderr, "# stage %d: %llu cells, model %llu\n", i,
+			(unsigned long long)s[i].cells, (unsigned long long)ref_cells(i));
+	return bad;
+}
+
+TEST_F(topology, multicast_as_in_the_model)
+{
+	static const char *const names[] = { "torus:3x4", "clos:3x3x3", "fattree:2x3" };
+	static struct ref_msg m[1000];
+	int n = pw_count(100, 20), slow = pw_slow_kernel() ? 4 : 15, i, ports, fd[PORTS];
+
+	n = n > 1000 ? 1000 : n;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		ports = ref_multicast(names[i], conns, CONNS);
+		ASSERT_LT(7, ports);
+		ASSERT_EQ(0, set_multicast(&self->san, PACKETWAY_CMD_SAN_NEW, names[i], conns,
+					   CONNS)) {
+			TH_LOG("%s: %s", names[i], self->san.nl.ext);
+		}
+		EXPECT_EQ(CONNS, connections(&self->san));
+		EXPECT_STREQ(names[i], shown(&self->san));
+		ASSERT_EQ(ports, add_stations(&self->nl, self->ns, ports, fd));
+		ASSERT_EQ(0, join_groups(&self->nl, fd, ports));
+		make_group_load(m, n, ports);
+		EXPECT_EQ(0, compare(_metadata, &self->san, fd, m, n, ports,
+				     PACKETWAY_ENGINE_FAST)) {
+			TH_LOG("%s, fast", names[i]);
+		}
+		EXPECT_EQ(0, compare_cells(&self->san));
+		EXPECT_EQ(0, compare(_metadata, &self->san, fd, m, slow, ports,
+				     PACKETWAY_ENGINE_RTL)) {
+			TH_LOG("%s, rtl", names[i]);
+		}
+		EXPECT_EQ(0, compare_cells(&self->san));
+		del_stations(&self->nl, ports, fd);
+		EXPECT_EQ(0, del_san(&self->san));
+	}
+	ref_topology(NULL);
+}
+
+/* cells that the AAL unit of a port has taken in */
+static uint64_t cells_in(const int *fd, int port)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "s%d", port);
+	return pw_stat(fd[port], name, "aal_cells_in");
+}
+
+/*
+ * One message to the group of connection 0 from port 0. Bit p of the result: port p has got it;
+ * of @cells: its cells have come to port p. -1: a port got it twice, or a frame is missing.
+ */
+static long send_group(const int *fd, int ports, uint32_t *cells)
+{
+	struct ref_msg m = { .src = 0, .conn = 1, .len = 100, .path = -1 };
+	uint64_t before[PORTS], cycle;
+	uint32_t got = 0;
+	int d;
+
+	for (d = 0; d < ports; d++)
+		before[d] = cells_in(fd, d);
+	if (load_offer(fd[0], &m, 1, ports) < 0)
+		return -1;
+	/* a message behind it on the same way: when it has come, so has the one before */
+	m = (struct ref_msg) { .src = 0, .dst = -1, .len = 8, .path = -1 };
+	if (load_offer(fd[0], &m, 2, ports) < 0)
+		return -1;
+	*cells = 0;
+	for (d = 1; d < ports; d++) {
+		struct pw_hdr h = {};
+		int n = 0;
+
+		do {
+			if (pw_timed_recv(fd[d], rx, sizeof(rx), &cycle, SOON) < 24)
+				return -1;
+			pw_hdr_get(rx, &h);
+			n += h.dl > 1;
+		} while (h.dl > 1);
+		if (n > 1)
+			return -1;
+		got |= n << d;
+		/* the broadcast has one cell */
+		if (cells_in(fd, d) - before[d] > 1)
+			*cells |= 1 << d;
+	}
+	return got;
+}
+
+TEST_F(topology, multicast_listeners)
+{
+	static const struct ref_conn own[] = {
+		{ 0, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 },
+		{ 0, 1 << 2 | 1 << 3 },
+		{ 0, 1 << 2 | 1 << 4 },
+	};
+	static const int engine[] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	const uint32_t addr = LOAD_GROUP, all = 0x3e;
+	struct pw_nl *nl = &self->nl;
+	uint32_t cells;
+	int *fd = self->fd, i;
+
+	ASSERT_EQ(0, set_multicast(&self->san, PACKETWAY_CMD_SAN_NEW, "mesh:3x2", own,
+				   ARRAY_SIZE(own)));
+	self->ports = add_stations(nl, self->ns, 6, fd);
+	ASSERT_EQ(6, self->ports);
+	for (i = 0; i < ARRAY_SIZE(engine); i++) {
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, engine[i]));
+		ASSERT_EQ(0, join(nl, fd[2], 2, PACKET_MR_MULTICAST, addr, false));
+		ASSERT_EQ(0, join(nl, fd[3], 3, PACKET_MR_MULTICAST, addr, false));
+		/* the smallest connection that has both */
+		EXPECT_EQ(1 << 2 | 1 << 3, send_group(fd, 6, &cells));
+		EXPECT_EQ(1 << 2 | 1 << 3, cells);
+		/* a listener outside of it, which another connection has */
+		ASSERT_EQ(0, join(nl, fd[1], 1, PACKET_MR_MULTICAST, addr, false));
+		EXPECT_EQ(1 << 1 | 1 << 2 | 1 << 3, send_group(fd, 6, &cells));
+		EXPECT_EQ(1 << 1 | 1 << 2 | 1 << 3 | 1 << 4, cells);
+		/* a listener outside of all: to all ports */
+		ASSERT_EQ(0, join(nl, fd[5], 5, PACKET_MR_MULTICAST, addr, false));
+		EXPECT_EQ(1 << 1 | 1 << 2 | 1 << 3 | 1 << 5, send_group(fd, 6, &cells));
+		EXPECT_EQ(all, cells);
+		ASSERT_EQ(0, join(nl, fd[5], 5, PACKET_MR_MULTICAST, addr, true));
+		ASSERT_EQ(0, join(nl, fd[1], 1, PACKET_MR_MULTICAST, addr, true));
+		EXPECT_EQ(1 << 2 | 1 << 3, send_group(fd, 6, &cells));
+		EXPECT_EQ(1 << 2 | 1 << 3, cells);
+		/* stations that take the frames of all groups, or all frames */
+		ASSERT_EQ(0, join(nl, fd[5], 5, PACKET_MR_ALLMULTI, 0, false));
+		EXPECT_EQ(1 << 2 | 1 << 3 | 1 << 5, send_group(fd, 6, &cells));
+		EXPECT_EQ(all, cells);
+		ASSERT_EQ(0, join(nl, fd[5], 5, PACKET_MR_ALLMULTI, 0, true));
+		ASSERT_EQ(0, join(nl, fd[4], 4, PACKET_MR_PROMISC, 0, false));
+		EXPECT_EQ(1 << 2 | 1 << 3 | 1 << 4, send_group(fd, 6, &cells));
+		EXPECT_EQ(1 << 1 | 1 << 2 | 1 << 3 | 1 << 4, cells);
+		ASSERT_EQ(0, join(nl, fd[4], 4, PACKET_MR_PROMISC, 0, true));
+		/* of two with as many members the first */
+		ASSERT_EQ(0, join(nl, fd[3], 3, PACKET_MR_MULTICAST, addr, true));
+		EXPECT_EQ(1 << 2, send_group(fd, 6, &cells));
+		EXPECT_EQ(1 << 2 | 1 << 3, cells);
+		ASSERT_EQ(0, join(nl, fd[2], 2, PACKET_MR_MULTICAST, addr, true));
+	}
+	/* without connections again */
+	ASSERT_EQ(0, change(&self->san, "mesh:3x2"));
+	EXPECT_EQ(0, connections(&self->san));
+	ASSERT_EQ(0, join(nl, fd[2], 2, PACKET_MR_MULTICAST, addr, false));
+	EXPECT_EQ(1 << 2, send_group(fd, 6, &cells));
+	EXPECT_EQ(all, cells);
+}
+
+/* the connections above as a file */
+static bool put_multicast_file(void)
+{
+	FILE *f = fopen(FILES ".yaml", "w");
+	int i, d;
+
+	if (!f)
+		return false;
+	fprintf(f, "generator: torus\ndims: [3, 3]\nmulticast:\n");
+	for (i = 0; i < CONNS; i++) {
+		fprintf(f, "  - [%d", conns[i].from);
+		for (d = 0; d < 9; d++)
+			if (conns[i].to >> d & 1)
+				fprintf(f, ", %d", d);
+		fprintf(f, "]\n");
+	}
+	return !fclose(f);
+}
+
+/* a message by each connection: when pwmodel has delivered it to the last member */
+static bool conns_by_pwmodel(uint64_t *cycle)
+{
+	unsigned long long delivered;
+	char line[256];
+	int i, n = 0;
+	FILE *f;
+
+	f = fopen(FILES ".csv", "w");
+	if (!f)
+		return false;
+	fprintf(f, "cycle,src,dst,bytes\n");
+	for (i = 0; i < CONNS; i++)
+		fprintf(f, "%d,%d,mc%d,%d\n", 10 * i, conns[i].from, i, 200 + i);
+	fclose(f);
+	f = popen("pwmodel fabric --messages " FILES ".csv --topology " FILES
+		  ".yaml --engine rtl --pack immediately --unpack immediately", "r");
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*d,mc%d,%*d,%*u,%*u,%*u,%*u,%*u,%llu", &i, &delivered) == 2 &&
+		    i >= 0 && i < CONNS) {
+			cycle[i] = delivered;
+			n++;
+		}
+	}
+	return !pclose(f) && n == CONNS;
+}
+
+TEST_F(topology, multicast_file_as_in_pwmodel)
+{
+	static const int engine[] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	uint64_t want[CONNS], at[CONNS], last, cycle;
+	struct ref_conn got[CONNS + 1];
+	int *fd = self->fd, i, d, e;
+
+	ASSERT_TRUE(put_multicast_file());
+	ASSERT_TRUE(conns_by_pwmodel(want));
+	ASSERT_EQ(0, in_ns(self->ns, "pwctl san add 0 topology " FILES ".yaml"));
+	EXPECT_EQ(CONNS, listed(&self->san, got, ARRAY_SIZE(got)));
+	EXPECT_EQ(0, memcmp(got, conns, sizeof(conns)));
+	self->ports = add_stations(&self->nl, self->ns, 9, fd);
+	ASSERT_EQ(9, self->ports);
+	ASSERT_EQ(0, join_groups(&self->nl, fd, 9));
+	for (e = 0; e < ARRAY_SIZE(engine); e++) {
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE,
+					 PACKETWAY_ENGINE_NONE));
+		ASSERT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, engine[e],
+					  PACKETWAY_A_SAN_FROZEN, 1));
+		for (i = 0; i < CONNS; i++) {
+			struct ref_msg m = { .cycle = 10 * i, .src = conns[i].from, .conn = 1 + i,
+					     .len = 200 + i, .path = -1 };
+
+			ASSERT_LT(0, load_offer(fd[m.src], &m, i, 9));
+		}
+		ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
+		/* a port that is in several connections gets their messages in any order */
+		memset(at, 0, sizeof(at));
+		for (d = 0; d < 9; d++) {
+			for (i = 0; i < CONNS; i++) {
+				struct pw_hdr h = {};
+
+				if (!(conns[i].to >> d & 1))
+					continue;
+				ASSERT_LE(24, pw_timed_recv(fd[d], rx, sizeof(rx), &cycle, SOON));
+				pw_hdr_get(rx, &h);
+				ASSERT_LE(LOAD_GROUP, h.dt);
+				ASSERT_GT(LOAD_GROUP + CONNS, h.dt);
+				last = at[h.dt - LOAD_GROUP];
+				at[h.dt - LOAD_GROUP] = cycle > last ? cycle : last;
+			}
+		}
+		for (i = 0; i < CONNS; i++)
+			EXPECT_EQ(want[i], at[i]);
+	}
+	unlink(FILES ".yaml");
+	unlink(FILES ".csv");
+}
+
+/* a member behind a router is a listener at the port of the half-router */
+TEST_F(topology, multicast_crosses_routers)
+{
+	static const struct ref_conn own = { 0, 1 << 1 | 1 << 2 };
+	struct ref_msg m = { .src = 0, .conn = 1, .len = 100, .path = -1 };
+	double end = pw_now() + SOON / 1000;
+	int *fd = self->fd, far, n = -1;
+	uint64_t cycle;
+
+	ASSERT_EQ(0, set_multicast(&self->san, PACKETWAY_CMD_SAN_NEW, "ring:4", &own, 1));
+	self->ports = add_stations(&self->nl, self->ns, 3, fd);
+	ASSERT_EQ(3, self->ports);
+	ASSERT_EQ(0, in_ns(self->ns, "pwctl san add 1 && pwctl router add r san 0:3 san 1:0"));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "far", 1, 1, -1));
+	ASSERT_EQ(0, pw_link_up(&self->nl, "far"));
+	far = pw_timed_open(self->ns, pw_link_index(&self->nl, "far"));
+	ASSERT_LE(0, far);
+	self->fd[self->ports++] = far;
+	ASSERT_EQ(0, pw_packet_join(far, pw_link_index(&self->nl, "far"), PACKET_MR_MULTICAST,
+				    LOAD_GROUP, false));
+	ASSERT_EQ(0, join(&self->nl, fd[1], 1, PACKET_MR_MULTICAST, LOAD_GROUP, false));
+	/* until the routers have told each other of the member */
+	while (n < 24 && pw_now() < end) {
+		ASSERT_LT(0, load_offer(fd[0], &m, 1, 4));
+		EXPECT_LE(24, pw_timed_recv(fd[1], rx, sizeof(rx), &cycle, SOON));
+		n = pw_timed_recv(far, rx, sizeof(rx), &cycle, 50);
+	}
+	EXPECT_LE(24, n);
+}
+
+TEST_F(topology, refused_multicast)
+{
+	static struct ref_conn many[PACKETWAY_CONNECTIONS_MAX + 1];
+	struct ref_conn got[CONNS + 1], bad = { 12, 1 };
+	struct pw_genl *g = &self->san;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct ref_conn) { i % 12, 1 << (i + 1) % 12 };
+	/* namespaces of other tests end in the background */
+	EXPECT_SOON(0, pieces());
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_NEW, NULL, conns, 1));
+	EXPECT_STREQ("multicast: connections are set with the topology that has them", g->nl.ext);
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_NEW, "default", conns, 1));
+	EXPECT_STREQ("multicast: connections need the sizes of the topology, such as clos:4x4x4",
+		     g->nl.ext);
+	EXPECT_EQ(~0ULL, pw_gsan_get(g, PACKETWAY_A_SAN_PORTS));
+
+	ASSERT_EQ(0, set_multicast(g, PACKETWAY_CMD_SAN_NEW, "torus:3x4", conns, CONNS));
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", &bad, 1));
+	EXPECT_STREQ("multicast: the sender of a connection does not exist", g->nl.ext);
+	bad = (struct ref_conn) { 1, 1 << 12 };
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", &bad, 1));
+	EXPECT_STREQ("multicast: a member of a connection does not exist or is its sender",
+		     g->nl.ext);
+	bad = (struct ref_conn) { 1, 3 };
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", &bad, 1));
+	EXPECT_STREQ("multicast: a member of a connection does not exist or is its sender",
+		     g->nl.ext);
+	bad = (struct ref_conn) { 1, 0 };
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", &bad, 1));
+	EXPECT_STREQ("multicast: a connection has no members", g->nl.ext);
+	bad = (struct ref_conn) { 0x10000, 2 };
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", &bad, 1));
+	EXPECT_STREQ("multicast: the sender of a connection does not exist", g->nl.ext);
+	EXPECT_EQ(-EINVAL, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", many,
+					 ARRAY_SIZE(many)));
+	EXPECT_STREQ("multicast: more than 1024 connections", g->nl.ext);
+	/* all of that has changed nothing */
+	EXPECT_STREQ("torus:3x4", shown(g));
+	EXPECT_EQ(CONNS, listed(g, got, ARRAY_SIZE(got)));
+	EXPECT_EQ(0, memcmp(got, conns, sizeof(conns)));
+	EXPECT_EQ(1, pieces());
+
+	/* as many as there may be, and fewer */
+	EXPECT_EQ(0, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", many,
+				   PACKETWAY_CONNECTIONS_MAX));
+	EXPECT_EQ(PACKETWAY_CONNECTIONS_MAX, connections(g));
+	EXPECT_EQ(1, pieces());
+	EXPECT_EQ(0, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", conns, 1));
+	EXPECT_EQ(1, listed(g, got, ARRAY_SIZE(got)));
+	EXPECT_EQ(0, set_multicast(g, PACKETWAY_CMD_SAN_SET, "mesh:3x4", conns, 0));
+	EXPECT_EQ(0, listed(g, got, ARRAY_SIZE(got)));
+	EXPECT_STREQ("mesh:3x4", shown(g));
 }
 
 TEST_HARNESS_MAIN

@@ -82,7 +82,7 @@ struct pw_fab_msg {
 	u64 sent;			/* when it was handed over */
 	u32 len;
 	u16 src;
-	u16 dst;
+	u16 dst;			/* as the fabric has it: a port, a connection or all */
 	s8 path;
 	bool delivered;
 	bool nomem;			/* memory for it was refused */
@@ -137,6 +137,15 @@ static struct kmem_cache *pw_fab_cache;
 static struct pw_fab *pw_fab(struct pw_engine *eng)
 {
 	return container_of(eng, struct pw_fab, eng);
+}
+
+/* pw_skb_cb.dst_port is what the fabric takes, unless a frame goes by a connection */
+static_assert(PW_PORT_GROUP == PW_FABRIC_ALL && PACKETWAY_PORTS_MAX <= PW_FABRIC_MC);
+
+/* to all ports, or to the members of a connection? */
+static bool pw_fab_to_many(const struct pw_fab_msg *m)
+{
+	return m->dst >= PW_FABRIC_MC;
 }
 
 /* one cycle is one byte on a link; times past the end of ktime are its end */
@@ -229,7 +238,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	st = pw_port_station(&san->port[dst]);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
 	/* its bytes are not needed again, unless the tap shows repeated cells */
-	if (m->dst != PW_PORT_GROUP && !fab->rtl && !pw_fabric_tapped(fab->f)) {
+	if (!pw_fab_to_many(m) && !fab->rtl && !pw_fabric_tapped(fab->f)) {
 		skb = m->skb;
 		m->skb = NULL;
 	} else {
@@ -246,7 +255,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
 	pw_cb(skb)->at = dst;
 	/* a group has 255 receivers in one cycle: see pw_fab_hand_over() */
-	if (likely(m->dst != PW_PORT_GROUP && !fab->rtl && !fab->time &&
+	if (likely(!pw_fab_to_many(m) && !fab->rtl && !fab->time &&
 		   skb_queue_empty(&fab->arrived)))
 		pw_port_deliver(san, dst, skb);
 	else
@@ -285,7 +294,7 @@ static void pw_fab_done(void *ctx, u16 src, u64 cookie, u64 cycle,
 		fab->stop |= !m->delivered;
 		rcu_read_lock();
 		/* the port was empty when it arrived: its sender has it back */
-		if (m->delivered || m->dst == PW_PORT_GROUP ||
+		if (m->delivered || pw_fab_to_many(m) ||
 		    !pw_port_return(fab->eng.san, src, m->skb)) {
 			pw_port_done(fab->eng.san, m->skb);
 			consume_skb(m->skb);
@@ -334,17 +343,11 @@ static enum pw_bmx_fault pw_fab_fault_fn(void *ctx, u32 ppd, u64 t)
 	return pw_fabric_fault(&fab->fault, ppd, t);
 }
 
-/* port, or all ports, as the fabric numbers them */
-static u16 pw_fab_dst(const struct pw_fab_msg *m)
-{
-	return m->dst == PW_PORT_GROUP ? PW_FABRIC_ALL : m->dst;
-}
-
 /* hand a message to the fabric; fab->lock held */
 static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 {
-	return pw_fabric_send(fab->f, m->src, pw_fab_dst(m),
-			      m->dst == PW_PORT_GROUP ? PW_FABRIC_AUTO : m->path, m->len,
+	return pw_fabric_send(fab->f, m->src, m->dst,
+			      pw_fab_to_many(m) ? PW_FABRIC_AUTO : m->path, m->len,
 			      (uintptr_t)m, NULL);
 }
 
@@ -454,7 +457,7 @@ static size_t pw_fab_lacks(struct pw_fab *fab, struct pw_fab_msg **m)
 		return bytes;
 	*m = pw_fab_due(fab);
 	return *m && !(*m)->nomem ?
-	       pw_fabric_lacks(fab->f, (*m)->src, pw_fab_dst(*m), (*m)->len) : 0;
+	       pw_fabric_lacks(fab->f, (*m)->src, (*m)->dst, (*m)->len) : 0;
 }
 
 /* bytes of the next piece; if there is none, the fabric goes on */
@@ -504,7 +507,7 @@ static int pw_fab_try(struct pw_fab *fab, struct pw_fab_msg *m)
 {
 	if (likely(list_empty(&fab->blocked[m->src])))
 		return pw_fab_offer(fab, m);
-	return pw_fabric_lacks(fab->f, m->src, pw_fab_dst(m), m->len) ? -ENOMEM : -EBUSY;
+	return pw_fabric_lacks(fab->f, m->src, m->dst, m->len) ? -ENOMEM : -EBUSY;
 }
 
 /*
@@ -835,6 +838,56 @@ static noinline void pw_fab_run_by_sender(struct pw_fab *fab)
 		pw_fab_run(fab, pw_fab_limit(fab), &next, &start);
 }
 
+/* ports whose occupants take frames of port @src to a logical address; RCU held */
+static void pw_fab_listeners(const struct pw_san *san, u16 src, u32 addr, u32 *map)
+{
+	const struct pw_end *e;
+	u32 port;
+
+	memset(map, 0, sizeof_field(struct pw_topo_conn, to));
+	for (port = 0; port < san->nports; port++) {
+		e = pw_port_end(&san->port[port]);
+		if (e && port != src && e->ops->hears(e, addr))
+			map[port / 32] |= BIT(port % 32);
+	}
+}
+
+/* is every port of @map a member? */
+static bool pw_fab_covers(const struct pw_topo_conn *c, const u32 *map)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(c->to); i++)
+		if (map[i] & ~c->to[i])
+			return false;
+	return true;
+}
+
+/*
+ * Where a frame to a logical address goes: by the sender's connection that has all ports whose
+ * occupants take it, and the fewest members; otherwise to all ports, so that none misses it.
+ * Who listens is asked for every frame. RCU held
+ */
+static noinline u16 pw_fab_group(const struct pw_fab *fab, u16 src, u32 addr)
+{
+	const struct pw_topo *t = fab->topo;
+	const struct pw_topo_conn *c;
+	u32 map[ARRAY_SIZE(c->to)], i, best = t->conns;
+	bool asked = false;
+
+	for (i = 0; i < t->conns; i++) {
+		c = &t->conn[i];
+		if (c->src != src || (best < t->conns && c->num >= t->conn[best].num))
+			continue;
+		if (!asked)
+			pw_fab_listeners(fab->eng.san, src, addr, map);
+		asked = true;
+		if (pw_fab_covers(c, map))
+			best = i;
+	}
+	return best < t->conns ? PW_FABRIC_MC + best : PW_FABRIC_ALL;
+}
+
 static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
@@ -851,6 +904,9 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->skb = skb;
 	m->src = src;
 	m->dst = cb->dst_port;
+	if (unlikely(m->dst == PW_PORT_GROUP && fab->topo && fab->topo->conns &&
+		     pw_addr_kind(cb->dt) == PW_ADDR_KIND_LOGICAL))
+		m->dst = pw_fab_group(fab, src, cb->dt);
 	/* -1: the sender chooses; the topology may have changed since the route was read */
 	m->path = cb->path < (int)fab->paths ? cb->path : cb->path % (int)fab->paths;
 	m->delivered = false;
@@ -1099,6 +1155,13 @@ static struct pw_engine *pw_rtl_create(struct pw_san *san, const struct pw_fabri
 	return pw_fab_create(san, *params, true, &pw_engine_rtl, extack);
 }
 
+/* does a message to many go to this port? */
+static bool pw_fab_goes_to(const struct pw_fab *fab, const struct pw_fab_msg *m, u32 port)
+{
+	return m->dst == PW_FABRIC_ALL ||
+	       pw_topo_member(&fab->topo->conn[m->dst - PW_FABRIC_MC], port);
+}
+
 /* a message that waits outside the fabric goes to its receivers; fab->lock held */
 static void pw_fab_flush_one(struct pw_fab *fab, struct pw_fab_msg *m)
 {
@@ -1108,12 +1171,13 @@ static void pw_fab_flush_one(struct pw_fab *fab, struct pw_fab_msg *m)
 	u32 port;
 
 	rcu_read_lock();
-	if (m->dst != PW_PORT_GROUP) {
+	if (!pw_fab_to_many(m)) {
 		if (pw_port_takes(san, m->dst))
 			pw_fab_deliver(fab, m->dst, m->src, (uintptr_t)m, m->len, now, &none);
 	} else {
 		for (port = 0; port < san->nports; port++)
-			if (m->src != port && pw_port_takes(san, port))
+			if (m->src != port && pw_fab_goes_to(fab, m, port) &&
+			    pw_port_takes(san, port))
 				pw_fab_deliver(fab, port, m->src, (uintptr_t)m, m->len, now, &none);
 	}
 	pw_fab_done(fab, m->src, (uintptr_t)m, now, &none);

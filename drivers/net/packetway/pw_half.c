@@ -605,9 +605,16 @@ static void pw_half_end_drop(struct pw_end *e, struct sk_buff *skb, enum pw_drop
 	pw_half_drop(container_of(e, struct pw_half, end), skb, stat, 0);
 }
 
+/* as pw_half_in_group() decides */
+static bool pw_half_hears(const struct pw_end *e, u32 addr)
+{
+	return pw_half_beyond(container_of(e, struct pw_half, end), addr);
+}
+
 const struct pw_end_ops pw_half_end_ops = {
 	.arrive = pw_half_arrive,
 	.drop = pw_half_end_drop,
+	.hears = pw_half_hears,
 };
 
 /* the port that sent it is charged no longer */

@@ -19,6 +19,7 @@ static const struct pw_end_ops pw_dev_end_ops = {
 	.drop = pw_dev_drop,
 	.room = pw_tx_room,
 	.let_go = pw_tx_let_go,
+	.hears = pw_rx_hears,
 };
 
 static int pw_dev_init(struct net_device *dev)

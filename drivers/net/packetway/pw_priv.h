@@ -236,6 +236,7 @@ struct pw_end;
  * @drop: count why a frame ends here, and free it
  * @room: the port may send again, and the queue of its device is stopped; with a device
  * @let_go: frames that wait to be sent let go of sockets that are closed; with a device
+ * @hears: does it take frames to a logical address?
  *
  * BH off, RCU held.
  */
@@ -244,6 +245,7 @@ struct pw_end_ops {
 	void (*drop)(struct pw_end *e, struct sk_buff *skb, enum pw_drop why);
 	void (*room)(struct pw_end *e);
 	void (*let_go)(struct pw_end *e);
+	bool (*hears)(const struct pw_end *e, u32 addr);
 };
 
 /* the occupant of a port: part of a station or half-router */
@@ -651,6 +653,7 @@ void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
  */
 #define PW_OK (-1)
 int pw_poll(struct napi_struct *napi, int budget);
+bool pw_rx_hears(const struct pw_end *e, u32 addr);
 
 /* pw_pmtu.c APIs: what is known of the route to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);

@@ -109,6 +109,20 @@ static bool pw_rx_in_group(const struct pw_station *st, u32 addr)
 	return false;
 }
 
+/**
+ * pw_rx_hears - does a station take frames to a logical address? See pw_rx_accept()
+ * @e: the station
+ * @addr: the address
+ *
+ * RCU held.
+ */
+bool pw_rx_hears(const struct pw_end *e, u32 addr)
+{
+	const struct pw_station *st = container_of(e, struct pw_station, end);
+
+	return READ_ONCE(st->dev->flags) & (IFF_ALLMULTI | IFF_PROMISC) || pw_rx_in_group(st, addr);
+}
+
 static int pw_rx_accept(struct pw_station *st, struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	unsigned int flags = READ_ONCE(st->dev->flags);
