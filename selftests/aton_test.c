@@ -656,4 +656,83 @@ TEST_F(aton, propagation)
 	}
 }
 
+/* operands, counts and packets of another width */
+TEST_F(aton, width)
+{
+	static const int engine[2] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+	uint64_t n, sum;
+	uint32_t parts[64];
+	int e, i;
+
+	for (i = 0; i < N; i++)
+		self->st[i].op->operand[0] = i;
+	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+	n = c.out_counter;
+	sum = c.out_v1;
+	EXPECT_EQ(28, sum);
+	for (e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, engine[e]));
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_WIDTH, 3));
+		c = ring_cmd(PW_ATON_OP_ADD);
+		ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+		EXPECT_EQ(sum % 8, c.out_v1);
+		EXPECT_EQ(PACKETWAY_ATON_F_OVERFLOW, c.out_flags & PACKETWAY_ATON_F_OVERFLOW);
+		EXPECT_EQ(144 + 3 + 24 + n, c.out_ring_bits);
+		/* 8 interfaces: a count has four bits */
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_BITSUM, 0));
+		c = ring_cmd(PW_ATON_OP_BITSUM);
+		c.room = 64;
+		c.data = (uintptr_t)parts;
+		memset(parts, 0x5a, sizeof(parts));
+		ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+		EXPECT_EQ(144 + 3 * 4 + n, c.out_ring_bits);
+		EXPECT_EQ(4, parts[0]);
+		EXPECT_EQ(4, parts[2]);
+		EXPECT_EQ(0, parts[3]);
+		EXPECT_EQ(0, parts[63]);
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_WIDTH, 64));
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_BITSUM, 24));
+	}
+}
+
+/*
+ * The token behind the packet: when the packet is back, the token is at its sender, too, and
+ * passes before the next command is there. Otherwise the sender releases it only then.
+ */
+TEST_F(aton, appended)
+{
+	static const int engine[2] = { PACKETWAY_ENGINE_FAST, PACKETWAY_ENGINE_RTL };
+	struct packetway_aton_command c;
+	uint64_t turn = N * 101, out[N];
+	int e, k, i;
+
+	ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_PROPAGATION, 100));
+	for (i = 0; i < N; i++)
+		self->st[i].op->operand[0] = i;
+	for (e = 0; e < 2; e++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_ENGINE, engine[e]));
+		for (k = 0; k < 2; k++) {
+			ASSERT_EQ(0, ring_san_set(self->ns, 2, PACKETWAY_A_SAN_RING_RELEASE, k));
+			for (i = 0; i < 12; i++) {
+				c = ring_cmd(PW_ATON_OP_ADD);
+				ASSERT_EQ(0, ring_run(self->st[i / 4].fd, &c));
+				EXPECT_EQ(28, c.out_v1);
+				EXPECT_EQ(272 + turn, c.out_ring_bits);
+				if (i % 4)
+					EXPECT_EQ(turn - k, c.out_wait);
+			}
+			/* only fill follows a SORT: its sender keeps the token */
+			c = ring_cmd(PW_ATON_OP_SORT);
+			c.room = N;
+			c.data = (uintptr_t)out;
+			ASSERT_EQ(0, ring_run(self->st[2].fd, &c));
+			EXPECT_EQ(7, out[7]);
+			c = ring_cmd(PW_ATON_OP_ADD);
+			ASSERT_EQ(0, ring_run(self->st[2].fd, &c));
+			EXPECT_EQ(turn, c.out_wait);
+		}
+	}
+}
+
 TEST_HARNESS_MAIN

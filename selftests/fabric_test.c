@@ -214,6 +214,10 @@ TEST_F(fabric, parameters_by_netlink)
 		{ PACKETWAY_A_SAN_GAP_WORD, 0, 4, 1000001, "gap-word:" },
 		{ PACKETWAY_A_SAN_ROUTE, 1, 65536, 65537, "route:" },
 		{ PACKETWAY_A_SAN_RING_PROPAGATION, 0, 7, 256, "ring-propagation:" },
+		{ PACKETWAY_A_SAN_RING_RELEASE, 0, 1, 2, "ring-release:" },
+		{ PACKETWAY_A_SAN_RING_WIDTH, 64, 1, 65, "ring-width:" },
+		{ PACKETWAY_A_SAN_RING_WIDTH, 64, 63, 0, "ring-width:" },
+		{ PACKETWAY_A_SAN_RING_BITSUM, 24, 0, 25, "ring-bitsum:" },
 		{ PACKETWAY_A_SAN_DROP, 0, 500000, 500001, "drop:" },
 		{ PACKETWAY_A_SAN_CORRUPT, 0, 500000, 0xffffffff, "corrupt:" },
 	};

@@ -41,7 +41,10 @@ tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
 	"san 3: ports 9 bias 768 engine fast ring-engine rtl"
 tap_ok "san set ring-propagation" pwctl san set 3 ring-propagation 7
 tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0]."ring-propagation"')" 7
-tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-propagation 256 | grep -c 'ring-propagation: a hop takes 0 to 255')" 1
+tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-propagation 256 | grep -c 'ring-propagation: 0 to 255 bit times')" 1
+tap_ok "san set, other parameters of the ring" pwctl san set 3 ring-release appended ring-width 16 ring-bitsum 0
+tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0] | [."ring-release", ."ring-width", ."ring-bitsum"]')" '["appended",16,0]'
+tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-width 65 | grep -c 'ring-width: 1 to 64 bits')" 1
 tap_ok "san set, faults of cells" pwctl san set 3 drop 1000 corrupt 2000 fault-seed 7
 tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0] | [.drop, .corrupt, ."fault-seed"]')" '[1000,2000,7]'
 tap_is "out of range is refused by name" "$(says pwctl san set 3 corrupt 500001 | grep -c 'corrupt: 0 to 500000 ppm')" 1

@@ -526,7 +526,8 @@ static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 	const uint32_t first = PACKETWAY_A_SAN_DEPTH;
 	const uint32_t n = PACKETWAY_A_SAN_GAP_WORD - first + 1;
 	static const uint32_t more[] = {
-		PACKETWAY_A_SAN_ROUTE, PACKETWAY_A_SAN_RING_PROPAGATION,
+		PACKETWAY_A_SAN_ROUTE, PACKETWAY_A_SAN_RING_PROPAGATION, PACKETWAY_A_SAN_RING_RELEASE,
+		PACKETWAY_A_SAN_RING_WIDTH, PACKETWAY_A_SAN_RING_BITSUM,
 		PACKETWAY_A_SAN_DROP, PACKETWAY_A_SAN_CORRUPT, PACKETWAY_A_SAN_FAULT_SEED,
 	};
 	uint32_t which;

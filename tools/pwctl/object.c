@@ -21,6 +21,7 @@ struct object {
 
 #define ENGINES "none|fast|rtl"
 #define CLOCKS "free|lockstep"
+#define RELEASES "back|appended"
 
 static int parse_route(const char *text, uint32_t *v)
 {
@@ -49,6 +50,13 @@ static int parse_route(const char *text, uint32_t *v)
 	{ "corrupt", "PPM", W_U32, PACKETWAY_A_SAN_CORRUPT }, \
 	{ "fault-seed", "N", W_U32, PACKETWAY_A_SAN_FAULT_SEED }
 
+/* those of the ring: core/ring/ring_param.c */
+#define SAN_RING \
+	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION }, \
+	{ "ring-release", RELEASES, W_CHOICE, PACKETWAY_A_SAN_RING_RELEASE }, \
+	{ "ring-width", "BITS", W_U32, PACKETWAY_A_SAN_RING_WIDTH }, \
+	{ "ring-bitsum", "BITS", W_U32, PACKETWAY_A_SAN_RING_BITSUM }
+
 static const struct word san_fields[] = {
 	{ "id", "ID", W_U32, PACKETWAY_A_SAN_ID },
 	{ "ports", "N", W_U32, PACKETWAY_A_SAN_PORTS },
@@ -59,7 +67,7 @@ static const struct word san_fields[] = {
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL },
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
 	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK },
-	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION },
+	SAN_RING,
 	SAN_PARAMS,
 	{ "topology", "NAME", W_TEXT, PACKETWAY_A_SAN_TOPOLOGY },
 	{ "switches", "N", W_U32, PACKETWAY_A_SAN_SWITCHES },
@@ -434,7 +442,7 @@ const struct word poets_which[] = {
 	{ "engine", ENGINES, W_CHOICE, PACKETWAY_A_SAN_ENGINE }, \
 	{ "ring-engine", "fast|rtl", W_CHOICE, PACKETWAY_A_SAN_RING_ENGINE, \
 	  .max = PACKETWAY_ENGINE_FAST }, \
-	{ "ring-propagation", "BITS", W_U32, PACKETWAY_A_SAN_RING_PROPAGATION }, \
+	SAN_RING, \
 	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }, \

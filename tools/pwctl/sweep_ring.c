@@ -6,6 +6,7 @@
  */
 #include "sweep.h"
 #include "ring/ring_packet.h"
+#include "ring/ring_param.h"
 
 static const char *const by_name[] = { "aton", "messages" };
 static const char *const command_name[] = { "add", "max", "count-le", "sort", "bitsum" };
@@ -19,7 +20,11 @@ const struct ring_axis ring_axis[RING_AXES] = {
 	[RING_BY] = { "by", by_name, N(by_name) },
 	[RING_COMMAND] = { "command", command_name, N(command_name) },
 	[RING_N] = { "n", NULL, 0, 2, 4096, 8 },
-	[RING_PROPAGATION] = { "propagation", NULL, 0, 0, 65536, 0 },
+	/* parameters of the ring, as in pw_ring_param[] */
+	[RING_PROPAGATION] = { "propagation", NULL, 0, 0, PW_RING_PROPAGATION_MAX, 0 },
+	[RING_RELEASE] = { "release", pw_ring_release_name, PW_RING_RELEASES },
+	[RING_WIDTH] = { "width", NULL, 0, 1, PW_ATON_WIDTH, PW_ATON_WIDTH },
+	[RING_BITSUM] = { "bitsum", NULL, 0, 0, PW_ATON_BITSUM_BITS, PW_ATON_BITSUM_BITS },
 	[RING_STANDING] = { "standing", NULL, 0, 0, 4096, 0 },
 	[RING_GAP] = { "gap", NULL, 0, 0, 1000000000, 0 },
 	[RING_INTERVAL] = { "interval", NULL, 0, 1, 1000000000, 20000 },
@@ -317,13 +322,17 @@ int ring_run(const struct sweep *s, const struct point *p, uint32_t seed, struct
 {
 	struct pw_ring_params params = {
 		.engine = s->engine == SWEEP_FAST ? PW_RING_FAST : PW_RING_RTL, .nregs = 1,
-		.capacity = value(s, p, RING_N), .propagation = value(s, p, RING_PROPAGATION),
-		.max_bytes = 4096,
+		.capacity = value(s, p, RING_N), .max_bytes = 4096,
 	};
 	struct sim *m = calloc(1, sizeof(*m));
-	void *mem = malloc(pw_ring_size(&params));
 	uint64_t turn, per;
 	int err = -ENOMEM;
+	uint32_t i;
+	void *mem;
+
+	for (i = RING_PROPAGATION; i <= RING_BITSUM; i++)
+		pw_ring_param_set(&params, pw_ring_param_find(ring_axis[i].name), value(s, p, i));
+	mem = malloc(pw_ring_size(&params));
 
 	if (!m || !mem)
 		goto out;

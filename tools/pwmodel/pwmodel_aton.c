@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ring/ring_packet.h"
+#include "ring/ring_param.h"
 #include "pwmodel.h"
 #include "pwmodel_capture.h"
 
-enum { MAJORITY = 256 };
+enum { MAJORITY = 256, PARAM = 1024 };
 
 static const struct {
 	const char *name;
@@ -319,10 +320,30 @@ static void take_passive(struct args *a, char *text)
 		params.max_bytes = p->cmd.len;
 }
 
+/* a parameter of the ring, by number or by name of its value */
+static void take_param(const struct pw_ring_param *d, const char *arg)
+{
+	u64 v = d->max + 1ULL;
+
+	for (u32 i = 0; d->words && i <= d->max; i++)
+		if (!strcmp(arg, d->words[i]))
+			v = i;
+	if (!d->words)
+		v = pwm_u64(arg, d->name);
+	if (v < d->min || v > d->max) {
+		if (d->words)
+			pwm_fail("%s: '%s' is neither %s nor %s", d->name, arg, d->words[0], d->words[1]);
+		pwm_fail("%s: %s is not %u to %u %s", d->name, arg, d->min, d->max, d->unit);
+	}
+	pw_ring_param_set(&params, d, v);
+}
+
 static void take_option(struct args *a, int c, char *arg, const char *word)
 {
-	u64 v;
-
+	if (c >= PARAM) {
+		take_param(&pw_ring_param[c - PARAM], arg);
+		return;
+	}
 	switch (c) {
 	case 's':
 		a->is_signed = true;
@@ -332,12 +353,6 @@ static void take_option(struct args *a, int c, char *arg, const char *word)
 		break;
 	case 'c':
 		a->comparand = arg;
-		break;
-	case 'p':
-		v = pwm_u64(arg, "propagation");
-		if (v > 1u << 16)
-			pwm_fail("propagation: more than %u", 1u << 16);
-		params.propagation = v;
 		break;
 	case 'f':
 		if (a->nfaults == FAULTS_MAX)
@@ -385,11 +400,11 @@ static void take_option(struct args *a, int c, char *arg, const char *word)
 
 static void parse(struct args *a, int argc, char **argv)
 {
-	static const struct option options[] = {
+	/* behind these, the parameters of the ring */
+	static struct option options[24] = {
 		{ "signed", no_argument, NULL, 's' },
 		{ "prefix", no_argument, NULL, 'x' },
 		{ "comparand", required_argument, NULL, 'c' },
-		{ "propagation", required_argument, NULL, 'p' },
 		{ "flip", required_argument, NULL, 'f' },
 		{ "fault", required_argument, NULL, 'F' },
 		{ "passive", required_argument, NULL, 'P' },
@@ -401,9 +416,15 @@ static void parse(struct args *a, int argc, char **argv)
 		{ "members", required_argument, NULL, 'm' },
 		{ "register", required_argument, NULL, 'r' },
 		{ "standing", required_argument, NULL, 'S' },
-		{ 0 }
 	};
 	int c, nwords = 0;
+	u32 i, n = 0;
+
+	while (options[n].name)
+		n++;
+	for (i = 0; i < pw_ring_param_num && n + 1 < ARRAY_SIZE(options); i++)
+		options[n++] = (struct option) { pw_ring_param[i].name, required_argument, NULL,
+						 PARAM + (int)i };
 
 	/* options may stand anywhere, but a negative operand is no option */
 	a->words = calloc(argc + 1, sizeof(*a->words));
@@ -543,6 +564,20 @@ static void command(const struct args *a, struct pw_ring_cmd *cmd)
 		pwm_fail("ops: %u heights for %u operands", cmd->heights, a->n);
 }
 
+/* how wide the fields of a packet are */
+static struct pw_aton_format format(const struct args *a)
+{
+	struct pw_aton_format f = PW_ATON_FORMAT;
+
+	if (params.width)
+		f.width = params.width;
+	if (params.bitsum == PW_RING_BITSUM_FIT)
+		f.part = fls(a->n);
+	else if (params.bitsum)
+		f.part = params.bitsum;
+	return f;
+}
+
 static void faults(const struct args *a, const struct pw_ring_cmd *cmd)
 {
 	u64 sent;
@@ -552,7 +587,8 @@ static void faults(const struct args *a, const struct pw_ring_cmd *cmd)
 		const struct pw_ring_fault *f = &a->fault[i];
 
 		if (f->kind == PW_FAULT_FLIP) {
-			sent = pw_aton_packet_bits(cmd->op, 1 + f->hop, pw_aton_heights(cmd));
+			sent = pw_aton_format_bits(format(a), cmd->op, 1 + f->hop,
+						   pw_aton_heights(cmd));
 			if (f->hop >= a->n)
 				pwm_fail("flip hop: %u, but there are %u interfaces", f->hop, a->n);
 			if (f->bit >= sent)
@@ -599,7 +635,7 @@ static u64 majority(const struct args *a, struct out *o, struct pw_ring_cmd *cmd
 		return cmd->ring_bits;
 	put(o, ",\"majority\":");
 	if (cmd->v2 > half)
-		put_value(o, x, a->is_signed);
+		put_value(o, pw_aton_extend(x, format(a).width, a->is_signed), a->is_signed);
 	else
 		put(o, "null");
 	put(o, ",\"messages\":2");
@@ -711,6 +747,7 @@ int pwm_aton(int argc, char **argv)
 		if (!room)
 			pwm_fail("--capture: no memory");
 		pwm_capture_open(a.capture);
+		pwm_capture_width(format(&a).width);
 		pw_ring_tap(ring, room, TAP_BYTES);
 	}
 	send_passive(&a);

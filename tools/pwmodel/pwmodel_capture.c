@@ -15,6 +15,7 @@
 #define SNAPLEN		0x40000
 
 static FILE *file;
+static u8 ring_width;	/* as in the header of a record: 0 is 64 */
 
 static void put32(u8 *p, u32 v)
 {
@@ -47,7 +48,8 @@ void pwm_capture_open(const char *path)
 void pwm_capture_record(u8 kind, u8 direction, u32 unit, u64 when, const u8 *bytes, u32 len)
 {
 	struct packetway_mon_hdr h = { .version = PACKETWAY_MON_VERSION, .kind = kind,
-				       .direction = direction };
+				       .direction = direction,
+				       .width = kind == PACKETWAY_MON_RING ? ring_width : 0 };
 	u32 head[4] = { when / 1000000000, when % 1000000000, sizeof(h) + len, sizeof(h) + len };
 
 	if (head[2] > SNAPLEN)
@@ -58,6 +60,11 @@ void pwm_capture_record(u8 kind, u8 direction, u32 unit, u64 when, const u8 *byt
 	words(head, 4);
 	fwrite(&h, sizeof(h), 1, file);
 	fwrite(bytes, head[2] - sizeof(h), 1, file);
+}
+
+void pwm_capture_width(u32 width)
+{
+	ring_width = width % 64;
 }
 
 void pwm_capture_close(void)

@@ -9,6 +9,8 @@
 void pwm_capture_open(const char *path);
 /* @unit: PACKETWAY_MON_UNIT(); @when: virtual time, which is also that of the record */
 void pwm_capture_record(u8 kind, u8 direction, u32 unit, u64 when, const u8 *bytes, u32 len);
+/* bits of an operand in ring packets; 64 if it is not called */
+void pwm_capture_width(u32 width);
 void pwm_capture_close(void);
 
 #endif

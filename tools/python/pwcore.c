@@ -11,7 +11,7 @@
 #include "fabric/fabric.h"
 #include "fabric/fabric_fault.h"
 #include "fabric/fabric_param.h"
-#include "ring/ring.h"
+#include "ring/ring_param.h"
 
 /**
  * struct pwc_ring - a command on a ring of the model, and what came of it
@@ -46,13 +46,23 @@ struct pwc_ring {
 };
 
 int pwc_ring_run(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted);
+int pwc_ring_run_as(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted,
+		    const char *const *name, const u32 *value, u32 count);
 
 /* run @c on a ring of @n interfaces; @sorted: room for @n operands; 0 or a negative errno */
 int pwc_ring_run(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted)
 {
+	return pwc_ring_run_as(c, operands, n, sorted, NULL, NULL, 0);
+}
+
+/* the same with @count parameters of the ring by name; -ERANGE: there is none, or its value is wrong */
+int pwc_ring_run_as(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted,
+		    const char *const *name, const u32 *value, u32 count)
+{
 	struct pw_ring_params params = { .engine = c->engine ? PW_RING_RTL : PW_RING_FAST,
 					 .nregs = 1, .capacity = n,
 					 .propagation = c->propagation };
+	const struct pw_ring_param *d;
 	u32 parts[PW_ATON_PARTS], i;
 	struct pw_ring_sender port = { 0 };
 	struct pw_ring_cmd cmd = { 0 };
@@ -60,6 +70,12 @@ int pwc_ring_run(struct pwc_ring *c, const u64 *operands, u32 n, u64 *sorted)
 	void *mem;
 	int err;
 
+	for (i = 0; i < count; i++) {
+		d = pw_ring_param_find(name[i]);
+		if (!d || value[i] < d->min || value[i] > d->max)
+			return -ERANGE;
+		pw_ring_param_set(&params, d, value[i]);
+	}
 	if (!n || n > PW_ATON_MAX_INTERFACES || c->heights > PW_ATON_HEIGHTS ||
 	    c->heights > sizeof(c->ops) || c->propagation > 1u << 16)
 		return -EINVAL;

@@ -30,7 +30,7 @@
 --    1     8   kind: 1 EEP message, 2 ATON ring packet, 3 BMX cell
 --    2     8   direction: 0 not given, 1 into the unit, 2 out of the unit,
 --              3 dropped by the unit
---    3     8   reserved, 0
+--    3     8   ring packets: bits of an operand, 0 for 64; else 0
 --    4    32   SAN number
 --    8    32   unit: type (8) and number (24); types: 0 station (port),
 --              1 ATON interface, 2 PPD, 3 SPD, 4 AAL unit, 5 half-router
@@ -240,6 +240,7 @@ local mon = fields(p_mon, {
 		{ [1] = "EEP message", [2] = "ATON ring packet", [3] = "BMX cell" }),
 	dir = ProtoField.uint8("pw.direction", "Direction", base.DEC,
 		{ [0] = "not given", [1] = "in", [2] = "out", [3] = "dropped" }),
+	width = ProtoField.uint8("pw.width", "Operand width"),
 	reserved = ProtoField.uint8("pw.reserved", "Reserved", base.HEX),
 	san = ProtoField.uint32("pw.san", "SAN"),
 	unit_type = ProtoField.uint8("pw.unit.type", "Unit type", base.DEC,
@@ -1569,6 +1570,9 @@ end
 --                      ADD, AND, OR), then Variable-1(64, LSB first)
 --     passive packet:  Counter bytes, an EEP message
 --   trailer control(8) CRC(32)
+-- A ring may have operands of another width, see aton_narrow().
+
+local aton_width	-- bits of an operand in the packet that is dissected
 
 local ATON_OPCODES = {
 	[1] = "ADD", [2] = "AND", [3] = "OR", [4] = "MAX", [5] = "MIN",
@@ -1712,6 +1716,19 @@ local function aton_control(w, t, at)
 	return c
 end
 
+-- returns what to add to the summary
+local function aton_crc_line(t, range, got, want)
+	local item = t:add(aton.crc, range, got)
+
+	t:add(aton.crc_ok, range, got == want):set_generated()
+	if got == want then
+		item:append_text(" (right)")
+		return ""
+	end
+	complain(item, note.crc, "CRC is 0x%08x, it should be 0x%08x", got, want)
+	return " [wrong CRC]"
+end
+
 local function aton_trailer(w, t, at)
 	local range = w.tvb(at, 1)
 	local v = range:uint()
@@ -1729,17 +1746,8 @@ local function aton_trailer(w, t, at)
 	end
 
 	local want = aton_crc(w.tvb:raw(w.start, at + 1 - w.start))
-	local got = w.tvb(at + 1, 4):uint()
 
-	item = t:add(aton.crc, w.tvb(at + 1, 4))
-	t:add(aton.crc_ok, w.tvb(at + 1, 4), got == want):set_generated()
-	if got == want then
-		item:append_text(" (right)")
-	else
-		complain(item, note.crc, "CRC is 0x%08x, it should be 0x%08x", got, want)
-		text = text .. " [wrong CRC]"
-	end
-	return text
+	return text .. aton_crc_line(t, w.tvb(at + 1, 4), w.tvb(at + 1, 4):uint(), want)
 end
 
 -- what stands between Counter and trailer; returns offset behind it, or nil, and text
@@ -1859,6 +1867,145 @@ aton_body[0] = function(w, t, at, c)		-- passive packet
 	return at + c.counter, ""
 end
 
+-- Operands of another width than 64 bits, which the header of the record tells. Fields then
+-- begin within bytes; zeros fill the last byte. Variable-2 has at least 24 bits.
+aton_width = 64
+
+local function aton_bits(s, at, n, lsb)
+	local lo, hi = 0, 0
+
+	for i = 0, n - 1 do
+		local byte, k = s:byte(floor((at + i) / 8) + 1), lsb and i or n - 1 - i
+
+		if floor(byte / 2 ^ (7 - (at + i) % 8)) % 2 == 1 then
+			if k < 32 then
+				lo = lo + 2 ^ k
+			else
+				hi = hi + 2 ^ (k - 32)
+			end
+		end
+	end
+	return UInt64.new(lo, hi)
+end
+
+local function aton_bits_crc(s, n)
+	local c = 0xffffffff
+
+	for i = 0, n - 1 do
+		local b = floor(s:byte(floor(i / 8) + 1) / 2 ^ (7 - i % 8)) % 2
+		local top = c >= 0x80000000 and 1 or 0
+
+		c = u32(bxor(lshift(c, 1), top ~= b and 0x04c11db7 or 0))
+	end
+	return c
+end
+
+-- adds a field of @n bits and returns its value
+local function aton_narrow_value(w, t, s, field, at, n, lsb, signed)
+	local v = aton_bits(s, at, n, lsb)
+	local first = floor(at / 8)
+	local item = t:add(field, w.tvb(w.start + first, floor((at + n - 1) / 8) - first + 1), v)
+
+	if signed and aton_bits(s, at + (lsb and n - 1 or 0), 1, true):tonumber() == 1 then
+		item:append_text(fmt(" (signed %d)", v:tonumber() - 2 ^ n))
+	end
+	return v
+end
+
+-- bits between Counter and trailer, nil if the packet does not tell, and bits of a count
+local function aton_narrow_bits(s, c)
+	local n, left = aton_width, 8 * #s - 88 - 40
+
+	if c.op == 0 then
+		return 8 * c.counter
+	elseif c.op <= 8 then
+		return n + math.max(n, 24)
+	elseif c.op == 16 then
+		return n * c.counter
+	elseif c.op == 17 then
+		-- a count has as many bits as fit; with few counts the CRC decides
+		for part = math.min(floor(left / n), 24), 1, -1 do
+			if left - n * part > 7 then
+				break
+			end
+			if aton_bits_crc(s, 96 + n * part) == aton_bits(s, 96 + n * part, 32, false):tonumber() then
+				return n * part, part
+			end
+		end
+		return nil
+	end
+
+	local heights = s:byte(12)
+
+	if not heights then
+		return nil
+	end
+
+	local nodes = heights >= 0x80
+
+	heights = heights % 0x80
+	if heights > (nodes and 7 or 20) then
+		return nil
+	end
+	return 8 + 8 * (nodes and 2 ^ heights - 1 or heights) + n * heights + n
+end
+
+local function aton_narrow_body(w, t, s, c, bits, part)
+	local n, at = aton_width, 88
+
+	if c.op == 0 then
+		return ""
+	elseif c.op <= 8 then
+		local v1 = aton_narrow_value(w, t, s, aton.v1, at, n, aton_lsb_first(c.op), c.signed)
+		local v2 = aton_narrow_value(w, t, s, aton.v2, at + n, math.max(n, 24), true, false)
+
+		return fmt(", V1 %s", tostring(v1)) .. (c.op >= 4 and fmt(", V2 %s", tostring(v2)) or "")
+	elseif c.op == 16 then
+		for i = 0, c.counter - 1 do
+			aton_narrow_value(w, t, s, aton.operand, at + n * i, n, false, c.signed)
+		end
+		return ", " .. plural(c.counter, "operand")
+	elseif c.op == 17 then
+		for i = 0, n - 1 do
+			local v = aton_bits(s, at + part * i, part, true):tonumber()
+			local first = floor((at + part * i) / 8)
+			local last = floor((at + part * i + part - 1) / 8)
+
+			t:add(aton.part, w.tvb(w.start + first, last - first + 1), v):prepend_text(fmt("Bit %d: ", i))
+		end
+		return ""
+	end
+	t:add(aton.heights, w.tvb(w.start + 11, 1))
+
+	local v1 = aton_narrow_value(w, t, s, aton.v1, at + bits - n, n, true, false)
+
+	return fmt(", %s, V1 %s", plural(s:byte(12) % 0x80, "height"), tostring(v1))
+end
+
+-- what stands behind the Counter; returns text
+local function aton_narrow(w, t, c)
+	local s = w.tvb:raw(w.start, w.stop - w.start)
+	local bits, part = aton_narrow_bits(s, c)
+
+	if not bits or #s < math.ceil((88 + bits + 40) / 8) then
+		complain(t, note.length, "Operands of %d bits do not fit", aton_width)
+		return w.cut and " [cut short]" or " [bad length]"
+	end
+
+	local text = aton_narrow_body(w, t, s, c, bits, part)
+	local at = 88 + bits
+	local range = w.tvb(w.start + floor(at / 8), floor((at + 39) / 8) - floor(at / 8) + 1)
+	local trailer = aton_bits(s, at, 8, false):tonumber()
+	local got, want = aton_bits(s, at + 8, 32, false):tonumber(), aton_bits_crc(s, at + 8)
+
+	t:add(aton.trailer, range, trailer)
+	if band(trailer, 0x40) ~= 0 then
+		text = text .. ", overflow"
+	end
+
+	return text .. aton_crc_line(t, range, got, want)
+end
+
 local function aton_region(a)
 	if a == 0xffffff then
 		return "whole ring"
@@ -1898,6 +2045,15 @@ local function dissect_aton(w, pinfo, root)
 	at = at + 11
 	if c.bad then
 		return text, name
+	end
+
+	local narrow = aton_width ~= 64 and c.op ~= 0
+
+	if c.op == 17 and w.stop - at ~= 192 + 5 then
+		narrow = narrow or aton_narrow_bits(w.tvb:raw(w.start, w.stop - w.start), c) ~= nil
+	end
+	if narrow then
+		return text .. aton_narrow(w, t, c), name
 	end
 
 	local stop, more = aton_body[c.op](w, t, at, c)
@@ -2521,9 +2677,20 @@ function p_mon.dissector(tvb, pinfo, root)
 	if dir > 3 then
 		complain(item, note.unknown, "Direction %d is not assigned", dir)
 	end
-	item = t:add(mon.reserved, tvb(3, 1))
-	if tvb(3, 1):uint() ~= 0 then
-		complain(item, note.reserved, "Reserved bits are not zero")
+	aton_width = 64
+	if kind == 2 and tvb(3, 1):uint() ~= 0 then
+		item = t:add(mon.width, tvb(3, 1))
+		item:append_text(" bits")
+		aton_width = tvb(3, 1):uint()
+		if aton_width > 64 then
+			complain(item, note.illegal, "An operand has at most 64 bits")
+			return cap
+		end
+	else
+		item = t:add(mon.reserved, tvb(3, 1))
+		if tvb(3, 1):uint() ~= 0 then
+			complain(item, note.reserved, "Reserved bits are not zero")
+		end
 	end
 	t:add(mon.san, tvb(4, 4))
 	item = t:add(mon.unit_type, tvb(8, 1))

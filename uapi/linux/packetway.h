@@ -139,7 +139,8 @@ enum {
  * enum packetway_mon_kind - what stands behind the record's header
  * @PACKETWAY_MON_EEP: an EEP message, prefixes included
  * @PACKETWAY_MON_RING: a ring packet: its bits in the order in which they are on the
- *	ring, the first one in the top bit of the first byte, without the delimiters
+ *	ring, the first one in the top bit of the first byte, without the delimiters; zeros
+ *	fill the last byte
  * @PACKETWAY_MON_CELL: the 53 bytes of a cell
  */
 enum packetway_mon_kind {
@@ -186,7 +187,8 @@ enum packetway_mon_unit {
  * @version: PACKETWAY_MON_VERSION
  * @kind: enum packetway_mon_kind
  * @direction: enum packetway_mon_direction
- * @reserved: 0
+ * @width: ring packet: bits of an operand; 0: 64, as in all records before there were others.
+ *	Other records: 0
  * @san: SAN number
  * @unit: PACKETWAY_MON_UNIT()
  * @vtime_high: virtual time, upper half
@@ -197,7 +199,7 @@ struct packetway_mon_hdr {
 	__u8 version;
 	__u8 kind;
 	__u8 direction;
-	__u8 reserved;
+	__u8 width;
 	__be32 san;
 	__be32 unit;
 	__be32 vtime_high;

@@ -84,6 +84,18 @@ enum packetway_clock {
 	__PACKETWAY_CLOCK_MAX
 };
 
+/**
+ * enum packetway_release - when the sender of a ring packet releases the token
+ * @PACKETWAY_RELEASE_BACK: when its packet is back
+ * @PACKETWAY_RELEASE_APPENDED: behind its packet, so that several may be on the ring
+ * @__PACKETWAY_RELEASE_MAX: number of ways
+ */
+enum packetway_release {
+	PACKETWAY_RELEASE_BACK,
+	PACKETWAY_RELEASE_APPENDED,
+	__PACKETWAY_RELEASE_MAX
+};
+
 #define PACKETWAY_RING_PROPAGATION_MAX	255
 
 /*
@@ -124,6 +136,11 @@ enum packetway_clock {
  *					routers, and keeps engine, sizes and rate
  * PACKETWAY_A_SAN_RING_PROPAGATION u32	bit times that each hop of the ring takes beside the
  *					one of the interface, 0..255; default 0
+ * PACKETWAY_A_SAN_RING_RELEASE	u32	enum packetway_release; default BACK
+ * PACKETWAY_A_SAN_RING_WIDTH	u32	bits of an operand on the ring, 1..64; default 64. Results
+ *					are modulo 2^width
+ * PACKETWAY_A_SAN_RING_BITSUM	u32	bits of a count in a BITSUM, 1..24, or 0: as many as a
+ *					count of all interfaces takes; default 24
  * PACKETWAY_A_SAN_WITH_STATIONS flag	SAN_DEL only: delete its stations with it, all at
  *					once; they must be in its namespace
  * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
@@ -187,6 +204,9 @@ enum {
 	PACKETWAY_A_SAN_TOPOLOGY,
 	PACKETWAY_A_SAN_TOPOLOGY_PLAN,
 	PACKETWAY_A_SAN_STAGE,
+	PACKETWAY_A_SAN_RING_RELEASE,
+	PACKETWAY_A_SAN_RING_WIDTH,
+	PACKETWAY_A_SAN_RING_BITSUM,
 	PACKETWAY_A_SAN_WITH_STAGES,
 	PACKETWAY_A_SAN_SWITCHES,
 	PACKETWAY_A_SAN_SWITCH_PORTS,

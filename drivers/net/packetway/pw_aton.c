@@ -17,6 +17,7 @@
 
 #include <linux/packetway_netlink.h>
 
+#include "ring/ring_param.h"
 #include "pw_aton.h"
 #include "pw_mon.h"
 #include "pw_priv.h"
@@ -771,23 +772,38 @@ static int pw_aton_replace(struct pw_aton *aton, const struct pw_ring_params *pa
 	return err;
 }
 
-/* bit times that a hop takes beside the one of the interface; RTNL */
-u32 pw_aton_propagation(const struct pw_aton *aton)
+/* parameters of the ring, see core/ring/ring_param.c; RTNL */
+const struct pw_ring_params *pw_aton_params(const struct pw_aton *aton)
 {
-	return aton->params.propagation;
+	return &aton->params;
 }
 
-int pw_aton_set(struct pw_aton *aton, u32 engine, u32 propagation, struct netlink_ext_ack *extack)
+/* take over what users may choose; returns whether it differs */
+static bool pw_aton_like(struct pw_ring_params *params, const struct pw_ring_params *like)
+{
+	bool differs = false;
+	u32 i, v;
+
+	for (i = 0; i < pw_ring_param_num; i++) {
+		v = pw_ring_param_get(like, &pw_ring_param[i]);
+		differs |= v != pw_ring_param_get(params, &pw_ring_param[i]);
+		pw_ring_param_set(params, &pw_ring_param[i], v);
+	}
+	return differs;
+}
+
+int pw_aton_set(struct pw_aton *aton, u32 engine, const struct pw_ring_params *like,
+		struct netlink_ext_ack *extack)
 {
 	struct pw_ring_params params = aton->params;
+	bool differs = pw_aton_like(&params, like);
 
 	if (engine == PACKETWAY_ENGINE_NONE) {
 		NL_SET_ERR_MSG(extack, "A ring is run by the fast or the rtl engine");
 		return -EINVAL;
 	}
 	params.engine = engine == PACKETWAY_ENGINE_RTL ? PW_RING_RTL : PW_RING_FAST;
-	params.propagation = propagation;
-	if (params.engine == aton->params.engine && propagation == aton->params.propagation)
+	if (params.engine == aton->params.engine && !differs)
 		return 0;
 	params.extra = params.engine == PW_RING_RTL ? aton->extra : 0;
 	if (params.capacity + params.extra > PW_ATON_RTL_MAX) {
@@ -982,9 +998,7 @@ static void pw_aton_record(void *ctx, u32 interface, u64 when, const u8 *packet,
 	struct pw_aton *aton = ctx;
 
 	if (pw_mon_on())
-		pw_mon_bytes(aton->san, PACKETWAY_MON_RING,
-			     PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, interface),
-			     PACKETWAY_MON_OUT, when, packet, bytes);
+		pw_mon_ring(aton->san, aton->params.width, interface, when, packet, bytes);
 }
 
 /**
@@ -1010,8 +1024,7 @@ void pw_aton_tap(struct pw_aton *aton, bool on)
 	vfree(mem);
 }
 
-struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, u32 propagation,
-			       struct netlink_ext_ack *extack)
+struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, const struct pw_ring_params *like)
 {
 	struct pw_aton *aton;
 	void *mem;
@@ -1023,7 +1036,6 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, u32 propagation,
 		.engine = engine == PACKETWAY_ENGINE_RTL ? PW_RING_RTL : PW_RING_FAST,
 		.nregs = PW_ATON_REGS,
 		.capacity = san->nports,
-		.propagation = propagation,
 		.max_bytes = PW_ATON_PASSIVE_MAX,
 		.queue_sender = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,
@@ -1031,6 +1043,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, u32 propagation,
 		.tap = pw_aton_record,
 		.ctx = aton,
 	};
+	pw_aton_like(&aton->params, like);
 	mem = __vmalloc(pw_ring_size(&aton->params), PW_GFP | __GFP_ZERO);
 	aton->dummy = pw_dummy_netdev_alloc();
 	if (!mem || !aton->dummy) {

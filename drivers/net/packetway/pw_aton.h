@@ -263,13 +263,13 @@ int pw_aton_latch_get(struct pw_station *st, const struct pw_file *pf,
 
 /* pw_aton.c APIs: the ring of a SAN */
 void pw_aton_publish(struct packetway_aton_slot *slot, const struct pw_ring_cmd *cmd, u64 time);
-struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, u32 propagation,
-			       struct netlink_ext_ack *extack);
+struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine,
+			       const struct pw_ring_params *like);
 void pw_aton_destroy(struct pw_aton *aton);
-int pw_aton_set(struct pw_aton *aton, u32 engine, u32 propagation,
+int pw_aton_set(struct pw_aton *aton, u32 engine, const struct pw_ring_params *like,
 		struct netlink_ext_ack *extack);
 u32 pw_aton_engine(const struct pw_aton *aton);
-u32 pw_aton_propagation(const struct pw_aton *aton);
+const struct pw_ring_params *pw_aton_params(const struct pw_aton *aton);
 int pw_aton_pages_alloc(struct page *page[2]);
 void pw_aton_pages_free(struct page *page[2]);
 void pw_aton_pages_give(struct pw_station *st, struct page *page[2]);

@@ -4,6 +4,7 @@
 #include <net/sock.h>
 
 #include "fabric/fabric_param.h"
+#include "ring/ring_param.h"
 #include "pw_genl.h"
 #include "pw_priv.h"
 #include "pw_san_topo.h"
@@ -36,6 +37,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	},
 	[PACKETWAY_A_SAN_MULTICAST] = NLA_POLICY_NESTED(pw_multicast_policy),
 	[PACKETWAY_A_SAN_WITH_MULTICAST] = { .type = NLA_FLAG },
+	[PACKETWAY_A_SAN_RING_RELEASE ... PACKETWAY_A_SAN_RING_BITSUM] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_DROP ... PACKETWAY_A_SAN_FAULT_SEED] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
 				   .reject_message = "Virtual time is reply only" },
@@ -173,6 +175,74 @@ static int pw_san_put_stages(struct sk_buff *msg, const struct pw_san_stages *st
 	return 0;
 }
 
+/*
+ * Attributes that set a parameter of the ring, where its value lies, and the range in words: a
+ * message of older kernels has no room for numbers.
+ */
+static const struct pw_san_ring_attr {
+	u32 attr;
+	size_t at;
+	const char *range;
+} pw_san_ring_attr[] = {
+	{ PACKETWAY_A_SAN_RING_PROPAGATION, offsetof(struct pw_ring_params, propagation),
+	  "ring-propagation: 0 to 255 bit times" },
+	{ PACKETWAY_A_SAN_RING_RELEASE, offsetof(struct pw_ring_params, release),
+	  "ring-release: 0 (back) or 1 (appended)" },
+	{ PACKETWAY_A_SAN_RING_WIDTH, offsetof(struct pw_ring_params, width),
+	  "ring-width: 1 to 64 bits" },
+	{ PACKETWAY_A_SAN_RING_BITSUM, offsetof(struct pw_ring_params, bitsum),
+	  "ring-bitsum: 1 to 24 bits, or 0 for as many as it takes" },
+};
+
+/* attribute of a parameter of the ring; NULL: it has none */
+static const struct pw_san_ring_attr *pw_san_ring_find(const struct pw_ring_param *d)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pw_san_ring_attr); i++)
+		if (pw_san_ring_attr[i].at == d->at)
+			return &pw_san_ring_attr[i];
+	return NULL;
+}
+
+/* @p with what a request changes; what it may not be is refused with name and range */
+static int pw_san_ring(struct nlattr **tb, struct pw_ring_params *p,
+		       struct netlink_ext_ack *extack)
+{
+	const struct pw_san_ring_attr *a;
+	const struct pw_ring_param *d;
+	u32 i, v;
+
+	for (i = 0; i < pw_ring_param_num; i++) {
+		d = &pw_ring_param[i];
+		a = pw_san_ring_find(d);
+		if (!a || !tb[a->attr])
+			continue;
+		v = nla_get_u32(tb[a->attr]);
+		if (v < d->min || v > d->san_max) {
+			NL_SET_BAD_ATTR(extack, tb[a->attr]);
+			if (extack)
+				extack->_msg = a->range;
+			return -ERANGE;
+		}
+		pw_ring_param_set(p, d, v);
+	}
+	return 0;
+}
+
+static int pw_san_put_ring(struct sk_buff *msg, const struct pw_ring_params *p)
+{
+	const struct pw_san_ring_attr *a;
+	u32 i;
+
+	for (i = 0; i < pw_ring_param_num; i++) {
+		a = pw_san_ring_find(&pw_ring_param[i]);
+		if (a && nla_put_u32(msg, a->attr, pw_ring_param_get(p, &pw_ring_param[i])))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
 /* @f with what a request changes; what it may not be is refused with name and range */
 static int pw_san_faults(struct nlattr **tb, struct pw_fabric_faults *f,
 			 struct netlink_ext_ack *extack)
@@ -225,7 +295,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u32(msg, PACKETWAY_A_SAN_BIAS, san->bias) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_ENGINE, pw_san_engine(san)) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_ENGINE, pw_aton_engine(san->aton)) ||
-	    nla_put_u32(msg, PACKETWAY_A_SAN_RING_PROPAGATION, pw_aton_propagation(san->aton)) ||
+	    pw_san_put_ring(msg, pw_aton_params(san->aton)) ||
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
@@ -404,14 +474,6 @@ static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
 	return -ERANGE;
 }
 
-static int pw_san_check_propagation(const struct nlattr *attr, struct netlink_ext_ack *extack)
-{
-	if (!attr || nla_get_u32(attr) <= PACKETWAY_RING_PROPAGATION_MAX)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(extack, attr, "ring-propagation: a hop takes 0 to 255 bit times more");
-	return -ERANGE;
-}
-
 /*
  * The topology that a request asks for, and its number of ports, of which @ports may be given as
  * well. Without one @topo stays NULL. No lock held
@@ -464,8 +526,6 @@ static int pw_san_config(struct nlattr **tb, struct pw_san_config *conf,
 		conf->engine = nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]);
 	if (tb[PACKETWAY_A_SAN_RING_ENGINE])
 		conf->ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
-	if (tb[PACKETWAY_A_SAN_RING_PROPAGATION])
-		conf->ring_propagation = nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]);
 	if (tb[PACKETWAY_A_SAN_RATE])
 		conf->rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
 	if (tb[PACKETWAY_A_SAN_REAL])
@@ -473,7 +533,7 @@ static int pw_san_config(struct nlattr **tb, struct pw_san_config *conf,
 	if (tb[PACKETWAY_A_SAN_CLOCK])
 		conf->lockstep = nla_get_u32(tb[PACKETWAY_A_SAN_CLOCK]);
 	err = pw_san_check_rate(conf->rate, extack) ?:
-	      pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack) ?:
+	      pw_san_ring(tb, &conf->ring, extack) ?:
 	      pw_san_faults(tb, &conf->fault, extack) ?:
 	      pw_san_topo_of(tb, &conf->topo, &ports, extack);
 	if (err)
@@ -539,7 +599,7 @@ struct pw_san_change {
 	u32 ports;		/* of the new one; 0: three stages with as many as it has */
 	u32 engine;
 	u32 ring_engine;
-	u32 ring_propagation;
+	struct pw_ring_params ring;
 	bool rebuild;		/* the fabric is to be made anew */
 	bool lockstep;
 	bool clock;		/* the clock changes */
@@ -610,7 +670,8 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 		if (err)
 			return err;
 	}
-	err = pw_san_check_propagation(tb[PACKETWAY_A_SAN_RING_PROPAGATION], extack) ?:
+	c->ring = *pw_aton_params(san->aton);
+	err = pw_san_ring(tb, &c->ring, extack) ?:
 	      pw_san_faults(tb, &fault, extack);
 	if (err)
 		return err;
@@ -618,9 +679,6 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 						 pw_san_engine(san);
 	c->ring_engine = tb[PACKETWAY_A_SAN_RING_ENGINE] ?
 			 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]) : pw_aton_engine(san->aton);
-	c->ring_propagation = tb[PACKETWAY_A_SAN_RING_PROPAGATION] ?
-			      nla_get_u32(tb[PACKETWAY_A_SAN_RING_PROPAGATION]) :
-			      pw_aton_propagation(san->aton);
 	c->rebuild = c->engine != pw_san_engine(san) ||
 		     (c->engine != PACKETWAY_ENGINE_NONE &&
 		      memcmp(&c->params, &san->fabric.params, sizeof(c->params)));
@@ -643,7 +701,7 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, struct pw_san_c
 	if (c->clock && c->lockstep)
 		err = pw_san_lockstep_check(san, c->engine, false, extack);
 	if (!err)
-		err = pw_aton_set(san->aton, c->ring_engine, c->ring_propagation, extack);
+		err = pw_aton_set(san->aton, c->ring_engine, &c->ring, extack);
 	if (err)
 		return err;
 	san->fabric.params = c->params;

@@ -52,8 +52,8 @@ bool pw_mon_wants_ring(const struct net *net)
 	return ring;
 }
 
-static struct sk_buff *pw_mon_alloc(const struct pw_san *san, u8 kind, u32 unit, u8 direction,
-				    u64 vtime, u32 len)
+static struct sk_buff *pw_mon_alloc(const struct pw_san *san, u8 kind, u8 width, u32 unit,
+				    u8 direction, u64 vtime, u32 len)
 {
 	struct packetway_mon_hdr *h;
 	struct sk_buff *skb;
@@ -65,7 +65,7 @@ static struct sk_buff *pw_mon_alloc(const struct pw_san *san, u8 kind, u32 unit,
 	h->version = PACKETWAY_MON_VERSION;
 	h->kind = kind;
 	h->direction = direction;
-	h->reserved = 0;
+	h->width = width;
 	h->san = cpu_to_be32(san->id);
 	h->unit = cpu_to_be32(unit);
 	h->vtime_high = cpu_to_be32(upper_32_bits(vtime));
@@ -98,10 +98,25 @@ static void pw_mon_give(const struct net *net, u8 kind, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
+static void pw_mon_record_bytes(const struct pw_san *san, u8 kind, u8 width, u32 unit,
+				u8 direction, u64 vtime, const u8 *bytes, u32 len)
+{
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	if (pw_mon_any(san->net, kind)) {
+		skb = pw_mon_alloc(san, kind, width, unit, direction, vtime, len);
+		if (skb)
+			skb_put_data(skb, bytes, len);
+		pw_mon_give(san->net, kind, skb);
+	}
+	rcu_read_unlock();
+}
+
 /**
- * pw_mon_bytes - a ring packet or a cell was seen
+ * pw_mon_bytes - a cell was seen
  * @san: the SAN
- * @kind: PACKETWAY_MON_RING or PACKETWAY_MON_CELL
+ * @kind: PACKETWAY_MON_CELL
  * @unit: where, PACKETWAY_MON_UNIT()
  * @direction: enum packetway_mon_direction
  * @vtime: when, in the model's own unit
@@ -111,16 +126,24 @@ static void pw_mon_give(const struct net *net, u8 kind, struct sk_buff *skb)
 void pw_mon_bytes(const struct pw_san *san, u8 kind, u32 unit, u8 direction, u64 vtime,
 		  const u8 *bytes, u32 len)
 {
-	struct sk_buff *skb;
+	pw_mon_record_bytes(san, kind, 0, unit, direction, vtime, bytes, len);
+}
 
-	rcu_read_lock();
-	if (pw_mon_any(san->net, kind)) {
-		skb = pw_mon_alloc(san, kind, unit, direction, vtime, len);
-		if (skb)
-			skb_put_data(skb, bytes, len);
-		pw_mon_give(san->net, kind, skb);
-	}
-	rcu_read_unlock();
+/**
+ * pw_mon_ring - a ring packet was seen
+ * @san: the SAN
+ * @width: bits of an operand
+ * @interface: the interface that sent it
+ * @vtime: when, in bit times
+ * @bytes: what
+ * @len: how much
+ */
+void pw_mon_ring(const struct pw_san *san, u32 width, u32 interface, u64 vtime, const u8 *bytes,
+		 u32 len)
+{
+	pw_mon_record_bytes(san, PACKETWAY_MON_RING, width % PW_ATON_WIDTH,
+			    PACKETWAY_MON_UNIT(PACKETWAY_MON_INTERFACE, interface),
+			    PACKETWAY_MON_OUT, vtime, bytes, len);
 }
 
 /**
@@ -137,7 +160,7 @@ void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_
 
 	rcu_read_lock();
 	if (pw_mon_any(san->net, PACKETWAY_MON_EEP)) {
-		skb = pw_mon_alloc(san, PACKETWAY_MON_EEP, unit, direction, ns, frame->len);
+		skb = pw_mon_alloc(san, PACKETWAY_MON_EEP, 0, unit, direction, ns, frame->len);
 		if (skb && skb_copy_bits(frame, 0, skb_put(skb, frame->len), frame->len)) {
 			kfree_skb(skb);
 			skb = NULL;

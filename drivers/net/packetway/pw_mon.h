@@ -42,6 +42,8 @@ bool pw_mon_wants_cells(const struct pw_san *san);
 void __pw_mon_frame(struct pw_san *san, u32 unit, u8 direction, const struct sk_buff *skb, u64 ns);
 void pw_mon_bytes(const struct pw_san *san, u8 kind, u32 unit, u8 direction, u64 vtime,
 		  const u8 *bytes, u32 len);
+void pw_mon_ring(const struct pw_san *san, u32 width, u32 interface, u64 vtime, const u8 *bytes,
+		 u32 len);
 
 /*
  * A frame enters the SAN at a port; @type is that of the unit there. The engine's lock is

@@ -358,7 +358,7 @@ struct pw_san_config {
 	u32 bias;
 	u32 engine;		/* enum packetway_engine, of the fabric */
 	u32 ring_engine;	/* likewise, of the ring */
-	u32 ring_propagation;	/* bit times per hop, beside the interface's */
+	struct pw_ring_params ring;	/* parameters of the ring: core/ring/ring_param.c */
 	u64 rate;		/* of the fabric's links */
 	bool real;		/* paced to it */
 	bool lockstep;

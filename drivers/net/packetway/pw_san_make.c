@@ -285,7 +285,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 		rcu_assign_pointer(san->time, t);
 	}
 
-	san->aton = pw_aton_create(san, conf->ring_engine, conf->ring_propagation, extack);
+	san->aton = pw_aton_create(san, conf->ring_engine, &conf->ring);
 	if (IS_ERR(san->aton)) {
 		err = PTR_ERR(san->aton);
 		goto err_time;

@@ -217,6 +217,8 @@ def core() -> ctypes.CDLL:
     """libpwcore: the models."""
     lib = _load("pwcore", "libpwcore.so.0")
     lib.pwc_ring_run.argtypes = [ctypes.POINTER(CoreCommand), ctypes.POINTER(_U64), _U32, ctypes.POINTER(_U64)]
+    lib.pwc_ring_run_as.argtypes = [ctypes.POINTER(CoreCommand), ctypes.POINTER(_U64), _U32, ctypes.POINTER(_U64),
+                                    ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(_U32), _U32]
     p = ctypes.c_void_p
     lib.pwc_fabric_run.argtypes = [ctypes.POINTER(CoreFabric), ctypes.POINTER(CoreMessage), _U32]
     lib.pwc_esp_new.argtypes = [_U64, _U64, _U64]

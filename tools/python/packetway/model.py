@@ -33,9 +33,15 @@ class ModelResult:
     sorted: Sequence[int] = ()
 
 
+RELEASES = ("back", "appended")
+
+
 def ring(op: str, operands: Sequence[int], *, signed: bool = False, comparand: int | None = None,
-         engine: str = "fast", propagation: int = 0, ops: Sequence[str] = ()) -> ModelResult:
+         engine: str = "fast", propagation: int = 0, ops: Sequence[str] = (), release: str = "back",
+         width: int = 64, bitsum: int = 24) -> ModelResult:
     """One command on a ring with these operands, one interface for each.
+
+    The last three are parameters of the ring, see `pwmodel aton --help`.
 
     >>> ring("max", [3, 9, 4]).v1
     9
@@ -54,7 +60,11 @@ def ring(op: str, operands: Sequence[int], *, signed: bool = False, comparand: i
                          comparand=(comparand or 0) & mask)
     c.ops[:len(ops)] = [OPS[o] for o in ops]
     values, out = (ctypes.c_uint64 * n)(*(v & mask for v in operands)), (ctypes.c_uint64 * n)()
-    err = _lib.core().pwc_ring_run(ctypes.byref(c), values, n, out)
+    if release not in RELEASES:
+        raise ValueError(f"'{release}' is neither {' nor '.join(RELEASES)}")
+    names = (ctypes.c_char_p * 3)(b"release", b"width", b"bitsum")
+    chosen = (ctypes.c_uint32 * 3)(RELEASES.index(release), width, bitsum)
+    err = _lib.core().pwc_ring_run_as(ctypes.byref(c), values, n, out, names, chosen, 3)
     if err:
         raise PacketwayError(-err, f"ring of {n}")
     if c.error:

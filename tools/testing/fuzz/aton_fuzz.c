@@ -28,11 +28,12 @@ static u32 get(u32 n)
 	return (in < in_end ? *in++ : 0) % n;
 }
 
-static void make(struct rig *r, int engine, u32 n, u32 propagation)
+static void make(struct rig *r, int engine, u32 n, u32 propagation, u32 kind)
 {
 	struct pw_ring_params p = {
 		.engine = engine, .nregs = 2, .capacity = N, .propagation = propagation,
-		.max_bytes = 8,
+		.max_bytes = 8, .release = kind & 1, .width = kind >> 1 & 63,
+		.bitsum = kind & 128 ? PW_RING_BITSUM_FIT : 0,
 	};
 	u32 i;
 
@@ -110,14 +111,14 @@ static void agree(struct rig *a, struct rig *b)
 
 static void both(void)
 {
-	u32 n = 1 + get(N), p = get(4) ? 0 : get(64), interface;
+	u32 n = 1 + get(N), p = get(4) ? 0 : get(64), kind = get(256), interface;
 	struct pw_ring_fault f = { 0 };
 	struct pw_ring_cmd c;
 	struct rig a, b;
 	int rounds = 40;
 
-	make(&a, PW_RING_RTL, n, p);
-	make(&b, PW_RING_FAST, n, p);
+	make(&a, PW_RING_RTL, n, p, kind);
+	make(&b, PW_RING_FAST, n, p, kind);
 	while (in < in_end && rounds--) {
 		u64 now = pw_ring_now(a.ring);
 		u64 until;
@@ -171,11 +172,11 @@ static void both(void)
 
 static void noise(void)
 {
-	u32 n = 1 + get(N), i, ended = 0;
+	u32 n = 1 + get(N), i, ended = 0, kind = get(256);
 	struct pw_ring_cmd c = { 0 };
 	struct rig r;
 
-	make(&r, PW_RING_RTL, n, 1);
+	make(&r, PW_RING_RTL, n, 1, kind);
 	for (i = 0; i < CMDS; i++) {
 		cook(&c);
 		submit(&r, get(n), &c, 0);

@@ -68,6 +68,19 @@ static const struct {
 	  "'majority':5,'messages':2,'counter':3,'count':2,'error':null", 1958 },
 	{ "majority 5 5 9 9",
 	  "'majority':null,'messages':2,'counter':4,'count':0,'error':null", 1960 },
+	{ "add 7 14 0 --width 4",
+	  "'counter':3,'v1':5,'v2':0,'overflow':true,'error':null", 144 + 4 + 24 + 3 },
+	{ "min --signed 3 -4 5 --width 32",
+	  "'counter':3,'v1':-4,'v2':2,'overflow':false,'error':null", 144 + 64 + 3 },
+	{ "sort --signed 3 -4 5 -8 --width 4",
+	  "'sorted':[-8,-4,3,5],'counter':4,'error':null", 144 + 16 + 4 },
+	{ "majority 5 5 9 --bitsum 0",
+	  "'majority':5,'messages':2,'counter':3,'count':2,'error':null", 144 + 64 * 2 + 272 + 6 },
+	{ "majority 5 5 5 5 --bitsum 2 --width 8",
+	  "'majority':null,'messages':2,'counter':4,'count':0,'error':null",
+	  144 + 8 * 2 + 144 + 8 + 24 + 8 },
+	{ "add 7 14 0 --release appended",
+	  "'counter':3,'v1':21,'v2':0,'overflow':false,'error':null", 275 },
 	{ "tree --ops add,max 1 2 3 4",
 	  "'counter':4,'v1':7,'overflow':false,'error':null", 364 },
 	{ "tree --ops add:max,min 1 2 3 4",
@@ -109,6 +122,11 @@ static const struct {
 	  "'overflow':false,'error':null,'ring_bits':275,'wait':1045,"
 	  "'passive':[{'delivered':1,'wait':46,'ring_bits':659},"
 	  "{'delivered':1,'wait':727,'ring_bits':275}]" },
+	/* the token is behind each packet: a revolution less for each of the two */
+	{ "add 1 2 3 --passive 2:3:64 --passive 3:1:16 --release appended", "'counter':3,'v1':6,"
+	  "'v2':0,'overflow':false,'error':null,'ring_bits':275,'wait':997,"
+	  "'passive':[{'delivered':1,'wait':46,'ring_bits':659},"
+	  "{'delivered':1,'wait':703,'ring_bits':275}]" },
 	{ "add 1 2 3 --fault stuck:2", "'error':'lost','ring_bits':283,'wait':69,"
 	  "'tokens_lost':0,'tokens_dup':0,'orphans':0" },
 	{ "add 1 2 3 --fault leave:100 --propagation 200", "'error':'down','ring_bits':272,"
@@ -154,7 +172,11 @@ static const struct {
 	{ "tree --ops add:max,or:and 1 2 3 4", "ops" }, { "tree --ops add:max 1 2 3 4", "ops" },
 	{ "tree --ops add:,max 1 2 3 4", "ops" }, { "tree --ops add:max:,or,or 1 2 3 4 5 6 7 8", "ops" },
 	{ "add --comparand 1 1 2", "comparand" }, { "add --ops add 1 2", "ops" },
-	{ "add --propagation x 1", "propagation" }, { "add --engine slow 1", "engine" },
+	{ "add --propagation x 1", "propagation" }, { "add 1 --propagation 65537", "0 to 65536" },
+	{ "add 1 --release late", "release" }, { "add 1 --width 0", "1 to 64" },
+	{ "add 1 --width 65", "width" }, { "add 1 --bitsum 25", "0 to 24" },
+	{ "add 1 2 --flip 1:272 --width 63", "flip bit" }, { "add 1 2 --flip 1:270 --width 63", "flip bit" },
+	{ "add --engine slow 1", "engine" },
 	{ "add --what 1", "--what" }, { "add 18446744073709551616", "operand 1" },
 	{ "add 1 2 --from 3", "from" }, { "add 1 2 --from 0", "from" }, { "add 1 2 --to 3", "to" },
 	{ "add 1 2 --to group:1048576", "to group" }, { "add 1 2 --members 1,2,4", "members" },

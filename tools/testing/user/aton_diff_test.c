@@ -52,7 +52,7 @@ static u64 mapped[MAXN][PW_ATON_REGS];
 static u32 kept[MAXN];
 static u8 bytes[64];
 static u8 nodes[BATCH + 1][1u << PW_ATON_NODE_HEIGHTS];
-static unsigned long by_node;
+static unsigned long by_node, narrow, overlaps;
 static unsigned long commands, by_op[32], by_err[8], oracle_checked, standing_runs;
 static unsigned long latches, latches_checked;
 
@@ -86,11 +86,15 @@ static void on_latch(void *ctx, struct pw_ring_sender *sender, u32 interface,
 		s->last[cmd->cookie][interface] = now;
 }
 
+/* parameters of the rings of a scenario */
+static struct pw_ring_params like;
+
 static void make(struct side *s, int engine, u32 propagation)
 {
 	struct pw_ring_params p = {
 		.engine = engine, .nregs = PW_ATON_REGS, .capacity = MAXN,
 		.propagation = propagation, .max_bytes = sizeof(bytes),
+		.width = like.width, .bitsum = like.bitsum, .release = like.release,
 		.deliver = on_deliver, .latch = on_latch, .ctx = s,
 	};
 
@@ -108,7 +112,7 @@ static u64 operand(void)
 	case 1:
 		return -(u64)rnd(4);
 	case 2:
-		return (1ULL << 63) + rnd(3) - 1;
+		return (1ULL << (naive_width - 1)) + rnd(3) - 1;
 	case 3:
 		return 1ULL << rnd(64);
 	}
@@ -203,10 +207,37 @@ static const char *differs(const char *what, const struct pw_ring_cmd *a,
 	return what;
 }
 
+static int by_delivery(const void *a, const void *b)
+{
+	const struct delivery *p = a, *q = b;
+
+	return p->when < q->when ? -1 : p->when > q->when ? 1 : (int)p->interface - (int)q->interface;
+}
+
+static int by_latch(const void *a, const void *b)
+{
+	const struct latched *p = a, *q = b;
+
+	return p->when < q->when ? -1 : p->when > q->when ? 1 : (int)p->interface - (int)q->interface;
+}
+
+/* packets that are on the ring at the same time: fast reports one after the other */
+static void in_order(struct side *s)
+{
+	qsort(s->got, min_t(u32, s->ngot, ARRAY_SIZE(s->got)), sizeof(s->got[0]), by_delivery);
+	qsort(s->latch, min_t(u32, s->nlatch, ARRAY_SIZE(s->latch)), sizeof(s->latch[0]), by_latch);
+}
+
 static const char *compare(void)
 {
 	struct pw_ring_cmd *a, *b;
+	u64 last_done = 0;
 	u32 i, k;
+
+	if (like.release) {
+		in_order(&side[0]);
+		in_order(&side[1]);
+	}
 
 	for (;;) {
 		a = pw_ring_reap(side[0].ring);
@@ -227,6 +258,9 @@ static const char *compare(void)
 		by_err[a->err]++;
 		if (a->cookie != b->cookie)
 			return differs("order of completions", a, b);
+		/* it began before the one that ended last was back */
+		overlaps += a->submit + a->wait + 24 < last_done;
+		last_done = a->done;
 		if (a->err != b->err)
 			return differs("error", a, b);
 		if (a->submit != b->submit || a->wait != b->wait)
@@ -319,7 +353,7 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 		switch (fault.kind) {
 		case PW_FAULT_FLIP:
 			fault.hop = rnd(n);
-			fault.bit = rnd(4) ? rnd(272) : rnd(4) ? rnd(24) : rnd(5000);
+			fault.bit = rnd(4) ? rnd(144 + 2 * naive_width) : rnd(4) ? rnd(24) : rnd(5000);
 			break;
 		case PW_FAULT_STUCK:
 			fault.hop = rnd(n);
@@ -447,10 +481,36 @@ static const char *scenario(u32 n, u32 prop, int batches, int *nfault)
 		}
 	}
 	if (err)
-		diag("n %u of %u, propagation %u, batch %u", n, len, prop, b);
+		diag("n %u of %u, propagation %u, release %u, width %u, bitsum %u, batch %u", n,
+		     len, prop, like.release, naive_width, naive_part, b);
 	free(side[0].mem);
 	free(side[1].mem);
 	return err;
+}
+
+/* every other scenario as published, the others with operands and counts of other sizes */
+static void random_format(u32 n)
+{
+	like.release = rnd(2) ? PW_RING_APPENDED : PW_RING_BACK;
+	like.width = 0;
+	like.bitsum = 0;
+	naive_width = PW_ATON_WIDTH;
+	naive_part = PW_ATON_BITSUM_BITS;
+	if (rnd(2))
+		return;
+	if (rnd(4))
+		like.width = naive_width = 1 + rnd(PW_ATON_WIDTH);
+	switch (rnd(3)) {
+	case 1:
+		like.bitsum = naive_part = 1 + rnd(rnd(2) ? 5 : PW_ATON_BITSUM_BITS);
+		break;
+	case 2:
+		like.bitsum = PW_RING_BITSUM_FIT;
+		for (naive_part = 1; 1u << naive_part <= n; naive_part++)
+			;
+		break;
+	}
+	narrow++;
 }
 
 int main(void)
@@ -472,6 +532,7 @@ int main(void)
 		prop = rnd(3) ? 0 : rnd(8);
 		if (!rnd(16))
 			prop = 20 + rnd(40);	/* a ring longer than its packets */
+		random_format(n);
 		err = scenario(n, prop, 12, &nfault);
 		if (err)
 			diag("scenario %lu", scen);
@@ -485,6 +546,8 @@ int main(void)
 			ok(by_op[i] > 0, "opcode %u was among them (%lu times)", i, by_op[i]);
 	for (i = 0; i <= PW_ATON_E_ROOM; i++)
 		ok(by_err[i] > 0, "ending %u was among them (%lu times)", i, by_err[i]);
+	ok(narrow > scen / 3, "operands and counts of other widths in %lu scenarios", narrow);
+	ok(overlaps > commands / 20, "%lu packets began before the last one was back", overlaps);
 	ok(by_node > 0, "trees with an operation for each node were among them (%lu times)", by_node);
 	ok(latches > commands && latches_checked > commands / 20,
 	   "%lu latches are the same, %lu were held to the oracle", latches, latches_checked);

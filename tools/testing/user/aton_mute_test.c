@@ -91,7 +91,7 @@ static void plain(u32 t, struct pw_ring_cmd *c)
 			}
 			break;
 		default:
-			c->v2 += pw_aton_relation(c->op, false, c->comparand, w.x[i]);
+			c->v2 += pw_aton_relation(c->op, false, PW_ATON_WIDTH, c->comparand, w.x[i]);
 		}
 	}
 }

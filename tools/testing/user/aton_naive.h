@@ -54,12 +54,28 @@ static int naive_cmp_s(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* bits of an operand and of a count in a BITSUM */
+static u32 naive_width = 64, naive_part = 24;
+
+/* a number modulo 2^width */
+static u64 naive_cut(u64 v, bool sg)
+{
+	u64 rest = naive_width < 64 ? v >> naive_width << naive_width : 0;
+
+	v -= rest;
+	if (sg && v >> (naive_width - 1) & 1)
+		v -= naive_width < 64 ? 1ULL << naive_width : 0;
+	return v;
+}
+
 static u64 naive_op(int op, u64 a, u64 b, bool sg, bool *over)
 {
 	switch (op) {
 	case PW_ATON_ADD:
-		*over |= b > ~a;
-		return a + b;
+		a = naive_cut(a, false);
+		b = naive_cut(b, false);
+		*over |= b > naive_cut(~a, false);
+		return naive_cut(a + b, sg);
 	case PW_ATON_AND:
 		return a & b;
 	case PW_ATON_OR:
@@ -89,12 +105,12 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 
 		if (!naive_member(g, cmd->dst) || (cmd->op == PW_ATON_PASSIVE && !i))
 			continue;
-		x[m] = g->x[cmd->reg];
+		x[m] = naive_cut(g->x[cmd->reg], sg);
 		who[m++] = g->addr;
 	}
 	r->counter = m;
 	r->recognised = m > 0;
-	c = cmd->mods & PW_ATON_COMPARAND ? cmd->comparand : f[t].x[cmd->reg];
+	c = naive_cut(cmd->mods & PW_ATON_COMPARAND ? cmd->comparand : f[t].x[cmd->reg], sg);
 	switch (cmd->op) {
 	case PW_ATON_PASSIVE:
 		r->counter = cmd->len;
@@ -104,7 +120,7 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 			r->v1 = naive_op(PW_ATON_ADD, r->v1, x[i], sg, &r->overflow);
 		break;
 	case PW_ATON_AND:
-		r->v1 = ~0ULL;
+		r->v1 = naive_cut(~0ULL, sg);
 		for (i = 0; i < m; i++)
 			r->v1 &= x[i];
 		break;
@@ -116,9 +132,9 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 	case PW_ATON_MIN:
 		if (!m) {
 			if (cmd->op == PW_ATON_MAX)
-				r->v1 = sg ? 1ULL << 63 : 0;
+				r->v1 = sg ? naive_cut(1ULL << (naive_width - 1), sg) : 0;
 			else
-				r->v1 = sg ? ~0ULL >> 1 : ~0ULL;
+				r->v1 = naive_cut(~0ULL, false) >> sg;
 			break;
 		}
 		r->v1 = x[0];
@@ -149,9 +165,12 @@ static inline void naive(const struct naive_interface *f, u32 n, u32 t, const st
 		r->nsorted = m;
 		break;
 	case PW_ATON_BITSUM:
-		for (k = 0; k < 64; k++)
+		for (k = 0; k < naive_width; k++) {
 			for (i = 0; i < m; i++)
 				r->parts[k] += x[i] >> k & 1;
+			r->overflow |= r->parts[k] >> naive_part;
+			r->parts[k] %= 1u << naive_part;
+		}
 		break;
 	case PW_ATON_TREE:
 		if (m != 1u << cmd->heights) {

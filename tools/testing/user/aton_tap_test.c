@@ -60,13 +60,19 @@ static int by_time(const void *a, const void *b)
 	return p->when < q->when ? -1 : p->when > q->when;
 }
 
-static u32 crc_of(const u8 *p, u32 n)
+/* is the CRC right that ends a packet of so many bits? */
+static bool crc_good(const u8 *p, u32 bits)
 {
-	u32 crc = ~0u, i;
+	u32 crc = ~0u, got = 0, i, b;
 
-	for (i = 0; i < 8 * n; i++)
-		crc = pw_aton_crc(crc, p[i / 8] >> (7 - i % 8) & 1);
-	return crc;
+	for (i = 0; i < bits; i++) {
+		b = p[i / 8] >> (7 - i % 8) & 1;
+		if (i < bits - 32)
+			crc = pw_aton_crc(crc, b);
+		else
+			got = got << 1 | b;
+	}
+	return crc == got;
 }
 
 /* value of a field that was sent least significant bit first */
@@ -86,8 +92,14 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 {
 	static const int engine[] = { PW_RING_RTL, PW_RING_FAST, PW_RING_FAST };
 	struct pw_ring_cmd c = { .op = op, .dst = PW_ATON_RING, .mods = rnd(4), .room = MAXN };
+	struct pw_aton_format fmt = PW_ATON_FORMAT;
 	u32 i, k, from = rnd(n), down = rnd(3) ? n : rnd(n);
 	u64 x;
+
+	if (rnd(2)) {
+		fmt.width = 1 + rnd(PW_ATON_WIDTH);
+		fmt.part = 1 + rnd(PW_ATON_BITSUM_BITS);
+	}
 
 	if (op == PW_ATON_PASSIVE) {
 		c.data = bytes;
@@ -109,6 +121,7 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 		struct pw_ring_params p = {
 			.engine = engine[k], .nregs = 1, .capacity = MAXN, .propagation = prop,
 			.max_bytes = sizeof(bytes), .tap = on_tap, .ctx = s,
+			.width = fmt.width, .bitsum = fmt.part,
 		};
 
 		memset(s, 0, sizeof(*s));
@@ -140,12 +153,13 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 	bad[0] += side[0].n != n || side[1].n != n || side[2].n != 0;
 	for (i = 0; i < n && i < side[0].n && i < side[1].n; i++) {
 		const struct packet *p = &side[0].seen[i], *q = &side[1].seen[i];
+		u64 bits;
 
 		bad[1] += p->interface != q->interface || p->when != q->when || p->bytes != q->bytes ||
 			  memcmp(p->data, q->data, p->bytes);
 		bad[2] += p->interface != (from + i) % n;
-		bad[3] += p->bytes < 16 || crc_of(p->data, p->bytes - 4) !=
-					   get_unaligned_be32(p->data + p->bytes - 4);
+		bits = pw_aton_format_bits(fmt, op, lsb(p->data + 8, 24), pw_aton_heights(&c)) - 16;
+		bad[3] += p->bytes != DIV_ROUND_UP(bits, 8) || !crc_good(p->data, bits);
 	}
 	if (side[1].n == n) {
 		const struct packet *p = &side[1].seen[n - 1];
@@ -153,8 +167,9 @@ static void one(u8 op, u32 n, u32 prop, ull *bad, ull *packets)
 
 		bad[4] += !r->err && lsb(p->data + 8, 24) != r->counter;
 		if (op && op <= PW_ATON_OR)
-			bad[4] += lsb(p->data + 11, 64) != r->v1;
-		if (op == PW_ATON_SORT && !r->err)
+			bad[4] += pw_aton_extend(lsb(p->data + 11, fmt.width), fmt.width,
+						 c.mods & PW_ATON_SIGNED) != r->v1;
+		if (op == PW_ATON_SORT && !r->err && fmt.width == 64)
 			for (i = 0; i < r->counter; i++)
 				bad[4] += get_unaligned_be64(p->data + 11 + 8 * i) != r->out[i];
 	}

@@ -212,7 +212,39 @@ static void apply_changes(struct pw_ring *ring)
 
 static bool on_ring(const struct pw_ring *ring)
 {
-	return ring->state == PW_RING_PACKET || ring->state == PW_RING_ORPHAN;
+	return ring->flight || ring->state == PW_RING_ORPHAN;
+}
+
+static bool in_flight(const struct pw_ring *ring, const struct pw_ring_cmd *cmd)
+{
+	const struct pw_ring_packet *pkt;
+
+	for (pkt = ring->flight; pkt; pkt = pkt->next)
+		if (pkt->cmd == cmd)
+			return true;
+	return false;
+}
+
+/* a packet is back, or will not come back */
+static void land(struct pw_ring *ring, struct pw_ring_packet *pkt)
+{
+	struct pw_ring_packet **p;
+
+	for (p = &ring->flight; *p; p = &(*p)->next)
+		if (*p == pkt) {
+			*p = pkt->next;
+			break;
+		}
+	if (ring->pkt == pkt)
+		ring->pkt = NULL;
+}
+
+/* bits of a count in a BITSUM */
+static u32 part_bits(const struct pw_ring *ring)
+{
+	if (ring->p.bitsum == PW_RING_BITSUM_FIT)
+		return fls(ring->n) ?: 1;
+	return ring->p.bitsum ?: PW_ATON_BITSUM_BITS;
 }
 
 /*
@@ -234,12 +266,15 @@ static void rebuild(struct pw_ring *ring)
 	ring->latency = (u64)ring->n * (1 + ring->p.propagation);
 	ring->turn = max_t(u64, ring->latency, PW_ATON_TOKEN);
 	ring->pad = ring->turn - ring->latency;
-	longest = pw_aton_packet_bits(PW_ATON_SORT, ring->n, 0) + 64ULL * ring->n;
-	longest = max(longest, pw_aton_packet_bits(PW_ATON_BITSUM, 0, 0));
-	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0, PW_ATON_HEIGHTS));
-	longest = max(longest, pw_aton_packet_bits(PW_ATON_TREE, 0,
+	ring->fmt.part = part_bits(ring);
+	longest = pw_aton_format_bits(ring->fmt, PW_ATON_SORT, ring->n, 0) +
+		  (u64)ring->fmt.width * ring->n;
+	longest = max(longest, pw_aton_format_bits(ring->fmt, PW_ATON_BITSUM, 0, 0));
+	longest = max(longest, pw_aton_format_bits(ring->fmt, PW_ATON_TREE, 0, PW_ATON_HEIGHTS));
+	longest = max(longest, pw_aton_format_bits(ring->fmt, PW_ATON_TREE, 0,
 						   PW_TREE_NODES | PW_ATON_NODE_HEIGHTS));
-	longest = max(longest, pw_aton_packet_bits(PW_ATON_PASSIVE, ring->p.max_bytes, 0));
+	longest = max(longest, pw_aton_format_bits(ring->fmt, PW_ATON_PASSIVE,
+						   ring->p.max_bytes, 0));
 	ring->timeout = 3 * ring->turn + longest;
 	ring->engine->wipe(ring);
 	ring->state = PW_RING_DARK;
@@ -422,23 +457,25 @@ int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block)
 }
 
 /**
- * pw_ring_break - interrupt the ring; the packet on it is lost
+ * pw_ring_break - interrupt the ring; the packets on it are lost
  * @ring: the ring
  *
- * Its command becomes the first one in the queue of its sender again and is sent with the
- * next token. This takes constant time (rtl: a few words per interface), however far the
+ * The command of each becomes the first one in the queue of its sender again and is sent with
+ * the next token. This takes constant time (rtl: a few words per interface), however far the
  * packet has come. Afterwards no packet is on the ring.
  */
 void pw_ring_break(struct pw_ring *ring)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
-	struct pw_ring_cmd *cmd = pkt->cmd;
 	struct pw_ring_sender *sender;
+	struct pw_ring_packet *pkt;
+	struct pw_ring_cmd *cmd;
 
 	if (!on_ring(ring))
 		return;
-	if (ring->state == PW_RING_PACKET) {
+	while ((pkt = ring->flight)) {
+		cmd = pkt->cmd;
 		sender = ring->sender[pkt->t];
+		land(ring, pkt);
 		if (cmd->standing) {
 			sender->standing_after = pkt->start;
 		} else {
@@ -533,7 +570,7 @@ int pw_ring_bind(struct pw_ring *ring, u32 interface, struct pw_ring_sender *sen
 {
 	if (interface >= ring->own)
 		return -EINVAL;
-	if (on_ring(ring) && ring->pkt.t == interface)
+	if (ring->sender[interface] && in_flight(ring, ring->sender[interface]->pkt.cmd))
 		return -EBUSY;
 	if (!sender) {
 		unbind(ring, interface);
@@ -567,9 +604,10 @@ int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up)
 		return 0;
 	pw_ring_put_bit(ring->want, interface, up);
 	ring->changed = true;
-	if (ring->state == PW_RING_PACKET && ring->pkt.t == interface) {
+	if (ring->state == PW_RING_PACKET && ring->pkt->t == interface) {
 		ring->leaving = !up;
 		ring->leave_at = ring->now;
+		ring->pkt->hold |= !up;
 	}
 	if (!on_ring(ring))
 		apply_changes(ring);
@@ -710,7 +748,7 @@ int pw_ring_stand(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd)
 		if (err)
 			return err;
 	}
-	if (sender->standing && on_ring(ring) && ring->pkt.cmd == sender->standing)
+	if (sender->standing && in_flight(ring, sender->standing))
 		return -EBUSY;
 	standing_remove(ring, sender);
 	if (!cmd)
@@ -741,7 +779,7 @@ int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
 	struct pw_ring_sender *sender;
 	struct pw_ring_cmd *c, *prev = NULL;
 
-	if (ring->state == PW_RING_PACKET && ring->pkt.cmd == cmd)
+	if (in_flight(ring, cmd))
 		return -EBUSY;
 	sender = cmd->sender;
 	for (c = sender ? sender->head : NULL; c && c != cmd; c = c->next)
@@ -820,15 +858,16 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 {
 	struct pw_ring_cmd *cmd = pkt->cmd;
 	bool is_signed = cmd->mods & PW_ATON_SIGNED;
+	u64 mask = pw_aton_mask(ring->fmt.width);
 
 	pkt->control = pw_aton_control(cmd);
 	pkt->addr = ring->addr[pkt->t];
 	pkt->in_region = cmd->op != PW_ATON_PASSIVE && !pw_ring_bit(ring->mute, pkt->t) &&
 			 pw_aton_in_region(cmd->dst, pkt->addr, pw_ring_group(ring, pkt->t));
-	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg);
+	pkt->x = pw_ring_fetch(ring, pkt->t, cmd->reg) & mask;
 	pkt->counter = pkt->in_region;
 	pkt->trailer = pkt->in_region ? PW_TRL_RECOGNISED : 0;
-	pkt->v1 = pw_aton_identity(cmd->op, is_signed);
+	pkt->v1 = pw_aton_identity(cmd->op, is_signed, ring->fmt.width);
 	pkt->v2 = 0;
 	switch (cmd->op) {
 	case PW_ATON_PASSIVE:
@@ -837,9 +876,10 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 	case PW_ATON_COUNT_EQ:
 	case PW_ATON_COUNT_LT:
 	case PW_ATON_COUNT_LE:
-		pkt->v1 = cmd->mods & PW_ATON_COMPARAND ? cmd->comparand : pkt->x;
+		pkt->v1 = cmd->mods & PW_ATON_COMPARAND ? cmd->comparand & mask : pkt->x;
 		if (pkt->in_region)
-			pkt->v2 = pw_aton_relation(cmd->op, is_signed, pkt->v1, pkt->x);
+			pkt->v2 = pw_aton_relation(cmd->op, is_signed, ring->fmt.width, pkt->v1,
+						   pkt->x);
 		break;
 	}
 	if (pkt->in_region && cmd->op <= PW_ATON_MIN)
@@ -849,7 +889,7 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 	if (cmd->op == PW_ATON_TREE && pkt->in_region && !cmd->heights)
 		pkt->v1 = pkt->x;
 	pkt->first = cmd->op >= PW_ATON_COUNT_EQ ? pkt->v2 : pkt->v1;
-	pkt->bits = pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd));
+	pkt->bits = pw_aton_format_bits(ring->fmt, cmd->op, pkt->counter, pw_aton_heights(cmd));
 }
 
 /**
@@ -861,7 +901,8 @@ static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 {
 	struct pw_ring_sender *sender = ring->sender[interface];
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = &sender->pkt;
+	struct pw_ring_packet **last;
 	struct pw_ring_cmd *cmd;
 
 	cmd = pw_ring_take(ring, interface, start);
@@ -883,6 +924,13 @@ void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 	pkt->cmd = cmd;
 	pkt->t = interface;
 	pkt->start = start;
+	pkt->next = NULL;
+	/* what is on the ring has left the token behind it, so its time on the ring is known */
+	pkt->clear_at = 0;
+	for (last = &ring->flight; *last; last = &(*last)->next)
+		pkt->clear_at = (*last)->start + (*last)->bits + ring->turn;
+	*last = pkt;
+	ring->pkt = pkt;
 	load_packet(ring, pkt);
 	sender->command = pkt->control;
 	ring->state = PW_RING_PACKET;
@@ -910,6 +958,11 @@ void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 		pw_ring_put_bit(ring->want, interface, false);
 		ring->changed = true;
 	}
+	/*
+	 * Only fill may follow a SORT, whose interfaces take their shift registers out of the path
+	 * behind it. A bypass that is to switch needs a ring without packets.
+	 */
+	pkt->hold = ring->p.release == PW_RING_BACK || cmd->op == PW_ATON_SORT || ring->changed;
 }
 
 /**
@@ -917,14 +970,14 @@ void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
  * @ring: the ring
  * @when: result: bit time at which it leaves, if it may
  *
- * It may after its last symbol was sent and before the first one returns, but never with a
- * SORT packet, which may have become longer than the ring.
+ * It may after its last symbol was sent, when no other packet is on the ring, and before the
+ * first one returns, but never with a SORT packet, which may have become longer than the ring.
  */
 bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
+	const struct pw_ring_packet *pkt = ring->pkt;
 
-	*when = max(ring->leave_at, pkt->start + pkt->bits);
+	*when = max(max(ring->leave_at, pkt->clear_at), pkt->start + pkt->bits);
 	return ring->leaving && !ring->pkt_stuck && pkt->cmd->op != PW_ATON_SORT &&
 	       *when < pkt->start + ring->turn;
 }
@@ -932,46 +985,57 @@ bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when)
 /**
  * pw_ring_give_up - bit time at which the T-interface takes its packet for lost
  * @ring: the ring
+ * @pkt: the packet
  */
-u64 pw_ring_give_up(const struct pw_ring *ring)
+u64 pw_ring_give_up(const struct pw_ring *ring, const struct pw_ring_packet *pkt)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
-	u64 grown = pkt->cmd->op == PW_ATON_SORT ? 64ULL * ring->n : 0;
+	u64 grown = pkt->cmd->op == PW_ATON_SORT ? (u64)ring->fmt.width * ring->n : 0;
 
 	return pkt->start + pkt->bits + grown + ring->turn + PW_ATON_DELIM;
+}
+
+/* an operand in a result of @cmd as its caller gets it */
+static u64 extend(const struct pw_ring *ring, const struct pw_ring_cmd *cmd, u64 v)
+{
+	return pw_aton_extend(v, ring->fmt.width, cmd->mods & PW_ATON_SIGNED);
 }
 
 /**
  * pw_ring_latched - an interface has latched a partial result
  * @ring: the ring
+ * @pkt: the packet
  * @interface: the interface, in no block
  * @latch: what it has latched, without the address of the T-interface
  * @when: bit time at which the packet has passed it
  */
-void pw_ring_latched(struct pw_ring *ring, u32 interface, struct pw_ring_latch *latch, u64 when)
+void pw_ring_latched(struct pw_ring *ring, const struct pw_ring_packet *pkt, u32 interface,
+		     struct pw_ring_latch *latch, u64 when)
 {
-	latch->src = ring->pkt.addr;
+	latch->src = pkt->addr;
+	if (pkt->cmd->op < PW_ATON_COUNT_EQ) {
+		latch->before = extend(ring, pkt->cmd, latch->before);
+		latch->with = extend(ring, pkt->cmd, latch->with);
+	}
 	if (ring->p.latch)
-		ring->p.latch(ring->p.ctx, ring->sender[interface], interface, ring->pkt.cmd, latch,
+		ring->p.latch(ring->p.ctx, ring->sender[interface], interface, pkt->cmd, latch,
 			      when);
 }
 
 /* the T-interface has its packet back: it is the first one of the scan */
-static void latch_first(struct pw_ring *ring, u64 when)
+static void latch_first(struct pw_ring *ring, const struct pw_ring_packet *pkt, u64 when)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
 	struct pw_ring_latch latch = {
-		.before = pw_aton_identity(pkt->cmd->op, pkt->cmd->mods & PW_ATON_SIGNED),
+		.before = pw_aton_identity(pkt->cmd->op, pkt->cmd->mods & PW_ATON_SIGNED,
+					   ring->fmt.width),
 		.with = pkt->first,
 	};
 
 	if (pkt->in_region && pkt->cmd->mods & PW_ATON_PREFIX)
-		pw_ring_latched(ring, pkt->t, &latch, when);
+		pw_ring_latched(ring, pkt, pkt->t, &latch, when);
 }
 
-static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
+static void end_cmd(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err, u64 when)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
 	struct pw_ring_sender *sender = ring->sender[pkt->t];
 	struct pw_ring_cmd *cmd = pkt->cmd;
 
@@ -987,17 +1051,22 @@ static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 		cmd->flags = (pkt->trailer & PW_TRL_OVERFLOW ? PW_ATON_F_OVERFLOW : 0) |
 			     (pkt->trailer & PW_TRL_RECOGNISED ? PW_ATON_F_RECOGNISED : 0);
 		cmd->counter = pkt->counter;
-		cmd->v1 = pkt->v1;
+		cmd->v1 = extend(ring, cmd, pkt->v1);
 		cmd->v2 = pkt->v2;
+		if (cmd->op == PW_ATON_BITSUM)
+			memset(cmd->parts + ring->fmt.width, 0,
+			       (PW_ATON_PARTS - ring->fmt.width) * sizeof(*cmd->parts));
 		sender->counter = pkt->counter;
-		sender->v1 = pkt->v1;
+		sender->v1 = cmd->v1;
 		sender->v2 = pkt->v2;
 		sender->ring_time = cmd->wait + cmd->ring_bits;
-		latch_first(ring, when);
+		latch_first(ring, pkt, when);
 	}
 	sender->status = err | (u32)cmd->flags << 8;
 	ring->now = when;
-	ring->stats.bits += when - pkt->start;
+	ring->stats.bits += when - max(pkt->start, ring->busy_to);
+	ring->busy_to = when;
+	land(ring, pkt);
 	put_done(ring, cmd);
 }
 
@@ -1005,7 +1074,8 @@ static void end_cmd(struct pw_ring *ring, u8 err, u64 when)
 static void release(struct pw_ring *ring, u32 from, u64 when)
 {
 	issue_token(ring, from, when);
-	apply_changes(ring);
+	if (!on_ring(ring))
+		apply_changes(ring);
 	if (ring->state == PW_RING_TOKEN && ring->lose && ring->lose_at <= when) {
 		ring->lose_at = when;
 		pw_ring_lose(ring);
@@ -1026,17 +1096,68 @@ void pw_ring_lose(struct pw_ring *ring)
 }
 
 /**
- * pw_ring_end - the T-interface has its packet back, or gives up
- * @ring: the ring; counter, v1, v2 and trailer of ring->pkt hold what came back
+ * pw_ring_end - a T-interface has its packet back, or gives up
+ * @ring: the ring
+ * @pkt: the packet; its counter, v1, v2 and trailer hold what came back
  * @err: enum pw_aton_error
- * @when: bit time; the T-interface then releases the token
+ * @when: bit time; a T-interface that has kept the token releases it
  */
-void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
+void pw_ring_end(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err, u64 when)
 {
-	end_cmd(ring, err, when);
-	if (err == PW_ATON_E_LOST)
-		ring->engine->wipe(ring);
-	release(ring, ring->pkt.t, when);
+	bool has_token = ring->state == PW_RING_PACKET && pkt == ring->pkt;
+	u32 t = pkt->t;
+
+	end_cmd(ring, pkt, err, when);
+	if (has_token) {
+		if (err == PW_ATON_E_LOST)
+			ring->engine->wipe(ring);
+		release(ring, t, when);
+		return;
+	}
+	ring->last_end = when;
+	if (on_ring(ring))
+		return;
+	apply_changes(ring);
+	if (ring->state == PW_RING_TOKEN && ring->lose && ring->lose_at <= when) {
+		ring->lose_at = when;
+		pw_ring_lose(ring);
+	}
+}
+
+/**
+ * pw_ring_pass_on - the T-interface appends the token to its packet
+ * @ring: the ring; the packet is ring->pkt
+ * @when: bit time at which the first symbol of the token leaves the T-interface
+ *
+ * If the token is lost, the active monitor waits from the end of the packet on.
+ */
+void pw_ring_pass_on(struct pw_ring *ring, u64 when)
+{
+	const struct pw_ring_packet *pkt = ring->pkt;
+
+	ring->now = max(ring->now, when);
+	if (!ring->lose || ring->lose_at > when) {
+		issue_token(ring, pkt->t, when);
+		return;
+	}
+	ring->lose = false;
+	ring->stats.tokens_lost++;
+	ring->state = PW_RING_LOST;
+	/* it has seen the last symbol of the packet */
+	ring->lost_at = when + pw_ring_dist(ring, pkt->t, ring->monitor) - 2;
+}
+
+/**
+ * pw_ring_idle - the engine has nothing to do, or nothing by the time that it was given
+ * @ring: the ring
+ *
+ * The token may be about to be taken when the last packet is back. It passes: what is
+ * queued from now on, or may start only now, begins with its next bit time.
+ */
+void pw_ring_idle(struct pw_ring *ring)
+{
+	if (ring->last_end)
+		ring->now = max(ring->now, ring->last_end + 1);
 }
 
 /**
@@ -1046,9 +1167,9 @@ void pw_ring_end(struct pw_ring *ring, u8 err, u64 when)
  */
 void pw_ring_abandon(struct pw_ring *ring, u64 when)
 {
-	u32 t = ring->pkt.t;
+	u32 t = ring->pkt->t;
 
-	end_cmd(ring, PW_ATON_E_DOWN, when);
+	end_cmd(ring, ring->pkt, PW_ATON_E_DOWN, when);
 	pw_ring_put_bit(ring->up, t, false);
 	flush_queue(ring, t);
 	ring->leaving = false;

@@ -15,7 +15,10 @@
 #define PW_ATON_REGS		16	/* operand registers of an interface */
 #define PW_ATON_HEIGHTS		20	/* tallest TREE: 2^20 leaves */
 #define PW_ATON_NODE_HEIGHTS	7	/* tallest TREE with an operation for each node */
-#define PW_ATON_PARTS		64	/* counts in a BITSUM, one per operand bit */
+#define PW_ATON_PARTS		64	/* room for the counts of a BITSUM, one per operand bit */
+#define PW_ATON_WIDTH		64	/* bits of an operand: most, and as published */
+#define PW_ATON_BITSUM_BITS	24	/* bits of a count in a BITSUM, likewise */
+#define PW_ATON_V2_MIN		24	/* least bits of Variable-2 */
 #define PW_ATON_ADDR_MASK	0xffffffu
 #define PW_ATON_RING		0xffffffu	/* destination: the whole ring */
 #define PW_ATON_GROUP		0xe00000u	/* destination: PW_ATON_GROUP | mask */
@@ -54,7 +57,7 @@ enum pw_aton_error {
 };
 
 /* flags in the trailer, as the T-interface got them back */
-#define PW_ATON_F_OVERFLOW	BIT(0)	/* carry out of bit 63 */
+#define PW_ATON_F_OVERFLOW	BIT(0)	/* carry out of an operand, or of a count in a BITSUM */
 #define PW_ATON_F_RECOGNISED	BIT(1)	/* an interface was in the region */
 
 /**
@@ -76,12 +79,12 @@ enum pw_aton_error {
  * @cookie: for the caller; the ring does not use it
  * @data: PASSIVE: what to send
  * @out: SORT: result, ascending
- * @parts: BITSUM: result, PW_ATON_PARTS counts
+ * @parts: BITSUM: result, PW_ATON_PARTS counts; those of bits that operands do not have are 0
  * @err: enum pw_aton_error; the results below hold only when it is PW_ATON_OK
  * @flags: PW_ATON_F_*
  * @counter: interfaces that took part (PASSIVE: bytes)
  * @runs: times completed (a standing command completes again and again)
- * @v1: Variable-1
+ * @v1: Variable-1; under PW_ATON_SIGNED the sign of a narrower operand is extended
  * @v2: Variable-2
  * @submit: bit time at which it was queued
  * @wait: bit times waited for the token
@@ -149,6 +152,27 @@ struct pw_ring_latch {
 	u8 flags;
 };
 
+/* private: a packet, from its start until its T-interface has it back */
+struct pw_ring_packet {
+	struct pw_ring_cmd *cmd;
+	struct pw_ring_packet *next;	/* the one that started after it */
+	u64 start;		/* first symbol leaves the T-interface */
+	u64 bits;		/* as sent; a SORT packet grows on the ring */
+	u64 clear_at;		/* those before it are back by then */
+	u64 end;		/* fast, once the token is released: when it is back */
+	u64 x;			/* the T-interface's operand */
+	u64 v1, v2;
+	u64 first;		/* result over the T-interface alone: v1, of a count v2 */
+	u32 t;			/* the T-interface */
+	u32 addr;		/* and its address */
+	u32 counter;
+	u16 control;
+	u8 trailer;
+	u8 err;			/* fast, likewise: how the command ends */
+	bool in_region;		/* the T-interface is in the region */
+	bool hold;		/* the T-interface keeps the token until the packet is back */
+};
+
 /**
  * struct pw_ring_sender - registers and command queue of an interface that sends
  * @operands: PW_ATON_REGS operand registers kept by the caller (a mapped page,
@@ -195,6 +219,7 @@ struct pw_ring_sender {
 	u64 standing_after;
 	struct pw_ring_sender *next_standing;
 	struct pw_ring_sender *next_future;
+	struct pw_ring_packet pkt;
 };
 
 /* blocks that a ring may have */
@@ -221,7 +246,17 @@ struct pw_ring_block {
 	u32 first;
 };
 
+#define PW_RING_PROPAGATION_MAX	65536
+#define PW_RING_BITSUM_FIT	U32_MAX
+
 enum pw_ring_engine_id { PW_RING_RTL, PW_RING_FAST };
+
+/* when a T-interface releases the token */
+enum pw_ring_release {
+	PW_RING_BACK,		/* when its packet is back: one packet is on the ring at a time */
+	PW_RING_APPENDED,	/* behind the last symbol of its packet */
+	PW_RING_RELEASES,
+};
 
 struct pw_ring;
 
@@ -231,12 +266,18 @@ struct pw_ring;
  * @capacity: largest number of interfaces in no block
  * @extra: largest number of interfaces in blocks
  * @nregs: operand registers of each interface, 1..PW_ATON_REGS
- * @propagation: extra bit times per hop
+ * @release: enum pw_ring_release
+ * @propagation: extra bit times per hop, 0..PW_RING_PROPAGATION_MAX
+ * @width: bits of an operand, 1..PW_ATON_WIDTH; 0: PW_ATON_WIDTH. Operands are taken modulo
+ *	2^width
+ * @bitsum: bits of a count in a BITSUM, 1..PW_ATON_BITSUM_BITS; 0: PW_ATON_BITSUM_BITS;
+ *	PW_RING_BITSUM_FIT: as many as a count of all interfaces takes
  * @max_bytes: longest passive packet
  * @queue_sender: limit of commands queued at one interface; 0: no limit
  * @queue_ring: limit of commands queued at all interfaces; 0: no limit
  * @deliver: called when a passive packet has passed an interface in its region and its
- *	CRC was good there; @when is that bit time; may be NULL
+ *	CRC was good there; @when is that bit time; may be NULL. Of packets that are on the
+ *	ring at the same time, one may be reported as a whole before the other
  * @latch: called when an interface that is in no block has latched a partial result of
  *	@cmd; @when is the bit time at which the packet has passed; may be NULL
  * @tap: called, while the tap is on, with each packet that leaves an interface: @when is
@@ -247,9 +288,12 @@ struct pw_ring;
 struct pw_ring_params {
 	u8 engine;
 	u8 nregs;
+	u32 release;
 	u32 capacity;
 	u32 extra;
 	u32 propagation;
+	u32 width;
+	u32 bitsum;
 	u32 max_bytes;
 	u32 queue_sender;
 	u32 queue_ring;
@@ -264,7 +308,11 @@ enum pw_ring_fault_kind {
 	PW_FAULT_FLIP,		/* symbol @bit of the next packet, leaving hop @hop */
 	PW_FAULT_STUCK,		/* interface @hop, in no block, swallows another's next packet */
 	PW_FAULT_LEAVE,		/* the next T-interface goes down @bit bit times after its start */
-	PW_FAULT_LOSE,		/* the free token vanishes at bit time @at, or when next free */
+	/*
+	 * the free token vanishes at bit time @at, or when next free; beside packets it is lost
+	 * when it is released, or when they are back
+	 */
+	PW_FAULT_LOSE,
 	PW_FAULT_DUP,		/* the token is released twice, next time */
 };
 

@@ -7,6 +7,9 @@
  * next is computed without walking along the ring. A packet is a pass over the operands,
  * which may be spread over many calls. Times count from the first symbol leaving the
  * T-interface: the packet is back after its bits and one revolution.
+ *
+ * Operands narrower than 64 bits are in the upper bits of a word while a packet is computed, so
+ * that carries and signs are where those of 64 bits are.
  */
 #include "ring_priv.h"
 
@@ -98,6 +101,24 @@ static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *interface)
 	return best;
 }
 
+/* the packet that started first is back */
+static void end_first(struct pw_ring *ring)
+{
+	struct pw_ring_packet *pkt = ring->flight;
+
+	pw_ring_end(ring, pkt, pkt->err, pkt->end);
+}
+
+/* bit time at which the last packet on the ring is back */
+static u64 last_back(const struct pw_ring *ring)
+{
+	const struct pw_ring_packet *pkt = ring->flight;
+
+	while (pkt->next)
+		pkt = pkt->next;
+	return pkt->end;
+}
+
 /*
  * Find the next interface to take the token, and start its packet.
  *
@@ -106,8 +127,8 @@ static u64 next_standing(const struct pw_ring *ring, u64 t, u32 *interface)
 static bool next_packet(struct pw_ring *ring, u64 until)
 {
 	u64 t = ring->now;
-	u64 start, end, due, s;
-	u32 interface, i;
+	u64 start, end, due, lose, s;
+	u32 interface, i = 0;
 
 	while (ring->state != PW_RING_DARK) {
 		pw_ring_promote(ring, t);
@@ -122,22 +143,32 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 			start = s;
 			interface = i;
 		}
+		/* which comes first: a packet is back, a command is due, or the token is taken? */
+		due = ring->future ? ring->future->head->submit : PW_RING_NEVER;
+		due = due <= min(start, until) ? due : PW_RING_NEVER;
+		if (ring->flight && (ring->state == PW_RING_LOST ||
+				     (ring->flight->end <= due &&
+				      (ring->flight->end <= start || start > until)))) {
+			end_first(ring);
+			continue;
+		}
 		if (start == PW_RING_NEVER && !ring->future)
-			return false;
+			break;
 		if (ring->state == PW_RING_LOST) {
 			if (ring->lost_at + ring->timeout >= until)
-				break;
+				goto late;
 			pw_ring_reissue(ring, ring->lost_at + ring->timeout);
 			t = max(t, ring->now);
 			continue;
 		}
-		/* which comes first: a command is due, the token vanishes, or it is taken? */
-		due = ring->future ? ring->future->head->submit : PW_RING_NEVER;
-		due = due <= min(start, until) ? due : PW_RING_NEVER;
-		/* the token may vanish while it is being taken */
+		/* the token may vanish while it is being taken, but not beside a packet */
 		end = start > until ? until : start + PW_ATON_DECIDE + 1;
-		if (ring->lose && ring->lose_at < end && ring->lose_at <= due) {
-			pw_ring_lose(ring);
+		lose = ring->flight ? max(ring->lose_at, last_back(ring)) : ring->lose_at;
+		if (ring->lose && lose < end && lose <= due) {
+			if (!ring->flight)
+				pw_ring_lose(ring);
+			while (ring->flight)
+				end_first(ring);
 			continue;
 		}
 		if (due != PW_RING_NEVER) {
@@ -145,12 +176,16 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 			continue;
 		}
 		if (start > until)
-			break;
+			goto late;
 		pw_ring_begin(ring, interface, start);
 		return true;
 	}
-	if (ring->state != PW_RING_DARK)
-		ring->now = max(ring->now, until + 1);
+	pw_ring_idle(ring);
+	return false;
+
+late:
+	ring->now = max(ring->now, until + 1);
+	pw_ring_idle(ring);
 	return false;
 }
 
@@ -159,6 +194,12 @@ static bool next_packet(struct pw_ring *ring, u64 until)
 static u64 sign_flip(const struct pw_ring_cmd *cmd)
 {
 	return cmd->mods & PW_ATON_SIGNED ? BIT_ULL(63) : 0;
+}
+
+/* bits below an operand in its word */
+static u32 below(const struct pw_ring *ring)
+{
+	return 64 - ring->fmt.width;
 }
 
 static u64 tree_node(struct pw_ring_packet *pkt, u8 op, u64 a, u64 b)
@@ -184,7 +225,7 @@ static u64 tree_node(struct pw_ring_packet *pkt, u8 op, u64 a, u64 b)
 /* leaf number @index, counted from 1, completes every subtree that ends with it */
 static void tree_leaf(struct pw_ring *ring, u32 index, u64 x)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	u32 depth = __ffs64(index);
 	u32 heights = pkt->cmd->heights;
 	u32 h;
@@ -294,7 +335,7 @@ static inline u64 count_hits(const struct pw_ring_packet *pkt, const u64 *x, u32
 /* SORT: append @count operands to the result, which is sorted at the end */
 static inline void append(struct pw_ring *ring, const u64 *x, u32 count)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	struct pw_ring_cmd *cmd = pkt->cmd;
 	u32 i;
 
@@ -304,13 +345,10 @@ static inline void append(struct pw_ring *ring, const u64 *x, u32 count)
 	ring->fast.extra += count;
 }
 
-/*
- * @count operands of interfaces that take part, in ring order: those of the interfaces
- * from @base on, or of the interfaces @base + @pos[0], @base + @pos[1], ...
- */
-static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+/* as combine(), with operands in the upper bits */
+static void combine_upper(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	u32 i;
 
 	switch (pkt->cmd->op) {
@@ -336,6 +374,10 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 	case PW_ATON_BITSUM:
 		for (i = 0; i < count; i++)
 			bitsum(ring->fast.plane, x[i]);
+		/* a count that has become too large for its bits */
+		for (i = ring->fmt.part; i < ARRAY_SIZE(ring->fast.plane); i++)
+			if (ring->fast.plane[i])
+				pkt->trailer |= PW_TRL_OVERFLOW;
 		break;
 	case PW_ATON_TREE:
 		for (i = 0; i < count; i++)
@@ -344,6 +386,34 @@ static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, con
 	}
 	pkt->counter += count;
 	pkt->trailer |= PW_TRL_RECOGNISED;
+}
+
+/*
+ * @count operands of interfaces that take part, in ring order: those of the interfaces
+ * from @base on, or of the interfaces @base + @pos[0], @base + @pos[1], ...
+ */
+static void combine(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
+{
+	u32 shift = below(ring);
+	u64 upper[16];
+	u32 i, n;
+
+	if (likely(!shift)) {
+		combine_upper(ring, x, count, base, pos);
+		return;
+	}
+	while (count) {
+		n = min_t(u32, count, ARRAY_SIZE(upper));
+		for (i = 0; i < n; i++)
+			upper[i] = x[i] << shift;
+		combine_upper(ring, upper, n, base, pos);
+		x += n;
+		count -= n;
+		if (pos)
+			pos += n;
+		else
+			base += n;
+	}
 }
 
 /* is the packet undamaged, and its T-interface there, when it has passed an interface at @when? */
@@ -357,8 +427,10 @@ static bool passes(const struct pw_ring *ring, u64 when)
 /* as combine(); under PW_ATON_PREFIX each interface latches what passes it */
 static void combine_latch(struct pw_ring *ring, const u64 *x, u32 count, u32 base, const u8 *pos)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
-	const u64 *v = pkt->cmd->op >= PW_ATON_COUNT_EQ ? &pkt->v2 : &pkt->v1;
+	struct pw_ring_packet *pkt = ring->pkt;
+	bool is_count = pkt->cmd->op >= PW_ATON_COUNT_EQ;
+	const u64 *v = is_count ? &pkt->v2 : &pkt->v1;
+	u32 shift = is_count ? 0 : below(ring);
 	struct pw_ring_latch latch;
 	u32 i, interface;
 	u64 when;
@@ -370,13 +442,13 @@ static void combine_latch(struct pw_ring *ring, const u64 *x, u32 count, u32 bas
 	for (i = 0; i < count; i++) {
 		interface = base + (pos ? pos[i] : i);
 		when = pkt->start + pw_ring_dist(ring, pkt->t, interface) + pkt->bits;
-		latch.before = *v;
+		latch.before = *v >> shift;
 		latch.counter = pkt->counter;
 		combine(ring, x + i, 1, interface, NULL);
-		latch.with = *v;
+		latch.with = *v >> shift;
 		latch.flags = pkt->trailer & PW_TRL_OVERFLOW ? PW_ATON_F_OVERFLOW : 0;
 		if (passes(ring, when))
-			pw_ring_latched(ring, interface, &latch, when);
+			pw_ring_latched(ring, pkt, interface, &latch, when);
 	}
 }
 
@@ -412,7 +484,7 @@ static u32 run_length(u64 bits, u32 i)
  */
 static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 {
-	u32 reg = ring->pkt.cmd->reg;
+	u32 reg = ring->pkt->cmd->reg;
 	const u64 *bank = ring->operand + (size_t)reg * ring->p.capacity + w * 64;
 	u64 plain = m & ~ring->mapped[w];
 	u32 count = 0;
@@ -443,7 +515,7 @@ static void visit_word(struct pw_ring *ring, u32 w, u64 m)
 /* a passive packet passes the interfaces of one word that are in its region */
 static void deliver_word(struct pw_ring *ring, u32 w, u64 m)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	u64 when;
 	u32 i;
 
@@ -478,7 +550,7 @@ static u32 plain_until(const struct pw_ring *ring, u32 from, u32 to)
 /* visit the interfaces of one block from @from on, before @to */
 static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block, u32 from, u32 to)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
 	u32 dst = ring->fast.dst;
 	u64 when;
@@ -511,7 +583,7 @@ static void visit_block(struct pw_ring *ring, const struct pw_ring_block *block,
 /* visit the interfaces in no block from @from on, before @to */
 static void visit_range(struct pw_ring *ring, u32 from, u32 to)
 {
-	struct pw_ring_cmd *cmd = ring->pkt.cmd;
+	struct pw_ring_cmd *cmd = ring->pkt->cmd;
 	bool passive = cmd->op == PW_ATON_PASSIVE;
 	const u64 *bank = ring->operand + (size_t)cmd->reg * ring->p.capacity;
 	u32 w, end;
@@ -550,7 +622,7 @@ static void flip_packet(struct pw_ring *ring)
 {
 	u64 bit = ring->pkt_flip_bit;
 
-	if (bit >= ring->pkt.bits + 64ULL * ring->fast.extra)
+	if (bit >= ring->pkt->bits + (u64)ring->fmt.width * ring->fast.extra)
 		return;
 	ring->fast.damaged = true;
 	if (bit >= 8 && bit < 24)
@@ -561,7 +633,7 @@ static void flip_packet(struct pw_ring *ring)
 
 static void begin_scan(struct pw_ring *ring)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	struct pw_fast *f = &ring->fast;
 
 	memset(f, 0, sizeof(*f));
@@ -569,6 +641,8 @@ static void begin_scan(struct pw_ring *ring)
 	f->dst = pkt->cmd->dst;
 	f->hop = 1;
 	f->end = ring->n;
+	pkt->x <<= below(ring);
+	pkt->v1 <<= below(ring);
 	if (ring->pkt_stuck) {
 		f->end = ring->stuck_interface > pkt->t ? ring->stuck_interface - pkt->t :
 						     ring->n - pkt->t + ring->stuck_interface;
@@ -598,7 +672,7 @@ static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 {
 	u32 cost = 1;
 
-	switch (ring->pkt.cmd->op) {
+	switch (ring->pkt->cmd->op) {
 	case PW_ATON_SORT:
 		cost = COST_SORT;
 		break;
@@ -609,7 +683,7 @@ static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 	case PW_ATON_PASSIVE:
 		return COST_REGION;
 	}
-	if (ring->pkt.cmd->mods & PW_ATON_PREFIX && !in_block)
+	if (ring->pkt->cmd->mods & PW_ATON_PREFIX && !in_block)
 		cost += COST_LATCH;
 	return ring->fast.dst == PW_ATON_RING || in_block ? cost : cost + COST_REGION;
 }
@@ -621,10 +695,10 @@ static u32 visit_next(struct pw_ring *ring, u32 budget)
 	struct pw_fast *f = &ring->fast;
 	u32 from, end, cost, most;
 
-	from = ring->pkt.t + f->hop;
+	from = ring->pkt->t + f->hop;
 	end = f->end;
 	if (from < ring->n)
-		end = min(end, ring->n - ring->pkt.t);
+		end = min(end, ring->n - ring->pkt->t);
 	else
 		from -= ring->n;
 	if (ring->pkt_flip && f->hop <= ring->pkt_flip_hop)
@@ -662,7 +736,7 @@ static u32 visit_next(struct pw_ring *ring, u32 budget)
 static u32 scan(struct pw_ring *ring, u32 budget)
 {
 	struct pw_fast *f = &ring->fast;
-	u32 op = ring->pkt.cmd->op;
+	u32 op = ring->pkt->cmd->op;
 	u32 used = 1;
 
 	/* nothing uses the result of a damaged packet; only a SORT packet still grows */
@@ -673,9 +747,9 @@ static u32 scan(struct pw_ring *ring, u32 budget)
 	if (f->hop < f->end)
 		return used;
 	f->phase = FAST_DONE;
-	if (op == PW_ATON_SORT && !f->damaged && ring->pkt.counter <= ring->pkt.cmd->room) {
+	if (op == PW_ATON_SORT && !f->damaged && ring->pkt->counter <= ring->pkt->cmd->room) {
 		f->phase = FAST_HEAPIFY;
-		f->heap = ring->pkt.counter / 2;
+		f->heap = ring->pkt->counter / 2;
 	}
 	return used;
 }
@@ -700,7 +774,7 @@ static void sift(u64 *heap, u32 i, u32 n, u64 flip)
 
 static void heapify(struct pw_ring *ring)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	struct pw_fast *f = &ring->fast;
 
 	if (f->heap) {
@@ -712,32 +786,58 @@ static void heapify(struct pw_ring *ring)
 	}
 }
 
+/* a sorted operand as the caller gets it */
+static u64 lower(const struct pw_ring *ring, u64 v)
+{
+	return pw_aton_extend(v >> below(ring), ring->fmt.width,
+			      ring->pkt->cmd->mods & PW_ATON_SIGNED);
+}
+
 static void extract(struct pw_ring *ring)
 {
-	u64 *out = ring->pkt.cmd->out;
+	u64 *out = ring->pkt->cmd->out;
 	struct pw_fast *f = &ring->fast;
 
 	if (f->heap > 1) {
 		f->heap--;
 		swap(out[0], out[f->heap]);
-		sift(out, 0, f->heap, sign_flip(ring->pkt.cmd));
+		sift(out, 0, f->heap, sign_flip(ring->pkt->cmd));
+		out[f->heap] = lower(ring, out[f->heap]);
 	} else {
+		if (f->heap)
+			out[0] = lower(ring, out[0]);
 		f->phase = FAST_DONE;
 	}
 }
 
+/* counts of a BITSUM; one that does not fit is modulo its size */
+static void put_parts(struct pw_ring *ring)
+{
+	const u64 *plane = ring->fast.plane;
+	u32 *parts = ring->pkt->cmd->parts;
+	u32 i, k;
+
+	memset(parts, 0, PW_ATON_PARTS * sizeof(*parts));
+	for (k = 0; k < ring->fmt.part; k++)
+		for (i = 0; i < ring->fmt.width; i++)
+			parts[i] |= (u32)(plane[k] >> (i + below(ring)) & 1) << k;
+}
+
 static void finish(struct pw_ring *ring)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = ring->pkt;
 	struct pw_ring_cmd *cmd = pkt->cmd;
 	struct pw_fast *f = &ring->fast;
 	u8 err = PW_ATON_OK;
 	u64 when;
-	u32 i, k;
 
 	f->phase = FAST_IDLE;
+	pkt->v1 >>= below(ring);
+	/* those before it are back sooner */
+	while (pkt->hold && ring->flight != pkt)
+		end_first(ring);
 	if (ring->pkt_stuck) {
-		pw_ring_end(ring, PW_ATON_E_LOST, pw_ring_give_up(ring));
+		pw_ring_end(ring, pkt, PW_ATON_E_LOST, pw_ring_give_up(ring, pkt));
 		return;
 	}
 	if (pw_ring_may_leave(ring, &when)) {
@@ -753,13 +853,14 @@ static void finish(struct pw_ring *ring)
 		err = PW_ATON_E_SHAPE;
 	else if (cmd->op == PW_ATON_SORT && pkt->counter > cmd->room)
 		err = PW_ATON_E_ROOM;
-	if (cmd->op == PW_ATON_BITSUM) {
-		memset(cmd->parts, 0, PW_ATON_PARTS * sizeof(*cmd->parts));
-		for (k = 0; k < ARRAY_SIZE(f->plane); k++)
-			for (i = 0; i < PW_ATON_PARTS; i++)
-				cmd->parts[i] |= (u32)(f->plane[k] >> i & 1) << k;
-	}
-	pw_ring_end(ring, err, pkt->start + pkt->bits + 64ULL * f->extra + ring->turn);
+	if (cmd->op == PW_ATON_BITSUM)
+		put_parts(ring);
+	pkt->err = err;
+	pkt->end = pkt->start + pkt->bits + (u64)ring->fmt.width * f->extra + ring->turn;
+	if (pkt->hold)
+		end_first(ring);
+	else
+		pw_ring_pass_on(ring, pkt->start + pkt->bits);
 }
 
 static enum pw_ring_progress fast_run(struct pw_ring *ring, u64 until, u32 budget)

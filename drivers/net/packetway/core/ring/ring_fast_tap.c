@@ -11,7 +11,7 @@
 /* SORT: insert the operand that the last hop added into the sorted operands */
 static void insert(struct pw_ring *ring, u64 x)
 {
-	u64 flip = ring->pkt.cmd->mods & PW_ATON_SIGNED ? BIT_ULL(63) : 0;
+	u64 flip = ring->pkt->cmd->mods & PW_ATON_SIGNED ? BIT_ULL(63) : 0;
 	u64 *list = ring->tap.mem;
 	u32 i = ring->tap.sorted++;
 
@@ -22,8 +22,9 @@ static void insert(struct pw_ring *ring, u64 x)
 
 static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
+	const struct pw_ring_packet *pkt = ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
+	u32 below = 64 - ring->fmt.width;	/* operands are in the upper bits */
 	u64 n = 0;
 	u32 k;
 
@@ -37,21 +38,21 @@ static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 	case PW_FLD_COUNTER:
 		return pkt->counter;
 	case PW_FLD_V1:
-		return pkt->v1;
+		return pkt->v1 >> below;
 	case PW_FLD_V2:
 		return pkt->v2;
 	case PW_FLD_OPERAND:
-		return ((u64 *)ring->tap.mem)[at->index];
+		return ((u64 *)ring->tap.mem)[at->index] >> below;
 	case PW_FLD_PART:
 		for (k = 0; k < ARRAY_SIZE(ring->fast.plane); k++)
-			n |= (ring->fast.plane[k] >> at->index & 1) << k;
+			n |= (ring->fast.plane[k] >> (at->index + below) & 1) << k;
 		return n;
 	case PW_FLD_HEIGHTS:
 		return pw_aton_heights(cmd);
 	case PW_FLD_TREE_OP:
 		return pw_aton_node_op(cmd, at->index, at->node);
 	case PW_FLD_LEVEL:
-		return ring->fast.level[at->index];
+		return ring->fast.level[at->index] >> below;
 	case PW_FLD_BYTE:
 		return cmd->data[at->index];
 	case PW_FLD_TRAILER:
@@ -63,7 +64,7 @@ static u64 value(const struct pw_ring *ring, const struct pw_aton_place *at)
 /* the node for which a level was stored last, or will be first */
 static u32 stored_for(const struct pw_ring *ring, const struct pw_aton_place *at)
 {
-	u32 half = ring->pkt.counter >> at->index, nodes = pw_aton_nodes(at->heights, at->index);
+	u32 half = ring->pkt->counter >> at->index, nodes = pw_aton_nodes(at->heights, at->index);
 
 	/* leaves that store there are the odd multiples of 2^height */
 	return nodes == 1 || !half ? 0 : min((half - 1) / 2, nodes - 1);
@@ -73,9 +74,10 @@ static u32 stored_for(const struct pw_ring *ring, const struct pw_aton_place *at
 static void render(struct pw_ring *ring, u8 *byte)
 {
 	struct pw_aton_place at = {
-		.op = ring->pkt.cmd->op,
-		.heights = pw_aton_heights(ring->pkt.cmd),
-		.repeat = ring->pkt.counter,
+		.fmt = ring->fmt,
+		.op = ring->pkt->cmd->op,
+		.heights = pw_aton_heights(ring->pkt->cmd),
+		.repeat = ring->pkt->counter,
 	};
 	u32 crc = ~0u;
 	u32 n = 0;
@@ -106,13 +108,13 @@ static void render(struct pw_ring *ring, u8 *byte)
  */
 void pw_ring_fast_tap(struct pw_ring *ring, u32 interface)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
+	const struct pw_ring_packet *pkt = ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
 	size_t list = 0, bytes;
 	u64 when = pkt->start;
 
-	bytes = pw_aton_packet_bits(cmd->op, pkt->counter, pw_aton_heights(cmd)) / 8 -
-		2 * PW_ATON_DELIM / 8;
+	bytes = DIV_ROUND_UP(pw_aton_format_bits(ring->fmt, cmd->op, pkt->counter,
+						 pw_aton_heights(cmd)) - 2 * PW_ATON_DELIM, 8);
 	if (cmd->op == PW_ATON_SORT) {
 		if (interface == pkt->t)
 			ring->tap.sorted = 0;

@@ -31,7 +31,9 @@ size_t pw_ring_size(const struct pw_ring_params *params)
 
 	if (!n || n > PW_ATON_MAX_INTERFACES || params->extra > PW_ATON_MAX_INTERFACES - n ||
 	    !params->nregs || params->nregs > PW_ATON_REGS ||
-	    params->engine >= ARRAY_SIZE(engines) || params->propagation > 1u << 16 ||
+	    params->engine >= ARRAY_SIZE(engines) || params->release >= PW_RING_RELEASES ||
+	    params->propagation > PW_RING_PROPAGATION_MAX || params->width > PW_ATON_WIDTH ||
+	    (params->bitsum > PW_ATON_BITSUM_BITS && params->bitsum != PW_RING_BITSUM_FIT) ||
 	    params->max_bytes > 1u << 20)
 		return 0;
 	return align8(sizeof(struct pw_ring)) + n * params->nregs * sizeof(u64) +
@@ -63,6 +65,9 @@ struct pw_ring *pw_ring_init(void *mem, const struct pw_ring_params *params)
 	ring->p = *params;
 	ring->engine = engines[params->engine];
 	ring->nregs = params->nregs;
+	ring->fmt = PW_ATON_FORMAT;
+	if (params->width)
+		ring->fmt.width = params->width;
 	ring->operand = carve(&at, n * params->nregs * sizeof(u64));
 	ring->addr = carve(&at, n * sizeof(u32));
 	ring->group = carve(&at, n * sizeof(u32));

@@ -7,26 +7,38 @@ static const u8 field_width[] = {
 	[PW_FLD_DST] = 24,
 	[PW_FLD_SRC] = 24,
 	[PW_FLD_COUNTER] = 24,
-	[PW_FLD_V1] = 64,
-	[PW_FLD_V2] = 64,
-	[PW_FLD_OPERAND] = 64,
-	[PW_FLD_PART] = 24,
 	[PW_FLD_HEIGHTS] = 8,
 	[PW_FLD_TREE_OP] = 8,
-	[PW_FLD_LEVEL] = 64,
 	[PW_FLD_BYTE] = 8,
 	[PW_FLD_TRAILER] = 8,
 	[PW_FLD_CRC] = 32,
 	[PW_FLD_END] = 8,
 };
 
+/* bits of Variable-2: an address or a count must fit, however narrow operands are */
+static u32 v2_width(struct pw_aton_format fmt)
+{
+	return max_t(u32, fmt.width, PW_ATON_V2_MIN);
+}
+
 /**
  * pw_aton_width - bits of a field
- * @field: enum pw_aton_field
+ * @at: place in the packet
  */
-u32 pw_aton_width(u8 field)
+u32 pw_aton_width(const struct pw_aton_place *at)
 {
-	return field_width[field];
+	switch (at->field) {
+	case PW_FLD_V1:
+	case PW_FLD_OPERAND:
+	case PW_FLD_LEVEL:
+		return at->fmt.width;
+	case PW_FLD_V2:
+		return v2_width(at->fmt);
+	case PW_FLD_PART:
+		return at->fmt.part;
+	default:
+		return field_width[at->field];
+	}
 }
 
 /**
@@ -64,12 +76,13 @@ bool pw_aton_control_ok(u16 control)
 }
 
 /**
- * pw_aton_packet_bits - length of a packet, delimiters included
+ * pw_aton_format_bits - length of a packet, delimiters included
+ * @fmt: how wide its fields are
  * @op: its opcode
  * @repeat: operands of a SORT, bytes of a passive packet
  * @heights: TREE: its field of heights
  */
-u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights)
+u64 pw_aton_format_bits(struct pw_aton_format fmt, u8 op, u32 repeat, u8 heights)
 {
 	u64 bits = 8 + 16 + 24 + 24 + 24 + 8 + 32 + 8;
 	u32 h;
@@ -78,15 +91,15 @@ u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights)
 	case PW_ATON_PASSIVE:
 		return bits + (u64)repeat * 8;
 	case PW_ATON_SORT:
-		return bits + (u64)repeat * 64;
+		return bits + (u64)repeat * fmt.width;
 	case PW_ATON_BITSUM:
-		return bits + PW_ATON_PARTS * 24;
+		return bits + fmt.width * fmt.part;
 	case PW_ATON_TREE:
 		for (h = 0; h < (heights & ~PW_TREE_NODES); h++)
-			bits += 8 * pw_aton_nodes(heights, h) + 64;
-		return bits + 8 + 64;
+			bits += 8 * pw_aton_nodes(heights, h) + fmt.width;
+		return bits + 8 + fmt.width;
 	default:
-		return bits + 64 + 64;
+		return bits + fmt.width + v2_width(fmt);
 	}
 }
 
@@ -119,7 +132,7 @@ static u8 next_field(struct pw_aton_place *at)
 	case PW_FLD_BYTE:
 		return ++at->index < at->repeat ? PW_FLD_BYTE : PW_FLD_TRAILER;
 	case PW_FLD_PART:
-		return ++at->index < PW_ATON_PARTS ? PW_FLD_PART : PW_FLD_TRAILER;
+		return ++at->index < at->fmt.width ? PW_FLD_PART : PW_FLD_TRAILER;
 	case PW_FLD_HEIGHTS:
 		return at->heights & ~PW_TREE_NODES ? PW_FLD_TREE_OP : PW_FLD_V1;
 	case PW_FLD_TREE_OP:
@@ -138,14 +151,14 @@ static u8 next_field(struct pw_aton_place *at)
 
 /**
  * pw_aton_advance - advance the bit and field counters by one bit
- * @at: place in the packet; op, repeat and heights must be set by the end of the
- *	fields that carry them. Stays in PW_FLD_END.
+ * @at: place in the packet; fmt must be set, and op, repeat and heights by the end of
+ *	the fields that carry them. Stays in PW_FLD_END.
  *
  * Return: whether a field ended.
  */
 bool pw_aton_advance(struct pw_aton_place *at)
 {
-	if (at->field == PW_FLD_END || ++at->bit < field_width[at->field])
+	if (at->field == PW_FLD_END || ++at->bit < pw_aton_width(at))
 		return false;
 	at->bit = 0;
 	at->field = next_field(at);

@@ -47,7 +47,7 @@ enum pw_aton_field {
 	PW_FLD_V1,
 	PW_FLD_V2,
 	PW_FLD_OPERAND,		/* SORT: Counter of them */
-	PW_FLD_PART,		/* BITSUM: 64 of them */
+	PW_FLD_PART,		/* BITSUM: one for each operand bit */
 	PW_FLD_HEIGHTS,		/* TREE: how many (operation, level) pairs follow */
 	PW_FLD_TREE_OP,
 	PW_FLD_LEVEL,
@@ -57,8 +57,18 @@ enum pw_aton_field {
 	PW_FLD_END,
 };
 
+/* how wide the fields are that parameters of the ring decide on */
+struct pw_aton_format {
+	u8 width;		/* bits of an operand */
+	u8 part;		/* bits of a count in a BITSUM; it has one for each operand bit */
+};
+
+/* as published */
+#define PW_ATON_FORMAT	((struct pw_aton_format){ PW_ATON_WIDTH, PW_ATON_BITSUM_BITS })
+
 /* place in a packet, with everything that decides which field comes next */
 struct pw_aton_place {
+	struct pw_aton_format fmt;
 	u8 op;			/* of the control field, once it is known */
 	u8 field;
 	u8 bit;			/* within the field */
@@ -71,9 +81,29 @@ struct pw_aton_place {
 
 u16 pw_aton_control(const struct pw_ring_cmd *cmd);
 bool pw_aton_control_ok(u16 control);
-u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights);
+u64 pw_aton_format_bits(struct pw_aton_format fmt, u8 op, u32 repeat, u8 heights);
 bool pw_aton_advance(struct pw_aton_place *at);
-u32 pw_aton_width(u8 field);
+u32 pw_aton_width(const struct pw_aton_place *at);
+
+/* length of a packet of the published format, see pw_aton_format_bits() */
+static inline u64 pw_aton_packet_bits(u8 op, u32 repeat, u8 heights)
+{
+	return pw_aton_format_bits(PW_ATON_FORMAT, op, repeat, heights);
+}
+
+/* all bits of an operand */
+static inline u64 pw_aton_mask(u32 width)
+{
+	return ~0ULL >> (64 - width);
+}
+
+/* an operand of @width bits as a number of 64 */
+static inline u64 pw_aton_extend(u64 v, u32 width, bool is_signed)
+{
+	u64 top = is_signed ? BIT_ULL(width - 1) : 0;
+
+	return ((v & pw_aton_mask(width)) ^ top) - top;
+}
 
 static inline u8 pw_aton_opcode(u16 control)
 {
@@ -142,7 +172,7 @@ static inline u32 pw_aton_bit(const struct pw_aton_place *at)
 	default:
 		lsb = false;
 	}
-	return lsb ? at->bit : pw_aton_width(at->field) - 1 - at->bit;
+	return lsb ? at->bit : pw_aton_width(at) - 1 - at->bit;
 }
 
 static inline u32 pw_aton_crc(u32 crc, u32 bit)
@@ -150,18 +180,18 @@ static inline u32 pw_aton_crc(u32 crc, u32 bit)
 	return (crc << 1) ^ ((crc >> 31) ^ bit ? 0x04c11db7u : 0);
 }
 
-/* what a result of @op begins with: Variable-1, of a count Variable-2 */
-static inline u64 pw_aton_identity(u8 op, bool is_signed)
+/* what a result of @op begins with, in @width bits: Variable-1, of a count Variable-2 */
+static inline u64 pw_aton_identity(u8 op, bool is_signed, u32 width)
 {
-	u64 top = is_signed ? BIT_ULL(63) : 0;
+	u64 top = is_signed ? BIT_ULL(width - 1) : 0;
 
 	switch (op) {
 	case PW_ATON_AND:
-		return ~0ULL;
+		return pw_aton_mask(width);
 	case PW_ATON_MAX:
 		return top;
 	case PW_ATON_MIN:
-		return ~top;
+		return pw_aton_mask(width) ^ top;
 	}
 	return 0;
 }
@@ -174,10 +204,10 @@ static inline bool pw_aton_in_region(u32 dst, u32 addr, u32 group)
 	return (dst & ~PW_ATON_GROUP_MASK) == PW_ATON_GROUP && (dst & group & PW_ATON_GROUP_MASK);
 }
 
-/* does a count of @op include operand @x against comparand @c? */
-static inline bool pw_aton_relation(u8 op, bool is_signed, u64 c, u64 x)
+/* does a count of @op include operand @x against comparand @c, both of @width bits? */
+static inline bool pw_aton_relation(u8 op, bool is_signed, u32 width, u64 c, u64 x)
 {
-	u64 flip = is_signed ? BIT_ULL(63) : 0;
+	u64 flip = is_signed ? BIT_ULL(width - 1) : 0;
 
 	if (op == PW_ATON_COUNT_EQ)
 		return c == x;

@@ -8,26 +8,10 @@
 /* what is on the ring */
 enum pw_ring_state {
 	PW_RING_DARK,		/* no interface is up: nothing */
-	PW_RING_TOKEN,		/* the free token */
-	PW_RING_PACKET,		/* a packet whose T-interface waits for it */
+	PW_RING_TOKEN,		/* the free token, and packets in front of it */
+	PW_RING_PACKET,		/* a packet whose T-interface has the token, and others before it */
 	PW_RING_ORPHAN,		/* a packet whose T-interface has left */
-	PW_RING_LOST,		/* nothing; the timer of the active monitor runs */
-};
-
-/* the packet as the T-interface starts it, and how it comes back */
-struct pw_ring_packet {
-	struct pw_ring_cmd *cmd;
-	u64 start;		/* first symbol leaves the T-interface */
-	u64 bits;		/* as sent; a SORT packet grows on the ring */
-	u64 x;			/* the T-interface's operand */
-	u64 v1, v2;
-	u64 first;		/* result over the T-interface alone: v1, of a count v2 */
-	u32 t;			/* the T-interface */
-	u32 addr;		/* and its address */
-	u32 counter;
-	u16 control;
-	u8 trailer;
-	bool in_region;		/* the T-interface is in the region */
+	PW_RING_LOST,		/* no token; the timer of the active monitor runs */
 };
 
 /* fast: how far a packet has been computed */
@@ -41,7 +25,7 @@ struct pw_fast {
 	u32 heap;		/* cursor of the heap sort */
 	u32 extra;		/* operands that SORT added after the T-interface */
 	u64 level[PW_ATON_HEIGHTS + 1];		/* TREE */
-	u64 plane[24];		/* BITSUM: bit k of all 64 counts */
+	u64 plane[24];		/* BITSUM: bit k of all counts */
 };
 
 struct pw_rtl_interface;
@@ -54,13 +38,16 @@ struct pw_rtl {
 	u8 pad[PW_ATON_TOKEN];	/* latency buffer of the active monitor, before interface 0 */
 	u32 pad_at;
 	u64 cycle;		/* next bit time */
-	u64 quiet;		/* bit times since the active monitor saw a delimiter */
-	u64 back_at;		/* bit time at which the T-interface has its packet back */
+	u64 quiet;		/* bit times since a token or packet passed the active monitor */
+	u64 back_at;		/* bit time at which a T-interface has its packet back */
+	struct pw_ring_packet *back;	/* and which one */
+	u64 not_before;		/* an idle ring: no packet starts sooner */
 	u64 strip_at;		/* bit time at which an orphan is stripped */
 	u64 taking_at;		/* start of the next packet, once the token is sure to be taken */
 	u64 flip_at;		/* bit time in which flip_interface sends the symbol to flip */
 	u32 flip_interface;
 	bool back_good;
+	bool dup;		/* the token that is being sent is sent again */
 };
 
 /* memory of the tap */
@@ -102,6 +89,7 @@ struct pw_ring {
 	u32 n;			/* interfaces */
 	u32 own;		/* of these in no block; they come first */
 	u32 nregs;		/* operand registers that every interface has */
+	struct pw_aton_format fmt;
 	u32 monitor;		/* active monitor; n: none */
 	u8 state;
 	u64 now;
@@ -116,7 +104,11 @@ struct pw_ring {
 	u32 tok_from;
 	u64 tok_at;
 
-	struct pw_ring_packet pkt;
+	/* packets on the ring, in the order in which they started; each is its sender's */
+	struct pw_ring_packet *flight;
+	struct pw_ring_packet *pkt;	/* the last one; NULL: it is back */
+	u64 last_end;		/* a packet was back, and the token was not its sender's */
+	u64 busy_to;		/* bit times up to here are in stats.bits */
 	u32 serial;		/* of the packet */
 	bool leaving;		/* the T-interface goes down once it may */
 	u64 leave_at;
@@ -270,17 +262,20 @@ static inline u32 pw_ring_group(const struct pw_ring *ring, u32 interface)
 }
 
 u64 pw_ring_dist(const struct pw_ring *ring, u32 from, u32 to);
-void pw_ring_latched(struct pw_ring *ring, u32 interface, struct pw_ring_latch *latch, u64 when);
+void pw_ring_latched(struct pw_ring *ring, const struct pw_ring_packet *pkt, u32 interface,
+		     struct pw_ring_latch *latch, u64 when);
 u32 pw_ring_next_up(const struct pw_ring *ring, u32 from);
 void pw_ring_promote(struct pw_ring *ring, u64 t);
 struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start);
 void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start);
-void pw_ring_end(struct pw_ring *ring, u8 err, u64 when);
+void pw_ring_end(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err, u64 when);
+void pw_ring_pass_on(struct pw_ring *ring, u64 when);
 void pw_ring_abandon(struct pw_ring *ring, u64 when);
 void pw_ring_reissue(struct pw_ring *ring, u64 when);
 void pw_ring_lose(struct pw_ring *ring);
 bool pw_ring_may_leave(const struct pw_ring *ring, u64 *when);
-u64 pw_ring_give_up(const struct pw_ring *ring);
+u64 pw_ring_give_up(const struct pw_ring *ring, const struct pw_ring_packet *pkt);
+void pw_ring_idle(struct pw_ring *ring);
 
 void pw_ring_fast_tap(struct pw_ring *ring, u32 interface);
 

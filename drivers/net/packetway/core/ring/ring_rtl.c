@@ -15,7 +15,7 @@
  */
 #include "ring_priv.h"
 
-enum access_mode { REPEAT, SEND, AWAIT, TOKEN };
+enum access_mode { REPEAT, SEND, AWAIT, TOKEN, STRIPPED };
 enum frame_kind { FRAME_NONE, FRAME_TOKEN, FRAME_PACKET, FRAME_RELAY };
 enum gate_kind { GATE_OPEN, GATE_TOKEN, GATE_PACKET };
 
@@ -30,6 +30,10 @@ struct pw_rtl_interface {
 	u8 gate;
 	u64 next_token;		/* no token is due before this bit time */
 	u64 open_at;		/* active monitor: the gate stops what begins before */
+	u64 behind;		/* unless it begins then, right behind a packet, */
+	bool follows;		/* as it does */
+	u32 train;		/* packets that have followed one another */
+	struct pw_ring_packet *pkt;	/* own packet, until it is back */
 	u64 frame_start;
 	struct pw_aton_place tx;
 	u64 sent;
@@ -58,7 +62,7 @@ struct pw_rtl_interface {
 	u64 x;			/* operand; TREE: what is accumulated */
 	u64 next_x;
 	u64 before, with;	/* latch: the result that passes, as it comes in and goes out */
-	u64 sr0, sr1, sr_crc;	/* shift register: 64 symbols; is each a bit of the CRC? */
+	u64 sr0, sr1, sr_crc;	/* shift register: an operand's symbols; of the CRC? */
 };
 
 static size_t rtl_size(const struct pw_ring_params *params)
@@ -80,7 +84,7 @@ static void rtl_init(struct pw_ring *ring, void *mem)
 /*
  * The tap shows packets at every interface that sends or relays one: bits in the order in
  * which they are on the ring, eight to a byte, the first one most significant, without the
- * delimiters. This is the packet that one interface sends.
+ * delimiters. Zeros fill the last byte. This is the packet that one interface sends.
  */
 struct rtl_tap {
 	u64 start;
@@ -118,6 +122,7 @@ static void rtl_wipe(struct pw_ring *ring)
 	rtl->wire_at = 0;
 	rtl->pad_at = 0;
 	rtl->quiet = 0;
+	rtl->dup = false;
 	rtl->taking_at = PW_RING_NEVER;
 	rtl->flip_at = PW_RING_NEVER;
 	rtl->back_at = PW_RING_NEVER;
@@ -129,6 +134,14 @@ static void rtl_wipe(struct pw_ring *ring)
 static void rtl_start(struct pw_ring *ring, u64 now)
 {
 	ring->rtl.cycle = now;
+}
+
+/* a token is issued; a fault has it sent twice if the ring has room for two */
+static void rtl_token(struct pw_ring *ring)
+{
+	ring->rtl.dup = ring->dup && ring->turn >= 2 * PW_ATON_TOKEN;
+	ring->stats.tokens_dup += ring->rtl.dup;
+	ring->dup = false;
 }
 
 /* ---- modem ---- */
@@ -200,13 +213,17 @@ static u8 delim_symbol(u16 delim, u32 k)
 
 static u8 transmit(struct pw_ring *ring, struct pw_rtl_interface *self)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
+	const struct pw_ring_packet *pkt = self->pkt;
 	struct pw_aton_place *tx = &self->tx;
 	u64 k = self->sent++;
 	u8 sym;
 
 	if (k < PW_ATON_DELIM)
 		return delim_symbol(PW_ATON_SD, k);
+	if (unlikely(!pkt)) {	/* noise that looked like it has come back */
+		self->mode = AWAIT;
+		return 0;
+	}
 	if (self->sent == pkt->bits)
 		self->mode = AWAIT;
 	if (tx->field == PW_FLD_END)
@@ -230,13 +247,12 @@ static u8 transmit_token(struct pw_ring *ring, struct pw_rtl_interface *self)
 	u32 k = self->sent++;
 
 	if (k == PW_ATON_TOKEN - 1) {
-		self->mode = REPEAT;
-		if (ring->dup && ring->turn >= 2 * PW_ATON_TOKEN) {
+		self->mode = self->pkt ? AWAIT : REPEAT;
+		if (ring->rtl.dup) {
 			self->mode = TOKEN;
 			self->sent = 0;
-			ring->stats.tokens_dup++;
+			ring->rtl.dup = false;
 		}
-		ring->dup = false;
 	}
 	if (k < 8)
 		return delim_symbol(PW_ATON_TD, k);
@@ -254,7 +270,7 @@ static bool wants_token(struct pw_ring *ring, u32 i, u64 start, u64 until)
 	const struct pw_ring_sender *sender = i < ring->own ? ring->sender[i] : NULL;
 
 	if (!sender || !pw_ring_bit(ring->up, i) || self->mode != REPEAT ||
-	    start < self->next_token || start > until)
+	    start < self->next_token || start < ring->rtl.not_before || start > until)
 		return false;
 	if (pw_ring_take(ring, i, start))
 		return true;
@@ -267,13 +283,19 @@ static void take_token(struct pw_ring *ring, u32 i, u64 start)
 
 	pw_ring_begin(ring, i, start);
 	ring->rtl.taking_at = PW_RING_NEVER;
+	/* a symbol behind the packet belongs to a token, or to another packet; a SORT grows */
+	if (ring->pkt_flip && ring->pkt->cmd->op != PW_ATON_SORT &&
+	    ring->pkt_flip_bit >= ring->pkt->bits)
+		ring->rtl.flip_at = PW_RING_NEVER;
+	self->pkt = ring->pkt;
 	self->mode = SEND;
 	self->sent = PW_ATON_DECIDE + 1;
 	self->tx_crc = ~0u;
 	memset(&self->tx, 0, sizeof(self->tx));
-	self->tx.op = ring->pkt.cmd->op;
-	self->tx.repeat = ring->pkt.counter;
-	self->tx.heights = pw_aton_heights(ring->pkt.cmd);
+	self->tx.fmt = ring->fmt;
+	self->tx.op = self->pkt->cmd->op;
+	self->tx.repeat = self->pkt->counter;
+	self->tx.heights = pw_aton_heights(self->pkt->cmd);
 }
 
 /* ---- input machine ---- */
@@ -299,9 +321,10 @@ static void begin_packet(struct pw_ring *ring, u32 i)
 	self->with = 0;
 	self->depth = 0;
 	memset(&self->at, 0, sizeof(self->at));
-	if (self->mode != REPEAT) {
-		self->at.op = ring->pkt.cmd->op;
-		self->at.heights = pw_aton_heights(ring->pkt.cmd);
+	self->at.fmt = ring->fmt;
+	if (self->pkt) {
+		self->at.op = self->pkt->cmd->op;
+		self->at.heights = pw_aton_heights(self->pkt->cmd);
 	}
 }
 
@@ -322,9 +345,9 @@ static void recognise(struct pw_ring *ring, u32 i, u8 in, u32 k)
 }
 
 /* the T-interface's own packet is back: keep a field in the result registers */
-static void keep_result(struct pw_ring *ring, struct pw_rtl_interface *self)
+static void keep_result(struct pw_rtl_interface *self)
 {
-	struct pw_ring_packet *pkt = &ring->pkt;
+	struct pw_ring_packet *pkt = self->pkt;
 	struct pw_ring_cmd *cmd = pkt->cmd;
 
 	switch (self->at.field) {
@@ -348,7 +371,8 @@ static void keep_result(struct pw_ring *ring, struct pw_rtl_interface *self)
 		break;
 	case PW_FLD_OPERAND:
 		if (self->at.index < cmd->room)
-			cmd->out[self->at.index] = self->value;
+			cmd->out[self->at.index] = pw_aton_extend(self->value, self->at.fmt.width,
+								  cmd->mods & PW_ATON_SIGNED);
 		break;
 	case PW_FLD_PART:
 		cmd->parts[self->at.index] = self->value;
@@ -373,7 +397,7 @@ static inline void compare_anew(struct pw_rtl_interface *self)
 static inline void control_done(struct pw_rtl_interface *self)
 {
 	self->control = self->value;
-	if (self->mode != REPEAT)
+	if (self->pkt)
 		return;
 	self->at.op = pw_aton_opcode(self->control);
 	if (!pw_aton_control_ok(self->control))
@@ -394,7 +418,7 @@ static inline void dst_done(struct pw_ring *ring, u32 i)
 	self->mine = pw_ring_has(ring, i, reg) &&
 		     pw_aton_in_region(self->value, self->addr, pw_ring_group(ring, i));
 	if (self->mine)
-		self->x = pw_ring_fetch(ring, i, reg);
+		self->x = pw_ring_fetch(ring, i, reg) & pw_aton_mask(ring->fmt.width);
 }
 
 /* the Counter is complete: heights of a TREE, shift register of a SORT */
@@ -430,8 +454,8 @@ static void field_done(struct pw_ring *ring, u32 i)
 {
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
 
-	if (self->mode != REPEAT)
-		keep_result(ring, self);
+	if (self->pkt)
+		keep_result(self);
 	switch (self->at.field) {
 	case PW_FLD_CONTROL:
 		control_done(self);
@@ -452,8 +476,11 @@ static void field_done(struct pw_ring *ring, u32 i)
 	case PW_FLD_OPERAND:
 		compare_anew(self);
 		break;
+	case PW_FLD_PART:
+		self->overflow |= self->mine && self->carry;
+		break;
 	case PW_FLD_HEIGHTS:
-		if (self->mode == REPEAT)
+		if (!self->pkt)
 			self->at.heights = self->value;
 		break;
 	case PW_FLD_TREE_OP:
@@ -498,7 +525,7 @@ static void test_and_set(struct pw_rtl_interface *self, u8 in, u8 x, bool sign_b
 
 static bool at_sign(const struct pw_rtl_interface *self, u32 k)
 {
-	return k == 63 && (self->control & PW_CTL_SIGNED);
+	return k == self->at.fmt.width - 1 && (self->control & PW_CTL_SIGNED);
 }
 
 /* one bit of one of the operations that an expression tree may use */
@@ -524,7 +551,7 @@ static u8 operate(struct pw_rtl_interface *self, u8 op, u8 in, u8 x, u32 k)
 /* SORT: send the smaller one of the passing operand and the held one, keep the other */
 static u8 exchange(struct pw_rtl_interface *self, u8 in, u32 k)
 {
-	u8 held = self->sr0 >> 63;
+	u8 held = self->sr0 >> (self->at.fmt.width - 1) & 1;
 	u8 out;
 
 	test_and_set(self, in, held, at_sign(self, k));
@@ -586,8 +613,9 @@ static void latch_bit(struct pw_rtl_interface *self, u8 in, u8 out, u32 k)
 /* the shift register of a sorting interface */
 static u8 delay(struct pw_rtl_interface *self, u8 sym, bool *crc)
 {
-	u8 out = (self->sr0 >> 63) | (self->sr1 >> 63) << 1;
-	bool out_crc = self->sr_crc >> 63;
+	u32 last = self->at.fmt.width - 1;
+	u8 out = (self->sr0 >> last & 1) | (self->sr1 >> last & 1) << 1;
+	bool out_crc = self->sr_crc >> last & 1;
 
 	self->sr0 = self->sr0 << 1 | (sym & 1);
 	self->sr1 = self->sr1 << 1 | sym >> 1;
@@ -643,7 +671,7 @@ static u8 packet_bit(struct pw_ring *ring, u32 i, u8 in)
 	if (!direct)
 		sym = delay(self, sym, &crc);
 	sym = cover(self, sym, crc);
-	if (at->bit == pw_aton_width(at->field) - 1)
+	if (at->bit == pw_aton_width(at) - 1)
 		field_done(ring, i);
 	pw_aton_advance(at);
 	return sym;
@@ -671,9 +699,22 @@ static u8 relay(struct pw_ring *ring, u32 i, u8 in)
 
 /* ---- complete delimiters ---- */
 
+/* the packet that passes an interface, by the bit time at which it began to */
+static const struct pw_ring_packet *passing(const struct pw_ring *ring, u32 i)
+{
+	const struct pw_ring_packet *pkt;
+
+	for (pkt = ring->flight; pkt; pkt = pkt->next)
+		if (pkt->t != i && pkt->start + pw_ring_dist(ring, pkt->t, i) ==
+				   ring->rtl.interface[i].frame_start)
+			break;
+	return pkt;
+}
+
 /* an undamaged packet has passed an interface in its region */
 static void passed(struct pw_ring *ring, u32 i)
 {
+	const struct pw_ring_packet *pkt = passing(ring, i);
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
 	u64 when = ring->rtl.cycle + 2;
 	struct pw_ring_latch latch = {
@@ -683,12 +724,12 @@ static void passed(struct pw_ring *ring, u32 i)
 		.flags = self->overflow ? PW_ATON_F_OVERFLOW : 0,
 	};
 
-	if (ring->state != PW_RING_PACKET || (ring->pkt_stuck && i == ring->stuck_interface))
+	if (!pkt || (pkt == ring->pkt && ring->pkt_stuck && i == ring->stuck_interface))
 		return;
 	if (self->at.op == PW_ATON_PASSIVE && ring->p.deliver)
-		ring->p.deliver(ring->p.ctx, i, ring->pkt.cmd, when);
+		ring->p.deliver(ring->p.ctx, i, pkt->cmd, when);
 	if (self->at.op != PW_ATON_PASSIVE && self->control & PW_CTL_PREFIX && i < ring->own)
-		pw_ring_latched(ring, i, &latch, when);
+		pw_ring_latched(ring, pkt, i, &latch, when);
 }
 
 static void frame_ends(struct pw_ring *ring, u32 i)
@@ -699,21 +740,32 @@ static void frame_ends(struct pw_ring *ring, u32 i)
 
 	good = self->frame == FRAME_PACKET && self->at.field == PW_FLD_END &&
 	       self->at.bit == PW_ATON_DELIM && self->window == PW_ATON_ED && !self->bad;
+	/* a token that cannot be taken is none */
+	if (i == ring->monitor && self->gate == GATE_OPEN &&
+	    (self->frame != FRAME_TOKEN || ring->state == PW_RING_TOKEN))
+		rtl->quiet = 0;
 	if (self->frame == FRAME_TOKEN) {
-		if (self->gate == GATE_OPEN)
-			self->open_at = self->frame_start + ring->turn;
-	} else if (self->mode != REPEAT) {
+		/* what may follow was decided when it began */
+	} else if (self->pkt) {
 		rtl->back_at = rtl->cycle + 2;
+		rtl->back = self->pkt;
 		rtl->back_good = good;
-	} else {
+		/* what follows is another's; one that has the token sends it first */
+		if (!self->pkt->hold && self->mode == AWAIT)
+			self->mode = STRIPPED;
+		self->pkt = NULL;
+	} else if (self->mode == REPEAT) {
 		self->open_at = rtl->cycle + 2 + ring->turn;
 		if (self->gate == GATE_PACKET)
 			rtl->strip_at = rtl->cycle + 2;
+		else if (self->train++ < ring->n)
+			self->behind = rtl->cycle + 2;
+		self->follows = false;
 		if (good && self->mine)
 			passed(ring, i);
 	}
 	if (self->inserting)
-		self->drain = 64;
+		self->drain = self->at.fmt.width;
 	self->frame = FRAME_NONE;
 	self->gate = GATE_OPEN;
 	self->window = 0;
@@ -723,18 +775,25 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 {
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
 	u64 start = ring->rtl.cycle - 6;
-	u8 was = self->frame;
 
 	if (is_delim(self->window, PW_ATON_TD)) {
 		self->frame = FRAME_TOKEN;
 		self->frame_start = start;
+		/* no interface takes a damaged token: the active monitor removes it */
+		if (i == ring->monitor && self->mode == REPEAT && self->window != PW_ATON_TD)
+			shut = true;
 		self->gate = shut ? GATE_TOKEN : GATE_OPEN;
+		self->train = 0;
 		if (start >= self->next_token) {
 			self->tokens = self->mode == REPEAT;
 			self->next_token = start + ring->turn;
+			if (!shut)
+				self->open_at = start + ring->turn;
 		}
 	} else if (is_delim(self->window, PW_ATON_SD)) {
 		self->frame_start = start;
+		if (start >= self->open_at)
+			self->train = 0;
 		self->tokens = 0;
 		begin_packet(ring, i);
 		self->gate = shut ? GATE_PACKET : GATE_OPEN;
@@ -743,8 +802,6 @@ static void delimiter(struct pw_ring *ring, u32 i, bool shut)
 	} else if (self->frame != FRAME_NONE && is_delim(self->window, PW_ATON_ED)) {
 		frame_ends(ring, i);
 	}
-	if (i == ring->monitor && self->frame != was)
-		ring->rtl.quiet = 0;
 }
 
 /*
@@ -767,6 +824,29 @@ static void will_take(struct pw_ring *ring, u32 i, u64 start)
 		rtl->flip_at += pw_ring_dist(ring, i, rtl->flip_interface);
 }
 
+/*
+ * Does the active monitor stop what comes in? A token that is appended, or the packet that took
+ * it, begins right behind a packet.
+ */
+static bool gate_shut(const struct pw_ring *ring, const struct pw_rtl_interface *self)
+{
+	u64 c = ring->rtl.cycle + 1;
+
+	if (self->gate)
+		return true;
+	if (self->frame != FRAME_NONE || c >= self->open_at)
+		return false;
+	return ring->p.release == PW_RING_BACK || !self->follows ||
+	       c - self->behind >= PW_ATON_DELIM;
+}
+
+/* an interface that has swallowed a packet from its first symbol on */
+static bool stuck(const struct pw_ring *ring, u32 i)
+{
+	return ring->state == PW_RING_PACKET && ring->pkt_stuck && i == ring->stuck_interface &&
+	       ring->rtl.cycle + 1 >= ring->pkt->start + pw_ring_dist(ring, ring->pkt->t, i);
+}
+
 static void step(struct pw_ring *ring, u32 i, u8 in, u64 until)
 {
 	struct pw_rtl_interface *self = &ring->rtl.interface[i];
@@ -782,8 +862,9 @@ static void step(struct pw_ring *ring, u32 i, u8 in, u64 until)
 		return;
 	}
 	self->window = self->window << 2 | in;
-	shut = i == ring->monitor && self->mode == REPEAT &&
-	       (self->gate || (self->frame == FRAME_NONE && c + 1 < self->open_at));
+	if (c + 1 == self->behind)
+		self->follows = violation(in);
+	shut = i == ring->monitor && self->mode == REPEAT && gate_shut(ring, self);
 	if (self->frame == FRAME_NONE && !shut && ring->state == PW_RING_TOKEN) {
 		if (violation(in) && !(self->window & 0xaaa8) && wants_token(ring, i, c + 1, until))
 			will_take(ring, i, c + 1);
@@ -806,8 +887,12 @@ static void step(struct pw_ring *ring, u32 i, u8 in, u64 until)
 	case TOKEN:
 		self->out = transmit_token(ring, self);
 		break;
+	case STRIPPED:
+		self->out = 0;
+		self->mode = REPEAT;
+		break;
 	}
-	if (ring->state == PW_RING_PACKET && ring->pkt_stuck && i == ring->stuck_interface)
+	if (stuck(ring, i))
 		self->out = 0;
 }
 
@@ -855,8 +940,9 @@ static void tap_symbols(struct pw_ring *ring)
 			continue;
 		if (sym >= PW_SYM_J) {
 			t->packet = false;
-			if (t->bits && !(t->bits % 8) && t->bits / 8 <= room)
-				ring->p.tap(ring->p.ctx, i, t->start, t->byte, t->bits / 8);
+			if (t->bits && DIV_ROUND_UP(t->bits, 8) <= room)
+				ring->p.tap(ring->p.ctx, i, t->start, t->byte,
+					    DIV_ROUND_UP(t->bits, 8));
 			continue;
 		}
 		if (t->bits / 8 < room) {
@@ -895,10 +981,8 @@ static void bit_time(struct pw_ring *ring, u64 until)
 }
 
 /* how the command ends whose packet is back */
-static u8 verdict(const struct pw_ring *ring)
+static u8 verdict(const struct pw_ring *ring, const struct pw_ring_packet *pkt)
 {
-	const struct pw_ring_packet *pkt = &ring->pkt;
-
 	if (!ring->rtl.back_good)
 		return PW_ATON_E_CRC;
 	if (pkt->cmd->op == PW_ATON_TREE && pkt->counter != 1u << pkt->cmd->heights)
@@ -908,14 +992,44 @@ static u8 verdict(const struct pw_ring *ring)
 	return PW_ATON_OK;
 }
 
-static void end_packet(struct pw_ring *ring, u8 err)
+static void end_packet(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err)
 {
 	struct pw_rtl *rtl = &ring->rtl;
+	struct pw_rtl_interface *self = &rtl->interface[pkt->t];
 
-	rtl->interface[ring->pkt.t].mode = REPEAT;
-	rtl->back_at = PW_RING_NEVER;
-	rtl->flip_at = PW_RING_NEVER;
-	pw_ring_end(ring, err, rtl->cycle);
+	if (self->mode != TOKEN)
+		self->mode = REPEAT;
+	self->pkt = NULL;
+	if (rtl->back == pkt) {
+		rtl->back_at = PW_RING_NEVER;
+		rtl->back = NULL;
+	}
+	if (pkt == ring->pkt)
+		rtl->flip_at = PW_RING_NEVER;
+	pw_ring_end(ring, pkt, err, rtl->cycle);
+}
+
+/* packets that are back or lost, an interface that leaves, a token to be appended */
+static void flight_events(struct pw_ring *ring)
+{
+	struct pw_rtl *rtl = &ring->rtl;
+	u64 c = rtl->cycle;
+	u64 when;
+
+	ring->now = c;
+	if (c == rtl->back_at) {
+		end_packet(ring, rtl->back, verdict(ring, rtl->back));
+	} else if (c >= pw_ring_give_up(ring, ring->flight)) {
+		end_packet(ring, ring->flight, PW_ATON_E_LOST);
+	} else if (ring->state == PW_RING_PACKET && ring->leaving && !ring->flight->next &&
+		   pw_ring_may_leave(ring, &when) && c >= when) {
+		rtl->interface[ring->pkt->t].mode = REPEAT;
+		rtl->interface[ring->pkt->t].pkt = NULL;
+		pw_ring_abandon(ring, c);
+	}
+	if (ring->state == PW_RING_PACKET && !ring->pkt->hold &&
+	    c >= ring->pkt->start + ring->pkt->bits)
+		pw_ring_pass_on(ring, c);
 }
 
 /* timers and faults that fall into this bit time */
@@ -924,18 +1038,9 @@ static void events(struct pw_ring *ring)
 	struct pw_rtl *rtl = &ring->rtl;
 	struct pw_rtl_interface *self;
 	u64 c = rtl->cycle;
-	u64 when;
 
-	if (ring->state == PW_RING_PACKET) {
-		ring->now = c;
-		if (c == rtl->back_at) {
-			end_packet(ring, verdict(ring));
-		} else if (c == pw_ring_give_up(ring)) {
-			end_packet(ring, PW_ATON_E_LOST);
-		} else if (ring->leaving && pw_ring_may_leave(ring, &when) && c >= when) {
-			rtl->interface[ring->pkt.t].mode = REPEAT;
-			pw_ring_abandon(ring, c);
-		}
+	if (ring->flight) {
+		flight_events(ring);
 	} else if (ring->state == PW_RING_ORPHAN) {
 		ring->now = c;
 		if (c == rtl->strip_at) {
@@ -946,9 +1051,11 @@ static void events(struct pw_ring *ring)
 		pw_ring_lose(ring);
 		rtl->quiet = c - ring->lost_at;
 	}
-	if (ring->state != PW_RING_DARK && ring->state != PW_RING_PACKET &&
-	    rtl->quiet >= ring->timeout)
+	/* neither token nor packet: what is left has no end or no beginning, and is purged */
+	if (ring->state != PW_RING_DARK && !ring->flight && rtl->quiet >= ring->timeout) {
+		rtl_wipe(ring);
 		pw_ring_reissue(ring, c);
+	}
 	if (ring->state == PW_RING_TOKEN && c == ring->tok_at) {
 		self = &rtl->interface[ring->tok_from];
 		self->mode = TOKEN;
@@ -1013,32 +1120,42 @@ static bool taking(struct pw_rtl *rtl)
 	return rtl->taking_at != PW_RING_NEVER;
 }
 
+static enum pw_ring_progress idle(struct pw_ring *ring)
+{
+	pw_ring_idle(ring);
+	if (ring->last_end)
+		ring->rtl.not_before = ring->now;
+	return PW_RING_IDLE;
+}
+
 /* a budget of less than interfaces plus standing commands is not enough for a bit time */
 static enum pw_ring_progress rtl_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_rtl *rtl = &ring->rtl;
 	/* next_due() looks at every standing command */
 	u32 cost = ring->n + ring->nstanding;
+	const struct pw_ring_packet *had;
 	u8 was;
 
 	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
 	for (;;) {
-		if (ring->state != PW_RING_PACKET && ring->state != PW_RING_ORPHAN) {
+		if (!ring->flight && ring->state != PW_RING_ORPHAN) {
 			if (ring->state == PW_RING_DARK || next_due(ring) == PW_RING_NEVER)
-				return PW_RING_IDLE;
+				return idle(ring);
+			skip(ring, until);
 			/* an interface that starts by then has seen the first symbol */
 			if (rtl->cycle >= until && !taking(rtl)) {
 				ring->now = max(ring->now, until + 1);
-				return PW_RING_IDLE;
+				return idle(ring);
 			}
-			skip(ring, until);
 		}
 		if (budget < cost)
 			return PW_RING_MORE;
 		budget -= cost;
 		was = ring->state;
+		had = ring->flight;
 		events(ring);
-		if (ring->state == was)
+		if (ring->state == was && ring->flight == had)
 			bit_time(ring, until);
 	}
 }
@@ -1050,5 +1167,6 @@ const struct pw_ring_engine pw_ring_rtl = {
 	.start = rtl_start,
 	.run = rtl_run,
 	.wipe = rtl_wipe,
+	.token = rtl_token,
 	.tap_reset = rtl_tap_reset,
 };

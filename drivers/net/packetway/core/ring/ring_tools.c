@@ -39,7 +39,7 @@ u32 pw_ring_addr(const struct pw_ring *ring, u32 interface)
  */
 bool pw_ring_busy(const struct pw_ring *ring)
 {
-	return ring->state == PW_RING_PACKET || ring->state == PW_RING_ORPHAN;
+	return ring->flight || ring->state == PW_RING_ORPHAN;
 }
 
 /**
