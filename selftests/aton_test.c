@@ -735,4 +735,52 @@ TEST_F(aton, appended)
 	}
 }
 
+/* TREE with an operation for each node: (0 + 1) max (2 min 3), and so on */
+TEST_F(aton, tree_nodes)
+{
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_TREE), plain;
+	uint8_t op[128] = {
+		PW_ATON_OP_ADD, PW_ATON_OP_MIN, PW_ATON_OP_ADD, PW_ATON_OP_MAX,
+		PW_ATON_OP_MAX, PW_ATON_OP_ADD, PW_ATON_OP_ADD,
+	};
+
+	for (int i = 0; i < N; i++)
+		self->st[i].op->operand[0] = i;
+	c.mods = PACKETWAY_ATON_NODES;
+	c.heights = 3;
+	c.room = 7;
+	c.data = (uintptr_t)op;
+	ASSERT_EQ(0, ring_run(self->st[0].fd, &c));
+	/* max(0 + 1, min(2, 3)) + ((4 + 5) + max(6, 7)) */
+	EXPECT_EQ(2 + 16, c.out_v1);
+	EXPECT_EQ(144 + 8 + 7 * 8 + 3 * 64 + 64 + 8, c.out_ring_bits);
+	/* what is not a tree of so many nodes */
+	plain = c;
+	c.room = 6;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	c = plain;
+	c.heights = 8;
+	c.room = 255;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	c.heights = 33;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	c = plain;
+	c.data = 0;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	c.data = 8;
+	EXPECT_EQ(-EFAULT, ring_run(self->st[0].fd, &c));
+	c = plain;
+	op[6] = PW_ATON_OP_COUNT_EQ;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	op[6] = PW_ATON_OP_ADD;
+	c.op = PW_ATON_OP_ADD;
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	c = plain;
+	c.heights = 7;
+	c.room = 127;
+	memset(op, PW_ATON_OP_ADD, sizeof(op));
+	EXPECT_EQ(-EINVAL, ring_run(self->st[0].fd, &c));
+	EXPECT_EQ(PACKETWAY_ATON_E_SHAPE, c.out_error);
+}
+
 TEST_HARNESS_MAIN

@@ -117,6 +117,12 @@ int pwl_aton_majority(struct pwl *s, const struct pwl_aton *c, uint64_t *value,
 /* 2^heights interfaces; an opcode for each height, leaves first */
 int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, uint32_t heights,
 		  struct pwl_result *r);
+/* the same with an opcode for each of the 2^heights - 1 nodes: those of the first height in the
+ * order of the leaves, then those of the next one, the root as the last one; at most
+ * PACKETWAY_ATON_NODE_HEIGHTS
+ */
+int pwl_aton_tree_nodes(struct pwl *s, const struct pwl_aton *c, const uint8_t *nodes,
+			uint32_t heights, struct pwl_result *r);
 
 /**
  * struct pwl_latch - what the last command with PACKETWAY_ATON_PREFIX left at the station

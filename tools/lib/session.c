@@ -331,6 +331,22 @@ int pwl_aton_tree(struct pwl *s, const struct pwl_aton *c, const uint8_t *ops, u
 	return run(s, &k, c->timeout_ms, r);
 }
 
+int pwl_aton_tree_nodes(struct pwl *s, const struct pwl_aton *c, const uint8_t *nodes,
+			uint32_t heights, struct pwl_result *r)
+{
+	struct packetway_aton_command k;
+
+	if (!heights || heights > PACKETWAY_ATON_NODE_HEIGHTS)
+		return -EINVAL;
+	fill(&k, c);
+	k.op = PW_ATON_OP_TREE;
+	k.mods |= PACKETWAY_ATON_NODES;
+	k.heights = heights;
+	k.room = (1u << heights) - 1;
+	k.data = (uintptr_t)nodes;
+	return run(s, &k, c->timeout_ms, r);
+}
+
 int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uint32_t sans,
 		    struct pwl_reduced *r)
 {

@@ -216,31 +216,83 @@ static enum status aton_majority(const struct verb *v, int argc, char **argv)
 	return out_one("", j);
 }
 
+/* operations of a tree: one for each height, or one for each node */
+struct tree_ops {
+	uint8_t height[PACKETWAY_ATON_HEIGHTS];
+	uint8_t node[1 << PACKETWAY_ATON_NODE_HEIGHTS];
+	uint32_t heights;
+	bool nodes;
+};
+
+/* operations of the nodes of height @h, which colons divide; one alone is that of all */
+static enum status tree_height(struct tree_ops *t, uint32_t h, char *list, uint32_t *at)
+{
+	uint32_t n = 1u << (t->heights - 1 - h), given = 0;
+	char *w, *save;
+	int op;
+
+	for (w = strtok_r(list, ":", &save); w; w = strtok_r(NULL, ":", &save)) {
+		op = pwl_aton_op_parse(w);
+		if (op < 0)
+			return usage("aton tree: '%s' is not an operation of a height", w);
+		if (!given)
+			t->height[h] = op;
+		if (t->nodes && given < n)
+			t->node[*at + given] = op;
+		given++;
+	}
+	if (t->nodes && given != 1 && given != n)
+		return usage("aton tree: %u operations at height %u, which has %u nodes", given,
+			     h + 1, n);
+	for (; t->nodes && given < n; given++)
+		t->node[*at + given] = t->height[h];
+	*at += n;
+	return ST_OK;
+}
+
+static enum status tree_parse(struct tree_ops *t, const char *text)
+{
+	char names[1024], *w, *save;
+	enum status ret = ST_OK;
+	uint32_t h = 0, at = 0;
+	const char *p;
+
+	if (snprintf(names, sizeof(names), "%s", text) >= (int)sizeof(names))
+		return usage("aton tree: too many operations");
+	t->nodes = strchr(names, ':');
+	t->heights = 1;
+	for (p = names; *p; p++)
+		t->heights += *p == ',';
+	if (t->heights > (t->nodes ? PACKETWAY_ATON_NODE_HEIGHTS : PACKETWAY_ATON_HEIGHTS))
+		return usage("aton tree: at most %u heights, %u with an operation for each node",
+			     PACKETWAY_ATON_HEIGHTS, PACKETWAY_ATON_NODE_HEIGHTS);
+	for (w = strtok_r(names, ",", &save); w && !ret; w = strtok_r(NULL, ",", &save))
+		ret = tree_height(t, h++, w, &at);
+	if (!ret && h != t->heights)
+		return usage("aton tree: an operation is missing in '%s'", text);
+	return ret;
+}
+
 static enum status aton_tree(const struct verb *v, int argc, char **argv)
 {
-	uint8_t ops[PACKETWAY_ATON_HEIGHTS];
 	struct pwl_result r = {};
-	char names[256], *w, *save;
+	struct tree_ops t = {};
 	struct station st;
 	struct request q;
 	enum status ret;
-	uint32_t n = 0;
 	struct pwl *s;
-	int err, op;
+	int err;
 
 	ret = begin(v, argc, argv, &q, &s, &st);
 	if (ret)
 		return ret;
-	snprintf(names, sizeof(names), "%s", q.op);
-	for (w = strtok_r(names, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
-		op = pwl_aton_op_parse(w);
-		if (op < 0 || n == PACKETWAY_ATON_HEIGHTS) {
-			pwl_close(s);
-			return usage("aton tree: '%s' is not an operation of a height", w);
-		}
-		ops[n++] = op;
+	ret = tree_parse(&t, q.op);
+	if (ret) {
+		pwl_close(s);
+		return ret;
 	}
-	err = pwl_aton_tree(s, &q.c, ops, n, &r);
+	err = t.nodes ? pwl_aton_tree_nodes(s, &q.c, t.node, t.heights, &r) :
+			pwl_aton_tree(s, &q.c, t.height, t.heights, &r);
 	pwl_close(s);
 	return err ? complain(st.name, err, &r) : out_one("", result_json(&q.c, &r));
 }
@@ -521,7 +573,7 @@ const struct verb aton_verbs[] = {
 	{ "majority", aton_majority, PW_ATON_OP_BITSUM, common,
 	  "the value that more than half of the interfaces hold" },
 	{ "tree", aton_tree, PW_ATON_OP_TREE, tree,
-	  "expression tree over 2^heights operands, an operation for each height" },
+	  "expression tree over 2^heights operands: OP,OP,... an operation for each height, or OP:OP:... for its nodes" },
 	{ "latch", aton_latch, 0, latch,
 	  "what the last command with 'prefix' left at each station: scan and exclusive scan" },
 	{ "set", aton_set, 0, set, "operand register and group mask" },

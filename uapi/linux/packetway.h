@@ -256,6 +256,7 @@ enum {
 #define PACKETWAY_FEATURE_REDUCE (1ULL << 7)	/* PACKETWAY_IOC_ATON_REDUCE */
 #define PACKETWAY_FEATURE_ROUND	(1ULL << 8)	/* PACKETWAY_IOC_ATON_ROUND */
 #define PACKETWAY_FEATURE_PREFIX (1ULL << 9)	/* PACKETWAY_ATON_PREFIX */
+#define PACKETWAY_FEATURE_NODES	(1ULL << 10)	/* PACKETWAY_ATON_NODES */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -332,6 +333,7 @@ struct packetway_unbind {
  */
 #define PACKETWAY_ATON_REGS		16	/* operand registers of an interface */
 #define PACKETWAY_ATON_HEIGHTS		20	/* TREE: 2^20 leaves at most */
+#define PACKETWAY_ATON_NODE_HEIGHTS	7	/* TREE: with an operation for each node */
 #define PACKETWAY_ATON_QUEUE		1024	/* commands a file may have queued */
 #define PACKETWAY_ATON_SORT_MAX		65536	/* operands a SORT may return */
 #define PACKETWAY_ATON_RING_ALL		0xffffffU	/* destination: the whole ring */
@@ -342,6 +344,7 @@ struct packetway_unbind {
 #define PACKETWAY_ATON_SIGNED		(1U << 0)	/* operands are two's complement */
 #define PACKETWAY_ATON_COMPARAND	(1U << 1)	/* count against @comparand */
 #define PACKETWAY_ATON_PREFIX		(1U << 2)	/* interfaces latch what passes them */
+#define PACKETWAY_ATON_NODES		(1U << 3)	/* TREE: an operation for each node */
 
 /* flags of a result */
 #define PACKETWAY_ATON_F_OVERFLOW	(1U << 0)	/* carry out of bit 63 somewhere */
@@ -364,18 +367,19 @@ enum packetway_aton_error {
  * @flags: must be 0
  * @op: PW_ATON_* opcode
  * @reg: operand register that every interface uses, 0..PACKETWAY_ATON_REGS-1
- * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND, PACKETWAY_ATON_PREFIX
+ * @mods: PACKETWAY_ATON_SIGNED, PACKETWAY_ATON_COMPARAND, PACKETWAY_ATON_PREFIX,
+ *	PACKETWAY_ATON_NODES
  * @dst: execution region: PACKETWAY_ATON_RING_ALL, the address of one
  *	interface, or a logical address (0xe00000 | mask): every interface with one
  *	of these bits in its group mask
  * @comparand: for counts under PACKETWAY_ATON_COMPARAND
  * @heights: TREE: number of heights; else 0
  * @room: SORT: operands that fit at @data, at most PACKETWAY_ATON_SORT_MAX;
- *	BITSUM: 64; else 0
- * @ops: TREE: opcode for each height, leaves first
+ *	BITSUM: 64; TREE with PACKETWAY_ATON_NODES: 2^heights - 1; else 0
+ * @ops: TREE: opcode for each height, leaves first; not with PACKETWAY_ATON_NODES
  * @__reserved: must be 0
- * @data: pointer: SORT: array of __u64, BITSUM: array of 64 __u32; else 0. Not
- *	in batches.
+ * @data: pointer: SORT: array of __u64, BITSUM: array of 64 __u32; TREE with
+ *	PACKETWAY_ATON_NODES, which is read: array of @room __u8; else 0. Not in batches.
  * @deadline: CLOCK_MONOTONIC nanoseconds at which to give up, 0: never. Not in
  *	batches.
  * @user_data: comes back with the result
@@ -395,6 +399,10 @@ enum packetway_aton_error {
  * partial result that passes it, in the order of the ring from the sender on, see
  * struct packetway_aton_latch. EBUSY: the region is a group that this file has not leased and
  * others have.
+ *
+ * With PACKETWAY_ATON_NODES each node of a TREE has an opcode of its own, so that the tree is an
+ * arbitrary expression: those of height 0 in the order of the leaves, then those of height 1, the
+ * root as the last one. It has at most PACKETWAY_ATON_NODE_HEIGHTS heights.
  */
 struct packetway_aton_command {
 	__u32 size;

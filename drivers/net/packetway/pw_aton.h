@@ -65,6 +65,7 @@ struct pw_station;
  * @user_data: the program's
  * @out: SORT: result
  * @parts: BITSUM: result
+ * @nodes: TREE: operations of its nodes, or NULL
  * @has_run: standing command: it has had its first result; aton->lock
  */
 struct pw_aton_req {
@@ -82,6 +83,7 @@ struct pw_aton_req {
 	u64 user_data;
 	u64 *out;
 	u32 *parts;
+	u8 *nodes;
 	bool has_run;
 };
 

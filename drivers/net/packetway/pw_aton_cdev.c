@@ -59,6 +59,7 @@ static void pw_aton_req_empty(struct pw_aton_req *req)
 	pw_aton_req_drop(req);
 	kvfree(req->out);
 	kfree(req->parts);
+	kfree(req->nodes);
 }
 
 static void pw_aton_req_free(struct pw_aton_req *req)
@@ -69,6 +70,26 @@ static void pw_aton_req_free(struct pw_aton_req *req)
 	kfree(req);
 }
 
+/* the operations of the nodes of a TREE; the ring checks them */
+static int pw_aton_fill_nodes(struct pw_aton_req *req, const struct packetway_aton_command *c)
+{
+	req->nodes = kmalloc(c->room, PW_GFP);
+	if (!req->nodes)
+		return -ENOMEM;
+	if (copy_from_user(req->nodes, u64_to_user_ptr(c->data), c->room))
+		return -EFAULT;
+	req->cmd.nodes = req->nodes;
+	return 0;
+}
+
+/* counts of a BITSUM, or operations of the nodes of a TREE */
+static u32 pw_aton_room(const struct packetway_aton_command *c)
+{
+	if (c->op == PW_ATON_BITSUM)
+		return PW_ATON_PARTS;
+	return (1u << c->heights) - 1;
+}
+
 /* What may stand in a command of any kind. */
 static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_command *c,
 			bool batch)
@@ -77,25 +98,28 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 	bool tree = c->op == PW_ATON_TREE;
 	bool sort = c->op == PW_ATON_SORT;
 	bool bitsum = c->op == PW_ATON_BITSUM;
+	bool nodes = tree && c->mods & PACKETWAY_ATON_NODES;
+	u32 mods = c->mods & ~(nodes ? PACKETWAY_ATON_NODES : 0);
 
 	if (c->flags || c->__reserved ||
-	    c->mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND | PW_ATON_PREFIX) ||
+	    mods & ~(PW_ATON_SIGNED | PW_ATON_COMPARAND | PW_ATON_PREFIX) ||
 	    c->reg >= PW_ATON_REGS || c->dst > PACKETWAY_ATON_RING_ALL ||
 	    c->op == PW_ATON_PASSIVE || c->op > U8_MAX)
 		return -EINVAL;
-	if (tree ? !c->heights || c->heights > PW_ATON_HEIGHTS : c->heights)
+	if (tree ? !c->heights || c->heights > (nodes ? PW_ATON_NODE_HEIGHTS : PW_ATON_HEIGHTS) :
+	    c->heights)
 		return -EINVAL;
 	if (sort ? !c->room || c->room > PACKETWAY_ATON_SORT_MAX :
-	    c->room != (bitsum ? PW_ATON_PARTS : 0))
+	    c->room != (bitsum || nodes ? pw_aton_room(c) : 0))
 		return -EINVAL;
-	if (!c->data == (sort || bitsum))
+	if (!c->data == (sort || bitsum || nodes))
 		return -EINVAL;
 	if (batch && (c->data || c->deadline))
 		return -EINVAL;
 
 	cmd->op = c->op;
 	cmd->reg = c->reg;
-	cmd->mods = c->mods;
+	cmd->mods = mods;
 	cmd->dst = c->dst;
 	cmd->comparand = c->comparand;
 	cmd->heights = c->heights;
@@ -114,7 +138,7 @@ static int pw_aton_fill(struct pw_aton_req *req, const struct packetway_aton_com
 			return -ENOMEM;
 		cmd->parts = req->parts;
 	}
-	return 0;
+	return nodes ? pw_aton_fill_nodes(req, c) : 0;
 }
 
 /* hand a request to the ring of the bound station; @period: of a standing command, else 0 */

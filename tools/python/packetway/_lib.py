@@ -159,6 +159,7 @@ def packetway() -> ctypes.CDLL:
     lib.pwl_aton_sort.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), _U32, ctypes.POINTER(Result)]
     lib.pwl_aton_majority.argtypes = [p, ctypes.POINTER(Aton), ctypes.POINTER(_U64), ctypes.POINTER(Result)]
     lib.pwl_aton_tree.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]
+    lib.pwl_aton_tree_nodes.argtypes = [p, ctypes.POINTER(Aton), ctypes.c_char_p, _U32, ctypes.POINTER(Result)]
     lib.pwl_aton_submit.argtypes = [p, ctypes.POINTER(Aton), _U32]
     lib.pwl_aton_results.argtypes = [p, ctypes.POINTER(Result), _U32, ctypes.c_int]
     lib.pwl_aton_stand.argtypes = [p, ctypes.POINTER(Aton), _U32]

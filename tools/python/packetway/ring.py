@@ -216,11 +216,24 @@ class Ring:
         n = self._check(self._lib.pwl_aton_majority(self._s, ctypes.byref(c), ctypes.byref(v), ctypes.byref(r)), r)
         return v.value if n else None
 
-    def tree(self, ops: Sequence[str], reg: int = 0, *, signed: bool = False, timeout: float = 10.0) -> RingResult:
-        """An expression tree over 2^n interfaces: an operation for each of n heights, leaves first."""
+    def tree(self, ops: Sequence[str | Sequence[str]], reg: int = 0, *, signed: bool = False,
+             timeout: float = 10.0) -> RingResult:
+        """An expression tree over 2^n interfaces: an operation for each of n heights, leaves first.
+
+        A list in place of an operation has one for each node of that height, in the order of the leaves.
+        """
         c, r = self._command("tree", reg, signed, None, None, timeout), _lib.Result()
-        codes = bytes(check(self._lib.pwl_aton_op_parse(op.encode()), f"ring operation '{op}'") for op in ops)
-        self._check(self._lib.pwl_aton_tree(self._s, ctypes.byref(c), codes, len(codes), ctypes.byref(r)), r)
+        run, n = self._lib.pwl_aton_tree, len(ops)
+        names = [op for op in ops if isinstance(op, str)]
+        if len(names) < n:
+            run, names = self._lib.pwl_aton_tree_nodes, []
+            for h, op in enumerate(ops):
+                nodes = [op] * (1 << (n - 1 - h)) if isinstance(op, str) else list(op)
+                if len(nodes) != 1 << (n - 1 - h):
+                    raise ValueError(f"{len(nodes)} operations at height {h + 1}, which has {1 << (n - 1 - h)} nodes")
+                names += nodes
+        codes = bytes(check(self._lib.pwl_aton_op_parse(op.encode()), f"ring operation '{op}'") for op in names)
+        self._check(run(self._s, ctypes.byref(c), codes, n, ctypes.byref(r)), r)
         return self._result("tree", signed, r)
 
     def watch(self, op: str, reg: int = 0, *, signed: bool = False, comparand: int | None = None, period: float = 0.001,
