@@ -41,6 +41,11 @@ tap_is "san show, text" "$(pwctl san show 3 | cut -d ' ' -f 1-10)" \
 	"san 3: ports 9 bias 768 engine fast ring-engine rtl"
 tap_ok "san set ring-propagation" pwctl san set 3 ring-propagation 7
 tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0]."ring-propagation"')" 7
+tap_ok "san set cut-through on" pwctl san set 3 cut-through on
+tap_is "on is 1 ns" "$(pwctl -j san show 3 | jq -c '.[0]."cut-through"')" 1
+tap_ok "san set cut-through off" pwctl san set 3 cut-through off
+tap_is "off is 0" "$(pwctl -j san show 3 | jq -c '.[0]."cut-through"')" 0
+tap_is "cut-through: neither a number" "$(says pwctl san set 3 cut-through perhaps | grep -c "'perhaps' is not a number")" 1
 tap_is "out of range is refused by name" "$(says pwctl san set 3 ring-propagation 256 | grep -c 'ring-propagation: 0 to 255 bit times')" 1
 tap_ok "san set, other parameters of the ring" pwctl san set 3 ring-release appended ring-width 16 ring-bitsum 0
 tap_is "took effect, and it shows" "$(pwctl -j san show 3 | jq -c '.[0] | [."ring-release", ."ring-width", ."ring-bitsum"]')" '["appended",16,0]'

@@ -68,6 +68,7 @@ static const struct word san_fields[] = {
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN },
 	{ "clock", CLOCKS, W_CHOICE, PACKETWAY_A_SAN_CLOCK },
 	SAN_RING,
+	{ "cut-through", "NS", W_U32, PACKETWAY_A_SAN_CUT_THROUGH },
 	SAN_PARAMS,
 	{ "topology", "NAME", W_TEXT, PACKETWAY_A_SAN_TOPOLOGY },
 	{ "switches", "N", W_U32, PACKETWAY_A_SAN_SWITCHES },
@@ -443,6 +444,7 @@ const struct word poets_which[] = {
 	{ "ring-engine", "fast|rtl", W_CHOICE, PACKETWAY_A_SAN_RING_ENGINE, \
 	  .max = PACKETWAY_ENGINE_FAST }, \
 	SAN_RING, \
+	{ "cut-through", "off|on|NS", W_SWITCH, PACKETWAY_A_SAN_CUT_THROUGH }, \
 	{ "rate", "BITS/S", W_U64, PACKETWAY_A_SAN_RATE }, \
 	{ "real", "0|1", W_U32, PACKETWAY_A_SAN_REAL }, \
 	{ "frozen", "0|1", W_U32, PACKETWAY_A_SAN_FROZEN }, \

@@ -41,6 +41,7 @@ enum word_kind {
 	W_END,		/* ends a table */
 	W_FLAG,		/* bool; no value */
 	W_U32,		/* uint32_t */
+	W_SWITCH,	/* uint32_t: "off" is 0, "on" is 1, or a number */
 	W_LONG,		/* long: a 32-bit number; the caller's -1 stays where none is given */
 	W_U64,		/* uint64_t */
 	W_ADDR,		/* uint32_t: a PacketWay address */

@@ -240,7 +240,11 @@ enum status word_store(void *to, const struct word *w, char **values)
 		*(uint64_t *)p = v;
 		return ST_OK;
 	default:
-		if (w->number ? w->number(values[0], &u) : parse_u32(values[0], &u))
+		if (w->kind == W_SWITCH && !strcmp(values[0], "on"))
+			u = 1;
+		else if (w->kind == W_SWITCH && !strcmp(values[0], "off"))
+			u = 0;
+		else if (w->number ? w->number(values[0], &u) : parse_u32(values[0], &u))
 			break;
 		if (w->max && u > w->max)
 			return usage("%s: '%s' is more than %u", name, values[0], w->max);

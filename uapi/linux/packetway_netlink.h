@@ -97,6 +97,7 @@ enum packetway_release {
 };
 
 #define PACKETWAY_RING_PROPAGATION_MAX	255
+#define PACKETWAY_CUT_THROUGH_MAX	1000000
 
 /*
  * A SAN. ID names it; PORTS and BIAS are fixed when it is made.
@@ -146,6 +147,10 @@ enum packetway_release {
  * PACKETWAY_A_SAN_ROUTE	u32	path of a cell, a parameter of the fabric as above: 1 in
  *					turn, 2 fixed by both ports, 3..65535 random with that
  *					seed, 65536 least queue
+ * PACKETWAY_A_SAN_CUT_THROUGH	u32	0, the default: half-routers on this SAN forward a frame
+ *					when it is there as a whole. 1..1000000: in virtual time
+ *					they begin when its first cell is there, 1 ns later by
+ *					source route and so many ns later by address
  *
  * Faults of cells. A change does not start a new fabric.
  * PACKETWAY_A_SAN_DROP		u32	cells in a million that an input unit drops, 0..500000;
@@ -207,6 +212,7 @@ enum {
 	PACKETWAY_A_SAN_RING_RELEASE,
 	PACKETWAY_A_SAN_RING_WIDTH,
 	PACKETWAY_A_SAN_RING_BITSUM,
+	PACKETWAY_A_SAN_CUT_THROUGH,
 	PACKETWAY_A_SAN_WITH_STAGES,
 	PACKETWAY_A_SAN_SWITCHES,
 	PACKETWAY_A_SAN_SWITCH_PORTS,

@@ -223,6 +223,32 @@ static void pw_fab_orphan(struct pw_fab *fab, u32 n)
 	pw_fab_orphan_ports(fab);
 }
 
+/*
+ * The virtual time of a frame that is at port @dst. If the half-router that sent it did not wait
+ * for all of it (cut-through), both SANs had it at the same time: from its first cell there, or
+ * so much later that its last cell is ready here (segmented) when it is there. fab->lock held
+ */
+static void pw_fab_account(const struct pw_fab *fab, const struct pw_fab_msg *m,
+			   struct sk_buff *skb, u64 cycle, const struct pw_fabric_times *times)
+{
+	const struct pw_fabric_conf *conf = &fab->eng.san->fabric;
+	u64 sent = min(m->sent, cycle), both = 0;
+	struct pw_skb_cb *cb = pw_cb(skb);
+
+	if (unlikely(cb->first))
+		both = min_t(u64, cb->first,
+			     cb->last + pw_fab_ns(fab, max(times->segmented, sent) - sent));
+	cb->stamp = pw_fab_ns(fab, cycle);
+	cb->delay += pw_fab_ns(fab, cycle - sent) - both;
+	cb->first = 0;
+	/* in real time the next SAN gets it as a whole */
+	if (likely(!READ_ONCE(conf->cut_through)) || READ_ONCE(conf->real) ||
+	    pw_fab_to_many(m) || !times->first_in)
+		return;
+	cb->first = min_t(u64, pw_fab_ns(fab, cycle - times->first_in), U32_MAX);
+	cb->last = min_t(u64, pw_fab_ns(fab, cycle - times->reassembled), U32_MAX);
+}
+
 /* a message is at one of its destinations; fab->lock held */
 static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
 			   const struct pw_fabric_times *times)
@@ -251,8 +277,7 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 		}
 		pw_port_charge_copy(san, skb);
 	}
-	pw_cb(skb)->stamp = pw_fab_ns(fab, cycle);
-	pw_cb(skb)->delay += pw_fab_ns(fab, cycle - min(m->sent, cycle));
+	pw_fab_account(fab, m, skb, cycle, times);
 	pw_cb(skb)->at = dst;
 	/* a group has 255 receivers in one cycle: see pw_fab_hand_over() */
 	if (likely(!pw_fab_to_many(m) && !fab->rtl && !fab->time &&

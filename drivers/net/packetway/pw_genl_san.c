@@ -37,6 +37,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	},
 	[PACKETWAY_A_SAN_MULTICAST] = NLA_POLICY_NESTED(pw_multicast_policy),
 	[PACKETWAY_A_SAN_WITH_MULTICAST] = { .type = NLA_FLAG },
+	[PACKETWAY_A_SAN_CUT_THROUGH] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_RING_RELEASE ... PACKETWAY_A_SAN_RING_BITSUM] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_DROP ... PACKETWAY_A_SAN_FAULT_SEED] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_TIME] = { .type = NLA_REJECT,
@@ -299,6 +300,7 @@ static int pw_san_fill(struct sk_buff *msg, struct pw_san *san, u32 portid, u32 
 	    nla_put_u64_64bit(msg, PACKETWAY_A_SAN_RATE, san->fabric.rate, PACKETWAY_A_SAN_PAD) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_REAL, san->fabric.real) ||
 	    nla_put_u32(msg, PACKETWAY_A_SAN_FROZEN, san->fabric.frozen) ||
+	    nla_put_u32(msg, PACKETWAY_A_SAN_CUT_THROUGH, san->fabric.cut_through) ||
 	    pw_san_put_params(msg, &san->fabric.params) ||
 	    pw_san_put_faults(msg, &san->fabric.fault) ||
 	    pw_san_put_topo(msg, san) ||
@@ -474,6 +476,14 @@ static int pw_san_check_rate(u64 rate, struct netlink_ext_ack *extack)
 	return -ERANGE;
 }
 
+static int pw_san_check_cut_through(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	if (!attr || nla_get_u32(attr) <= PACKETWAY_CUT_THROUGH_MAX)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "cut-through: 0 is off, an address takes 1 to 10^6 ns");
+	return -ERANGE;
+}
+
 /*
  * The topology that a request asks for, and its number of ports, of which @ports may be given as
  * well. Without one @topo stays NULL. No lock held
@@ -528,6 +538,8 @@ static int pw_san_config(struct nlattr **tb, struct pw_san_config *conf,
 		conf->ring_engine = nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]);
 	if (tb[PACKETWAY_A_SAN_RATE])
 		conf->rate = nla_get_u64(tb[PACKETWAY_A_SAN_RATE]);
+	if (tb[PACKETWAY_A_SAN_CUT_THROUGH])
+		conf->cut_through = nla_get_u32(tb[PACKETWAY_A_SAN_CUT_THROUGH]);
 	if (tb[PACKETWAY_A_SAN_REAL])
 		conf->real = nla_get_u32(tb[PACKETWAY_A_SAN_REAL]);
 	if (tb[PACKETWAY_A_SAN_CLOCK])
@@ -535,6 +547,7 @@ static int pw_san_config(struct nlattr **tb, struct pw_san_config *conf,
 	err = pw_san_check_rate(conf->rate, extack) ?:
 	      pw_san_ring(tb, &conf->ring, extack) ?:
 	      pw_san_faults(tb, &conf->fault, extack) ?:
+	      pw_san_check_cut_through(tb[PACKETWAY_A_SAN_CUT_THROUGH], extack) ?:
 	      pw_san_topo_of(tb, &conf->topo, &ports, extack);
 	if (err)
 		return err;
@@ -672,7 +685,8 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 	}
 	c->ring = *pw_aton_params(san->aton);
 	err = pw_san_ring(tb, &c->ring, extack) ?:
-	      pw_san_faults(tb, &fault, extack);
+	      pw_san_faults(tb, &fault, extack) ?:
+	      pw_san_check_cut_through(tb[PACKETWAY_A_SAN_CUT_THROUGH], extack);
 	if (err)
 		return err;
 	c->engine = tb[PACKETWAY_A_SAN_ENGINE] ? nla_get_u32(tb[PACKETWAY_A_SAN_ENGINE]) :
@@ -713,6 +727,8 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, struct pw_san_c
 		WRITE_ONCE(san->fabric.rate, nla_get_u64(tb[PACKETWAY_A_SAN_RATE]));
 	if (tb[PACKETWAY_A_SAN_REAL])
 		WRITE_ONCE(san->fabric.real, nla_get_u32(tb[PACKETWAY_A_SAN_REAL]));
+	if (tb[PACKETWAY_A_SAN_CUT_THROUGH])
+		WRITE_ONCE(san->fabric.cut_through, nla_get_u32(tb[PACKETWAY_A_SAN_CUT_THROUGH]));
 	/* debugfs may have changed others meanwhile */
 	pw_san_faults(tb, &san->fabric.fault, NULL);
 	if (tb[PACKETWAY_A_SAN_FROZEN])

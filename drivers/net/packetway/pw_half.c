@@ -41,6 +41,9 @@ struct pw_look {
 /* bytes of frames whose CRCs a poll checks: further ones pass unchecked */
 #define PW_HOPS_CRC_BYTES (128 << 10)
 
+/* cut-through: time until a half-router has looked at an L2RH */
+#define PW_CUT_THROUGH_L2_NS 1
+
 struct pw_hops {
 	bool running;
 	unsigned int n;
@@ -210,6 +213,8 @@ static bool pw_half_pass(struct pw_half *h, struct sk_buff *skb, const struct pw
 	if (likely(l->hdr_off >= 0 &&
 		   get_unaligned_be16(skb->data + l->hdr_off + PW_EEP_OFF_PT) != PW_PT_ESP))
 		return true;
+	/* it reads and writes the whole message */
+	pw_cb(skb)->first = 0;
 	return pw_esp_pass(h, skb);
 }
 
@@ -527,6 +532,16 @@ static void pw_half_in_group(struct pw_half *h, struct sk_buff *skb, const struc
 	pw_half_to_peer(h, skb, l);
 }
 
+/* cut-through: when can the frame go on? A source route is there with the first cell. */
+static void pw_half_decide(const struct pw_half *h, struct pw_skb_cb *cb, const struct pw_look *l)
+{
+	u32 ns = READ_ONCE(h->san->fabric.cut_through);
+
+	if (l->kind == PW_LOOK_L2)
+		ns = min_t(u32, ns, PW_CUT_THROUGH_L2_NS);
+	cb->first = ns && cb->first > ns ? cb->first - ns : 0;
+}
+
 /* a frame from this half's own SAN */
 static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -540,6 +555,8 @@ static void pw_half_in(struct pw_half *h, struct sk_buff *skb, const struct pw_l
 	skb_dst_drop(skb);
 	skb->dev = NULL;
 	cb->net = NULL;
+	if (unlikely(cb->first))
+		pw_half_decide(h, cb, l);
 
 	switch (l->kind) {
 	case PW_LOOK_L2:

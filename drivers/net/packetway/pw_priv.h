@@ -175,6 +175,7 @@ struct pw_fabric_conf {
 	u64 rate;		/* bits per second of a link */
 	bool real;		/* paced to that rate, else virtual time */
 	bool frozen;		/* collects frames and does not run */
+	u32 cut_through;	/* ns until a half-router has looked an address up; 0: it stores */
 	struct pw_fabric_faults fault;
 	struct pw_fabric_params params;	/* of the next engine; RTNL */
 	struct pw_san_topo *topo;	/* RTNL: has params.topo; NULL: three stages */
@@ -319,6 +320,9 @@ struct pw_skb_cb {
 	u8 flags;		/* PW_CB_* */
 	u16 at;			/* port that a timed fabric has brought it to */
 	const struct net *net;	/* of the sender, to compare and never to look at */
+	/* cut-through, ns before it arrived; 0: none */
+	u32 first;		/* first cell at the half-router, and the decision */
+	u32 last;		/* last cell */
 };
 
 #define PW_CB_HALF	BIT(0)	/* made by a half-router of this SAN: trusted */
@@ -360,6 +364,7 @@ struct pw_san_config {
 	u32 ring_engine;	/* likewise, of the ring */
 	struct pw_ring_params ring;	/* parameters of the ring: core/ring/ring_param.c */
 	u64 rate;		/* of the fabric's links */
+	u32 cut_through;	/* as in struct pw_fabric_conf */
 	bool real;		/* paced to it */
 	bool lockstep;
 	struct pw_fabric_faults fault;

@@ -259,6 +259,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->users = 1;
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
+	san->fabric.cut_through = conf->cut_through;
 	san->fabric.fault = conf->fault;
 	san->fabric.params = conf->params;
 	san->fabric.params.k = san->radix;
