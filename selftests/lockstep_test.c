@@ -4,6 +4,7 @@
  * participants see does not depend on when Linux runs them.
  */
 #include "pwsan.h"
+#include "pwring.h"
 #include "pwrouter.h"
 #include "pwharness.h"
 
@@ -228,9 +229,14 @@ TEST_F(lockstep, refusals)
 	struct packetway_time_set s = { .size = sizeof(s), .flags = PACKETWAY_TIME_SET_STALL };
 	struct packetway_time_list l = { .size = sizeof(l), .room = 4097 };
 	struct packetway_time_alarm a = { .size = sizeof(a), .interval = ~0ULL };
+	struct pw_trunk_req trunk = {
+		.name = "t", .port = 9, .local = INADDR_LOOPBACK, .local_port = 7001,
+		.remote = INADDR_LOOPBACK, .remote_port = 7002, .insecure = true,
+	};
 	int dev = open(PW_DEV, O_RDWR | O_CLOEXEC);
 	uint64_t n;
 
+	EXPECT_EQ(0, pw_link_up(&self->nl, "lo"));
 	EXPECT_EQ(-1, ioctl(dev, PACKETWAY_IOC_TIME_OPEN, &o));
 	EXPECT_EQ(EINVAL, errno);
 	/* commands of clock files are none of the device */
@@ -271,9 +277,13 @@ TEST_F(lockstep, refusals)
 	EXPECT_EQ(-EBUSY, pw_gsan_set(&self->g, PACKETWAY_A_SAN_RATE, 1000000));
 	EXPECT_EQ(-EBUSY, pw_gsan_set(&self->g, PACKETWAY_A_SAN_DEPTH, 7));
 	EXPECT_EQ(-EOPNOTSUPP, pw_gsan_set(&self->g, PACKETWAY_A_SAN_REAL, 1));
-	EXPECT_EQ(-EOPNOTSUPP, pw_router_add(&self->g, "r", (struct pw_half_req) { 0, 9, -1 },
-					     (struct pw_half_req) { 1, 0, -1 }));
+	/* what comes over a trunk has another clock */
+	EXPECT_EQ(-EOPNOTSUPP, pw_trunk_add(&self->g, &trunk));
 	EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(0, pw_trunk_add(&self->g, &trunk));
+	EXPECT_EQ(-EOPNOTSUPP, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK,
+					   PACKETWAY_CLOCK_LOCKSTEP));
+	EXPECT_EQ(0, pw_router_del(&self->g, "t"));
 	EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_REAL, 1));
 	EXPECT_EQ(-EOPNOTSUPP, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK,
 					   PACKETWAY_CLOCK_LOCKSTEP));
@@ -848,6 +858,320 @@ TEST_F(lockstep, order_of_senders)
 		close(clk[i]);
 }
 
+/* ---- the ring ---- */
+
+struct ringer {
+	struct ring_if r;
+	int clk, turns, port;
+	volatile struct packetway_time_page *page;
+	uint64_t seen[32], wait[32], sum[32];
+	int err;
+};
+
+/* some commands in a row, others after a time; each sees what all have set */
+static void *ring_turns(void *arg)
+{
+	struct ringer *g = arg;
+	struct packetway_aton_command c;
+	int i;
+
+	g->err = join_as(g->clk, PACKETWAY_TIME_JOIN_HELD, 0);
+	for (i = 0; i < g->turns && !g->err; i++) {
+		spin(pw_below(2000));
+		__atomic_store_n(&g->r.op->operand[0], 100 * i + g->port, __ATOMIC_RELAXED);
+		if (i % 3)
+			wait_flags(g->clk, PACKETWAY_TIME_WAIT_FOR, 7000 * (i % 3 + g->port), NULL);
+		c = ring_cmd(PW_ATON_OP_ADD);
+		g->err = ring_run(g->r.fd, &c);
+		g->seen[i] = now(g->page);
+		g->wait[i] = c.out_wait;
+		g->sum[i] = c.out_v1;
+	}
+	leave(g->clk);
+	return NULL;
+}
+
+TEST_F(lockstep, ring)
+{
+	enum { RINGERS = 3, TURNS = 12 };
+	struct ringer g[RINGERS], first[RINGERS];
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+	pthread_t t[RINGERS];
+	int i, k, n, round;
+	uint64_t t0, took;
+
+	/* a command takes its bit times, from the next cycle on */
+	for (i = 0; i < RINGERS; i++)
+		ASSERT_EQ(0, ring_open(&g[i].r, self->ifindex[i]));
+	EXPECT_EQ(0, join(self->clk));
+	t0 = now(self->page);
+	EXPECT_EQ(0, ring_run(g[0].r.fd, &c));
+	took = now(self->page) - t0;
+	EXPECT_LE((c.out_wait + c.out_ring_bits) * 125 / 2, took);
+	EXPECT_GE((c.out_wait + c.out_ring_bits) * 125 / 2 + 3, took);
+	EXPECT_EQ(0, leave(self->clk));
+
+	for (round = 0; round < 5; round++) {
+		/* a clock, a fabric and a ring without a past */
+		EXPECT_EQ(0, fresh(&self->g, variant->engine));
+		EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK,
+					 PACKETWAY_CLOCK_LOCKSTEP));
+		k = time_open(self->ifindex[0]);
+		ASSERT_GE(k, 0);
+		EXPECT_EQ(0, join(k));
+		for (i = 0; i < RINGERS; i++) {
+			n = (round + i) % RINGERS;
+			g[n].clk = k;
+			g[n].turns = TURNS;
+			g[n].port = n;
+			g[n].page = map_page(k);
+			__atomic_store_n(&g[n].r.op->operand[0], 0, __ATOMIC_RELAXED);
+		}
+		for (i = 0; i < RINGERS; i++) {
+			n = (round + i) % RINGERS;
+			EXPECT_EQ(0, join_as(k, PACKETWAY_TIME_JOIN_HOLD, 0));
+			ASSERT_EQ(0, pthread_create(&t[n], NULL, ring_turns, &g[n]));
+		}
+		EXPECT_EQ(0, leave(k));
+		for (i = 0; i < RINGERS; i++) {
+			pthread_join(t[i], NULL);
+			EXPECT_EQ(0, g[i].err);
+			munmap((void *)g[i].page, sysconf(_SC_PAGESIZE));
+			if (!round)
+				first[i] = g[i];
+			for (n = 0; n < TURNS; n++) {
+				EXPECT_EQ(first[i].seen[n], g[i].seen[n]);
+				EXPECT_EQ(first[i].wait[n], g[i].wait[n]);
+				EXPECT_EQ(first[i].sum[n], g[i].sum[n]);
+			}
+		}
+		EXPECT_SOON(0, participants(k));
+		close(k);
+	}
+	for (i = 0; i < RINGERS; i++)
+		ring_close(&g[i].r);
+}
+
+static void *ring_command(void *arg)
+{
+	struct ringer *g = arg;
+	struct packetway_aton_command c = ring_cmd(PW_ATON_OP_ADD);
+
+	g->err = ring_run(g->r.fd, &c);
+	return NULL;
+}
+
+/* a command that waits ends with the clock, and one can be interrupted */
+TEST_F(lockstep, ring_ends)
+{
+	struct ringer g = {};
+	pthread_t t;
+	pid_t pid;
+
+	ASSERT_EQ(0, ring_open(&g.r, self->ifindex[0]));
+	/* without participants the ring runs at once */
+	EXPECT_EQ(0, (ring_command(&g), g.err));
+	EXPECT_EQ(0, join(self->clk));
+	pid = fork();
+	if (!pid) {
+		ring_command(&g);
+		_exit(1);
+	}
+	/* this thread runs: the command does not begin */
+	spin(100000);
+	EXPECT_EQ(0, waitpid(pid, NULL, WNOHANG));
+	kill(pid, SIGKILL);
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	ASSERT_EQ(0, pthread_create(&t, NULL, ring_command, &g));
+	spin(100000);
+	EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_FREE));
+	pthread_join(t, NULL);
+	EXPECT_EQ(0, g.err);
+	EXPECT_EQ(0, leave(self->clk));
+	ring_close(&g.r);
+}
+
+/* ---- SANs of a namespace share a clock ---- */
+
+#define FAR	256	/* port 0 of SAN 1, as send_to() counts */
+
+/* a station "far" on SAN 1, whose cycles are longer, behind a router */
+struct joined {
+	int fd, clk;
+};
+
+static int set_clock(struct pw_genl *g, int san, int clock)
+{
+	return pw_gsan_set2_of(g, san, PACKETWAY_A_SAN_CLOCK, clock, 0, 0);
+}
+
+static int joined_setup(struct joined *j, struct pw_nl *nl, struct pw_genl *g, int ns, int engine)
+{
+	int err = pw_station_add(nl, "far", 1, 0, -1) ?: pw_link_up(nl, "far");
+
+	err = err ?: pw_gsan_set2_of(g, 1, PACKETWAY_A_SAN_RATE, 3000000000ULL,
+				     PACKETWAY_A_SAN_ENGINE, engine);
+	err = err ?: set_clock(g, 1, PACKETWAY_CLOCK_LOCKSTEP);
+	err = err ?: pw_router_add(g, "r", (struct pw_half_req) { 0, 9, -1 },
+				   (struct pw_half_req) { 1, 9, -1 });
+	err = err ?: pw_wait_route(g, 0, FAR + 1) ?: pw_wait_route(g, 1, 1);
+	if (err)
+		return err;
+	j->fd = pw_timed_open(ns, pw_link_index(nl, "far"));
+	j->clk = time_open(pw_link_index(nl, "far"));
+	return j->clk < 0 ? j->clk : 0;
+}
+
+static void joined_end(struct joined *j)
+{
+	close(j->fd);
+	close(j->clk);
+}
+
+TEST_F(lockstep, one_clock)
+{
+	struct joined j;
+	uint64_t t0, n;
+
+	ASSERT_EQ(0, joined_setup(&j, &self->nl, &self->g, self->ns, variant->engine));
+	/* a participant of one SAN stops the time of the other */
+	EXPECT_EQ(0, join(self->clk));
+	EXPECT_EQ(1, participants(j.clk));
+	t0 = now(self->page);
+	EXPECT_EQ(t0, get(j.clk).out_now);
+	EXPECT_EQ(0, alarm_set(j.clk, t0 + MSEC, 0));
+	spin(100000);
+	EXPECT_EQ(t0, get(j.clk).out_now);
+	EXPECT_EQ(0, wait_until(self->clk, t0 + 2 * MSEC));
+	EXPECT_EQ(sizeof(n), read(j.clk, &n, sizeof(n)));
+	EXPECT_EQ(now(self->page), get(j.clk).out_now);
+	/* the clock goes on as long as one SAN has it */
+	EXPECT_EQ(0, set_clock(&self->g, 0, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(0, wait_until(self->clk, t0 + 3 * MSEC));
+	EXPECT_EQ(0, set_clock(&self->g, 0, PACKETWAY_CLOCK_LOCKSTEP));
+	EXPECT_EQ(0, wait_until(self->clk, t0 + 4 * MSEC));
+	EXPECT_EQ(0, set_clock(&self->g, 1, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(0, wait_until(j.clk, t0 + 5 * MSEC));
+	EXPECT_LE(t0 + 5 * MSEC, now(self->page));
+	EXPECT_EQ(0, set_clock(&self->g, 0, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(-ENODEV, wait_until(j.clk, ~0ULL));
+	EXPECT_EQ(0, leave(self->clk));
+	/* the next one is another clock */
+	EXPECT_EQ(0, set_clock(&self->g, 1, PACKETWAY_CLOCK_LOCKSTEP));
+	EXPECT_EQ(-ENODEV, join(j.clk));
+	joined_end(&j);
+}
+
+struct crosser {
+	struct player p;
+	int to;
+};
+
+/* sends at times of its own and answers nothing */
+static void *cross(void *arg)
+{
+	struct crosser *c = arg;
+	uint8_t data[LEN] = { c->p.port };
+	int i;
+
+	for (i = 0; i < c->p.turns; i++) {
+		spin(pw_below(c->p.us));
+		if (send_to(c->p.fd, c->p.port, c->to, data, LEN))
+			break;
+		if (i % 4)
+			wait_flags(c->p.clk, PACKETWAY_TIME_WAIT_FOR, 277 * (i % 3), NULL);
+	}
+	leave(c->p.clk);
+	return NULL;
+}
+
+static void *joins_and_crosses(void *arg)
+{
+	struct crosser *c = arg;
+
+	join_as(c->p.clk, PACKETWAY_TIME_JOIN_HELD, 0);
+	return cross(arg);
+}
+
+/* two stations of SAN 0 and one of SAN 1 send through the router, in both directions */
+TEST_F(lockstep, crossing)
+{
+	enum { TURNS = 6, THREADS = 3 };
+	const int rounds = pw_count(4, 3);
+	uint64_t seen[THREADS * TURNS] = {}, ns;
+	struct crosser c[THREADS];
+	uint8_t from[THREADS * TURNS], buf[256];
+	pthread_t t[THREADS];
+	struct joined j;
+	int i, n, round;
+
+	ASSERT_EQ(0, joined_setup(&j, &self->nl, &self->g, self->ns, variant->engine));
+	for (round = 0; round < rounds; round++) {
+		/* a clock and fabrics without a past */
+		EXPECT_EQ(0, set_clock(&self->g, 0, PACKETWAY_CLOCK_FREE));
+		EXPECT_EQ(0, set_clock(&self->g, 1, PACKETWAY_CLOCK_FREE));
+		for (i = 0; i < 2; i++)
+			EXPECT_EQ(0, pw_gsan_set2_of(&self->g, i, PACKETWAY_A_SAN_ENGINE,
+						     PACKETWAY_ENGINE_NONE, 0, 0));
+		for (i = 0; i < 2; i++)
+			EXPECT_EQ(0, pw_gsan_set2_of(&self->g, i, PACKETWAY_A_SAN_ENGINE,
+						     variant->engine, PACKETWAY_A_SAN_CLOCK,
+						     PACKETWAY_CLOCK_LOCKSTEP));
+		close(j.clk);
+		j.clk = time_open(self->ifindex[0]);
+		ASSERT_GE(j.clk, 0);
+		EXPECT_EQ(0, join(j.clk));
+		EXPECT_EQ(0, wait_until(j.clk, SEC));
+		for (i = 0; i < THREADS; i++) {
+			n = (round + i) % THREADS;
+			c[n] = (struct crosser) {
+				.p = { .clk = j.clk, .fd = n ? self->fd[n] : j.fd,
+				       .port = n ? n : FAR, .turns = TURNS, .us = 1000 },
+				.to = n ? FAR : 0,
+			};
+			EXPECT_EQ(0, join_as(c[n].p.clk, PACKETWAY_TIME_JOIN_HOLD, 0));
+			ASSERT_EQ(0, pthread_create(&t[n], NULL, joins_and_crosses, &c[n]));
+		}
+		EXPECT_EQ(0, leave(j.clk));
+		for (i = 0; i < THREADS * TURNS; i++) {
+			n = i < TURNS ? self->fd[0] : j.fd;
+			ASSERT_GT(pw_timed_recv(n, buf, sizeof(buf), &ns, SOON), 0);
+			if (!round) {
+				seen[i] = ns;
+				from[i] = buf[16];
+			}
+			EXPECT_EQ(seen[i], ns);
+			EXPECT_EQ(from[i], buf[16]);
+		}
+		for (i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+		EXPECT_SOON(0, participants(j.clk));
+	}
+	EXPECT_EQ(0, get(j.clk).out_outside);
+	joined_end(&j);
+}
+
+/* what crosses from a SAN whose time is free is counted */
+TEST_F(lockstep, free_neighbour)
+{
+	uint8_t data[LEN] = {}, buf[256];
+	struct joined j;
+	uint64_t ns;
+
+	ASSERT_EQ(0, joined_setup(&j, &self->nl, &self->g, self->ns, variant->engine));
+	EXPECT_EQ(0, set_clock(&self->g, 1, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(0, join(self->clk));
+	EXPECT_EQ(0, send_to(j.fd, FAR, 0, data, LEN));
+	EXPECT_GT(pw_timed_recv(self->fd[0], buf, sizeof(buf), &ns, SOON), 0);
+	EXPECT_EQ(1, get(self->clk).out_outside);
+	/* and the other direction is not */
+	EXPECT_EQ(0, send_to(self->fd[0], 0, FAR, data, LEN));
+	EXPECT_GT(pw_timed_recv(j.fd, buf, sizeof(buf), &ns, SOON), 0);
+	EXPECT_EQ(1, get(self->clk).out_outside);
+	EXPECT_EQ(0, leave(self->clk));
+	joined_end(&j);
+}
+
 /* ---- a storm ---- */
 
 struct storm {
@@ -916,6 +1240,59 @@ TEST_F(lockstep, storm)
 	EXPECT_GT(now(self->page), t0);
 	EXPECT_SOON(0, participants(self->clk));
 	EXPECT_SOON(0, running(self->clk));
+}
+
+/* a poll looks at all SANs of a clock: there are not more than 16 */
+TEST_F(lockstep, too_many_sans)
+{
+	char name[16];
+	int i;
+
+	for (i = 1; i <= 16; i++) {
+		sprintf(name, "more%d", i);
+		ASSERT_EQ(0, pw_station_add(&self->nl, name, i, 0, -1));
+		EXPECT_EQ(0, pw_gsan_set2_of(&self->g, i, PACKETWAY_A_SAN_ENGINE, variant->engine, 0, 0));
+		EXPECT_EQ(i < 16 ? 0 : -ENOSPC, set_clock(&self->g, i, PACKETWAY_CLOCK_LOCKSTEP));
+	}
+	/* the other ones are not disturbed, and one that leaves makes room */
+	EXPECT_EQ(0, set_clock(&self->g, 3, PACKETWAY_CLOCK_FREE));
+	EXPECT_EQ(0, set_clock(&self->g, 16, PACKETWAY_CLOCK_LOCKSTEP));
+	EXPECT_EQ(-ENOSPC, set_clock(&self->g, 3, PACKETWAY_CLOCK_LOCKSTEP));
+}
+
+/* SANs enter and leave lockstep and routers come and go while threads wait and frames cross */
+TEST_F(lockstep, storm_of_sans)
+{
+	struct storm s = { .clk = self->clk, .rounds = pw_count(300, 40), .page = self->page };
+	uint8_t data[LEN] = {}, buf[256];
+	int i, n = pw_count(40, 8);
+	struct joined j;
+	pthread_t t[2];
+
+	ASSERT_EQ(0, joined_setup(&j, &self->nl, &self->g, self->ns, variant->engine));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, storm_thread, &s));
+	for (i = 0; i < n; i++) {
+		EXPECT_EQ(0, send_to(j.fd, FAR, 0, data, LEN));
+		EXPECT_EQ(0, send_to(self->fd[0], 0, FAR, data, LEN));
+		EXPECT_EQ(0, set_clock(&self->g, 1, i & 1 ? PACKETWAY_CLOCK_LOCKSTEP :
+							    PACKETWAY_CLOCK_FREE));
+		if (i % 4 == 3) {
+			EXPECT_EQ(0, pw_router_del(&self->g, "r"));
+			EXPECT_EQ(0, pw_router_add(&self->g, "r", (struct pw_half_req) { 0, 9, -1 },
+						   (struct pw_half_req) { 1, 9, -1 }));
+		}
+		while (recv(j.fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
+			;
+		while (recv(self->fd[0], buf, sizeof(buf), MSG_DONTWAIT) > 0)
+			;
+	}
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	EXPECT_FALSE(s.back);
+	EXPECT_SOON(0, participants(self->clk));
+	EXPECT_SOON(0, running(self->clk));
+	joined_end(&j);
 }
 
 /* ---- who may ---- */

@@ -7,7 +7,7 @@
 pw_need pwctl pwmodel ping python3 jq
 tmp=$(mktemp -d)
 hog=
-trap 'pwctl lab down virt >/dev/null 2>&1; [ -z "$hog" ] || kill $hog; rm -rf "$tmp"' EXIT
+trap 'pwctl lab down virt >/dev/null 2>&1; pwctl lab down joined >/dev/null 2>&1; [ -z "$hog" ] || kill $hog; rm -rf "$tmp"' EXIT
 runs=$(pw_count 3 2)
 [ -z "${PW_LONG:-}" ] || runs=10
 status() { "$@" >/dev/null 2>&1; echo $?; }
@@ -118,9 +118,9 @@ tap_is "no such program" "$(status in_a /nowhere/prog)" 2
 tap_is "no station here" "$(unshare -n pwctl virtual true 2>&1)" "pwctl: this namespace has no station"
 tap_is "cpu is a factor" "$(status pwctl lab exec a pwctl virtual cpu -3 true)" 2
 tap_is "the command's own status" "$(status in_a sh -c 'exit 7')" 7
-tap_is "a router of a SAN in lockstep is refused" \
-	"$(pwctl -n virt san add 5 >/dev/null; pwctl -n virt router add r0 san 0:7 san 5:7 2>&1 | grep -o 'A SAN in lockstep has no routers')" \
-	"A SAN in lockstep has no routers"
+tap_is "a trunk of a SAN in lockstep is refused" \
+	"$(pwctl -n virt router add t0 san 0:7 trunk udp 127.0.0.1:7001 127.0.0.1:7002 insecure 2>&1 | grep -o 'A SAN in lockstep has no trunks')" \
+	"A SAN in lockstep has no trunks"
 
 # a stall is a report
 pwctl lab exec a pwctl virtual stall 3000 sh -c 'sleep 1; sleep 1000000 | cat' >"$tmp/out" 2>&1
@@ -240,6 +240,51 @@ fi
 
 tap_ok "ping: the same bytes in $runs runs" again ping pings
 tap_ok "a Python program: the same bytes in $runs runs" again talk talk
+
+# SANs that a router joins share a clock; those of SAN 1 have cycles of half a microsecond
+cat >"$tmp/joined.yaml" <<'END'
+lab: joined
+sans:
+  - {id: 0, ports: 16, rate: 32000000, clock: lockstep}
+  - {id: 1, ports: 16, rate: 16000000, clock: lockstep}
+routers: [r0 san 0:15 san 1:15]
+stations:
+  - {name: ja, san: 0, port: 0, address: 10.8.0.1/24}
+  - {name: jb, san: 1, port: 0, address: 10.8.0.2/24}
+END
+# cycles SRC DST: of a message of 84 bytes alone
+cycles() {
+	printf 'cycle,src,dst,bytes\n0,%s,84\n' "$1,$2" >"$tmp/messages.csv"
+	pwmodel fabric --messages "$tmp/messages.csv" --engine fast --pack immediately \
+		--unpack immediately | awk -F, 'END { print $9 }'
+}
+tap_ok "a lab of two SANs in lockstep with a router" pwctl lab up "$tmp/joined.yaml"
+# shellcheck disable=SC2086 # two words
+in_ja() { pwctl lab exec ja pwctl virtual $limit "$@"; }
+crossing() { pwctl lab exec --virtual ja ping -n -c 3 10.8.0.2; }
+crossing >"$tmp/crossing.1" 2>&1
+sed 's/^/# /' "$tmp/crossing.1"
+us=$((($(cycles 0 15) + $(cycles 15 0)) / 4 + ($(cycles 15 0) + $(cycles 0 15)) / 2))
+tap_is "a ping over the router takes what the model says of four messages" \
+	"$(grep -o 'rtt.*' "$tmp/crossing.1")" \
+	"rtt min/avg/max/mdev = $(awk -v u=$us 'BEGIN { printf "%.3f/%.3f/%.3f", u / 1000, u / 1000, u / 1000 }')/0.000 ms"
+tap_is "... and no message came from outside" "$(grep -c outside "$tmp/crossing.1")" 0
+tap_ok "... the same bytes in $runs runs" again crossing crossing
+far() {
+	in_ja sh -c "pwctl lab exec jb python3 '$tmp/talk.py' 10.8.0.2 10.8.0.1 second >'$tmp/second' &
+		python3 '$tmp/talk.py' 10.8.0.1 10.8.0.2 first; wait; cat '$tmp/second'"
+}
+far >"$tmp/far.1" 2>&1
+tap_is "a Python program on both SANs" "$(wc -l <"$tmp/far.1")" 48
+(while :; do :; done) &
+hog=$!
+tap_ok "... the same bytes in $runs runs beside a load" again far far
+kill $hog
+hog=
+pwctl -n joined san set 1 clock free
+tap_ok "a message from a SAN whose time is free is said to be outside" \
+	eval 'in_ja ping -n -c 1 10.8.0.2 2>&1 | grep -q "outside the run"'
+pwctl lab down joined >/dev/null
 
 # the published programs, one process per element of a matrix
 cat >"$tmp/system.csv" <<'END'

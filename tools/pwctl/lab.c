@@ -636,13 +636,18 @@ static enum status quiet_station(const struct lab *lab, const struct lab_station
 	const struct lab_station *other;
 	enum status st;
 	struct nl nl;
+	bool near;
 
 	write_sysctl("/proc/sys/net/ipv4/tcp_early_retrans", "0");
 	write_sysctl("/proc/sys/net/ipv4/tcp_slow_start_after_idle", "0");
 	st = rtnl_open(&nl);
 	for (i = 0; !st && i < lab->nst; i++) {
 		other = &lab->st[i];
-		for (k = 0; !st && other != s && other->san == s->san && k < other->naddr; k++) {
+		/* those of other SANs are reached by routers */
+		near = other->san == s->san || (lab->nrouter && is_here(lab, other->san));
+		if (other == s || !near)
+			continue;
+		for (k = 0; !st && k < other->naddr; k++) {
 			st = link_neigh_add(&nl, index, other->addr[k], other->pw_addr);
 			if (!st)
 				st = link_route_quiet(&nl, index, other->addr[k]);

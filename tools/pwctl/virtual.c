@@ -474,34 +474,45 @@ static int participants(void)
 	return n;
 }
 
+/* @leave: SANs in lockstep leave it and their fabric; otherwise they get both again */
+static enum status each_fresh(json_t *list, bool leave)
+{
+	const char *clock, *engine;
+	enum status st = ST_OK;
+	json_t *san;
+	char id[16];
+	size_t i;
+
+	json_array_foreach(list, i, san) {
+		clock = json_string_value(json_object_get(san, "clock"));
+		engine = json_string_value(json_object_get(san, "engine"));
+		if (st || strcmp(clock ?: "", "lockstep"))
+			continue;
+		snprintf(id, sizeof(id), "%lld",
+			 (long long)json_integer_value(json_object_get(san, "id")));
+		st = leave ? san_set(id, NULL, "free") ?: san_set(id, "none", NULL) :
+			     san_set(id, engine, "lockstep");
+	}
+	return st;
+}
+
 /*
  * A fabric remembers which path and which source was last, so that the first message of a
  * run may take some cycles more or less. The SANs of this namespace that are in lockstep get
- * a new one, unless there are participants.
+ * a new one, unless there are participants. All leave before the first one enters again: they
+ * share a clock, which begins anew.
  */
 enum status virtual_fresh(void)
 {
-	json_t *list = json_array(), *san;
+	json_t *list = json_array();
 	enum status st = ST_OK;
-	const char *engine;
-	char id[16];
 	int tries;
-	size_t i;
 
 	/* those of a run before this one may be just about to end */
 	for (tries = 0; tries < 100 && participants(); tries++)
 		usleep(10000);
 	if (tries < 100)
-		st = object_list("san", list);
-	json_array_foreach(list, i, san) {
-		if (st || strcmp(json_string_value(json_object_get(san, "clock")) ?: "", "lockstep"))
-			continue;
-		engine = json_string_value(json_object_get(san, "engine"));
-		snprintf(id, sizeof(id), "%lld",
-			 (long long)json_integer_value(json_object_get(san, "id")));
-		st = san_set(id, NULL, "free") ?: san_set(id, "none", NULL) ?:
-		     san_set(id, engine, "lockstep");
-	}
+		st = object_list("san", list) ?: each_fresh(list, true) ?: each_fresh(list, false);
 	json_decref(list);
 	return st;
 }

@@ -21,6 +21,7 @@
 #include "pw_aton.h"
 #include "pw_mon.h"
 #include "pw_priv.h"
+#include "pw_time.h"
 #include "pw_trace.h"
 
 /*
@@ -113,8 +114,150 @@ static bool pw_aton_standing_changed(const struct packetway_aton_slot *slot,
 			     slot->v2 != cmd->v2);
 }
 
-/* take some of what has ended off the ring; aton->lock held */
-static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
+/* a command has ended, and its time has come; aton->lock held */
+static void pw_aton_show(struct pw_aton_req *req, struct list_head *ended)
+{
+	struct pw_aton_interface *aif = (struct pw_aton_interface *)(uintptr_t)req->cmd.cookie;
+	struct packetway_aton_page *page;
+
+	/* a half-router has no page */
+	if (aif->results) {
+		page = page_address(aif->results);
+		pw_aton_publish(&page->command, &req->cmd, req->cmd.done);
+	}
+	list_add_tail(&req->ended, ended);
+}
+
+/* ---- lockstep: aton->lock held ---- */
+
+/* virtual time of a bit time */
+static u64 pw_aton_time(const struct pw_aton *aton, u64 bits)
+{
+	return aton->zero + (bits - aton->zero_bits) * NSEC_PER_USEC / PW_ATON_BITS_PER_US;
+}
+
+/* of the clock, which is locked: time stands still until pw_aton_poll() has run */
+static void pw_aton_alarm(struct pw_time *t, struct pw_time_alarm *a)
+{
+	struct pw_aton *aton = container_of(a, struct pw_aton, alarm);
+
+	if (!aton->held)
+		pw_time_hold(t, 1);
+	aton->held = true;
+	napi_schedule(&aton->napi);
+}
+
+/* is it the ring's turn? */
+static bool pw_aton_held(struct pw_aton *aton)
+{
+	bool held;
+
+	if (likely(!aton->clock))
+		return false;
+	spin_lock(&aton->clock->lock);
+	held = aton->held;
+	spin_unlock(&aton->clock->lock);
+	return held;
+}
+
+static void pw_aton_disarm(struct pw_aton *aton)
+{
+	aton->gate = false;
+	if (!aton->clock)
+		return;
+	pw_time_alarm_stop(aton->clock, &aton->alarm);
+	pw_time_unhold(aton->clock, &aton->held);
+	pw_time_put(aton->clock);
+	aton->clock = NULL;
+}
+
+/*
+ * A command is queued. Return: true if the clock starts the ring, at the next cycle; false
+ * if time is free or has no participants. RCU held
+ */
+static noinline bool pw_aton_gate(struct pw_aton *aton)
+{
+	struct pw_time *t = rcu_dereference(aton->san->time);
+	struct pw_aton_req *req;
+
+	if (aton->clock != t) {
+		pw_aton_disarm(aton);
+		/* they waited for a time of the other clock */
+		list_for_each_entry(req, &aton->ripe, ended)
+			req->due = 0;
+		/* a ring without a past: where its token is depends on what was before */
+		if (t && refcount_inc_not_zero(&t->users)) {
+			aton->clock = t;
+			pw_ring_break(aton->ring);
+		}
+	}
+	if (!aton->clock)
+		return false;
+	/* what waits already takes the command along */
+	if (aton->gate || pw_aton_held(aton))
+		return true;
+	aton->gate = pw_time_alarm_start(aton->clock, &aton->alarm, 1);
+	return aton->gate;
+}
+
+/* the ring was idle until now, unless it is ahead of the clock */
+static void pw_aton_turn(struct pw_aton *aton)
+{
+	u64 now = pw_time_now(aton->clock), bits = pw_ring_now(aton->ring);
+
+	aton->gate = false;
+	if (list_empty(&aton->ripe) || now > pw_aton_time(aton, bits)) {
+		aton->zero = now;
+		aton->zero_bits = bits;
+	}
+}
+
+/*
+ * Some of the commands whose time has come, or of all: their owners are informed. Return: true
+ * if there are more of them.
+ */
+static bool pw_aton_ripen(struct pw_aton *aton, struct list_head *ended, bool all)
+{
+	struct pw_aton_req *req, *next;
+	int n = 0;
+
+	list_for_each_entry_safe(req, next, &aton->ripe, ended) {
+		if (!all && req->due > pw_time_now(aton->clock))
+			return false;
+		if (n++ == PW_ATON_REAP)
+			return true;
+		list_del(&req->ended);
+		req->ripe = false;
+		pw_aton_show(req, ended);
+	}
+	return false;
+}
+
+/*
+ * The ring has run what was queued: the next command is due at a later time. Return: true if
+ * more of them are due now.
+ */
+static bool pw_aton_wait_next(struct pw_aton *aton, struct list_head *ended)
+{
+	struct pw_aton_req *req;
+	u64 now;
+
+	if (pw_aton_ripen(aton, ended, false))
+		return true;
+	req = list_first_entry_or_null(&aton->ripe, struct pw_aton_req, ended);
+	if (!req)
+		return false;
+	now = pw_time_now(aton->clock);
+	if (pw_time_alarm_start(aton->clock, &aton->alarm, req->due - now))
+		return false;
+	/* time has no participants now */
+	return pw_aton_ripen(aton, ended, true);
+}
+
+/* ---- what has ended ---- */
+
+/* take some of what has ended off the ring; @turn: it runs by the clock. aton->lock held */
+static void pw_aton_reap(struct pw_aton *aton, bool turn, struct list_head *ended)
 {
 	struct packetway_aton_page *page;
 	struct pw_aton_req *req;
@@ -141,11 +284,14 @@ static void pw_aton_reap(struct pw_aton *aton, struct list_head *ended)
 				req->ran(req, changed);
 			continue;
 		}
-		/* a half-router has no page */
-		if (page)
-			pw_aton_publish(&page->command, cmd, time);
 		aton->demand--;
-		list_add_tail(&req->ended, ended);
+		if (likely(!turn)) {
+			pw_aton_show(req, ended);
+			continue;
+		}
+		req->due = pw_aton_time(aton, time);
+		req->ripe = true;
+		list_add_tail(&req->ended, &aton->ripe);
 	}
 }
 
@@ -201,26 +347,53 @@ static bool pw_aton_used(struct pw_aton *aton, u64 start, bool more, bool leave)
 			     leave);
 }
 
+/*
+ * Threads that were woken run, so time goes on when they are blocked again. What they have
+ * queued meanwhile waits for that, too.
+ */
+static void pw_aton_turn_ends(struct pw_aton *aton)
+{
+	spin_lock(&aton->lock);
+	if (aton->clock) {
+		if (aton->demand && !aton->gate)
+			aton->gate = pw_time_alarm_start(aton->clock, &aton->alarm, 1);
+		pw_time_unhold(aton->clock, &aton->held);
+	}
+	if (aton->demand && !aton->gate)
+		pw_share_wake(&aton->share);
+	spin_unlock(&aton->lock);
+}
+
 static int pw_aton_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_aton *aton = container_of(napi, struct pw_aton, napi);
 	LIST_HEAD(ended);
-	bool more, leave;
-	u64 start;
+	bool more, leave, turn;
+	u64 start = 0;
 	u32 steps;
 
 	pw_kcov_section();
 
 	spin_lock(&aton->lock);
+	turn = pw_aton_held(aton);
+	if (unlikely(turn) && aton->gate)
+		pw_aton_turn(aton);
 	steps = pw_aton_budget(aton);
-	more = pw_aton_run(aton, steps, &start);
+	/* commands that wait for the clock start by the alarm */
+	more = !aton->gate && pw_aton_run(aton, steps, &start);
 	/* a poll of such a long ring takes more than a softirq should */
 	leave = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
-	pw_aton_reap(aton, &ended);
-	more = more || aton->demand || pw_ring_ended(aton->ring);
+	pw_aton_reap(aton, turn, &ended);
+	more = !aton->gate && (more || aton->demand || pw_ring_ended(aton->ring));
+	if (unlikely(turn) && !more)
+		more = pw_aton_wait_next(aton, &ended);
+	else if (unlikely(!aton->clock && !list_empty(&aton->ripe)))
+		more |= pw_aton_ripen(aton, &ended, true);
 	leave = pw_aton_used(aton, start, more, leave);
 	spin_unlock(&aton->lock);
 	pw_aton_finish(&ended);
+	if (unlikely(turn) && !more)
+		pw_aton_turn_ends(aton);
 
 	/* returning the full budget makes NAPI poll again at once */
 	if (more && !leave)
@@ -286,8 +459,9 @@ static void pw_aton_unlock(struct pw_aton *aton)
 	bool more;
 
 	for (;;) {
-		pw_aton_reap(aton, &ended);
-		more = pw_ring_ended(aton->ring);
+		pw_aton_reap(aton, false, &ended);
+		more = pw_aton_ripen(aton, &ended, true);
+		more |= pw_ring_ended(aton->ring);
 		spin_unlock_bh(&aton->lock);
 		pw_aton_finish(&ended);
 		if (!more)
@@ -538,7 +712,9 @@ int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 p
 		aton->demand++;
 		refcount_inc(&aton->refs);
 		req->aton = aton;
-		pw_share_wake(&aton->share);
+		if (likely(!rcu_access_pointer(aton->san->time) && !aton->clock) ||
+		    !pw_aton_gate(aton))
+			pw_share_wake(&aton->share);
 	}
 	spin_unlock(&aton->lock);
 	return err;
@@ -570,6 +746,13 @@ bool pw_aton_cancel(struct pw_aton_req *req, bool force)
 	int err = -ENOENT;
 
 	spin_lock_bh(&aton->lock);
+	/* it has ended at a time that has not come */
+	if (unlikely(req->ripe)) {
+		req->ripe = false;
+		list_del(&req->ended);
+		spin_unlock_bh(&aton->lock);
+		return true;
+	}
 	if (aton->ring && !completion_done(&req->done))
 		err = pw_ring_cancel(aton->ring, &req->cmd);
 	if (err == -EBUSY && force) {
@@ -1057,6 +1240,9 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, const struct pw_r
 	refcount_set(&aton->refs, 1);
 	spin_lock_init(&aton->lock);
 	INIT_LIST_HEAD(&aton->blocks);
+	INIT_LIST_HEAD(&aton->ripe);
+	INIT_LIST_HEAD(&aton->alarm.entry);
+	aton->alarm.fire = pw_aton_alarm;
 	hrtimer_setup(&aton->timer, pw_aton_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(aton->dummy, &aton->napi, pw_aton_poll);
 	pw_share_setup(&aton->share, &aton->napi);
@@ -1076,6 +1262,7 @@ void pw_aton_destroy(struct pw_aton *aton)
 	pw_dummy_netdev_free(aton->dummy);
 	/* files may still hold commands that have ended here */
 	spin_lock_bh(&aton->lock);
+	pw_aton_disarm(aton);
 	mem = aton->ring;
 	aton->ring = NULL;
 	spin_unlock_bh(&aton->lock);

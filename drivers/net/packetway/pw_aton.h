@@ -15,6 +15,15 @@
  * whether or not the station and the SAN still exist. Submitters hold RCU: a station
  * leaves the ring a grace period after it was withdrawn.
  *
+ * While the SAN is in lockstep and there are participants, the ring runs by the clock:
+ *
+ *   submit -> alarm at the next cycle, which comes when all participants are blocked
+ *          -> time stands still (@held): the poll runs what is queued, to its end
+ *          -> each command waits (@ripe) for the virtual time of its last bit
+ *
+ * So neither the commands that are queued together nor the times of their results depend
+ * on when Linux runs their senders.
+ *
  * Interfaces come and go under RTNL. That waits for no command: a ring packet
  * is broken off, and its sender repeats it (pw_ring_break). A ring of another engine
  * takes over everything that is queued (pw_ring_move).
@@ -36,6 +45,7 @@
 
 #include "ring/ring.h"
 #include "pw_share.h"
+#include "pw_time.h"
 
 struct dentry;
 struct netlink_ext_ack;
@@ -54,6 +64,8 @@ struct pw_station;
  * @done: signalled when the ring has let go of it
  * @entry: in pw_file.aton_queued or aton_done
  * @ended: the ring's, between reaping and signalling
+ * @due: lockstep: virtual time at which it is signalled; aton->lock
+ * @ripe: it is in pw_aton.ripe; aton->lock
  * @aton: ring that it was given to, held until pw_aton_req_drop(); NULL: none
  * @aif: standing command: interface that it is installed at; aton->lock
  * @pf: file that issued it; NULL: a task waits on @done
@@ -73,6 +85,8 @@ struct pw_aton_req {
 	struct completion done;
 	struct list_head entry;
 	struct list_head ended;
+	u64 due;
+	bool ripe;
 	struct pw_aton *aton;
 	struct pw_aton_interface *aif;
 	struct pw_file *pf;
@@ -164,6 +178,14 @@ struct pw_aton {
 	u64 group_key[PW_ATON_GROUP_BITS];	/* what they leased it with */
 	struct pw_aton_round *round[PW_ATON_GROUP_BITS];	/* that has begun, or NULL */
 	u64 leases_refused;
+
+	struct pw_time *clock;		/* in lockstep: that @alarm is of; a reference */
+	struct pw_time_alarm alarm;
+	bool held;			/* the alarm has expired; pw_time.lock */
+	bool gate;			/* commands wait for the alarm */
+	u64 zero;			/* virtual time of bit time @zero_bits */
+	u64 zero_bits;
+	struct list_head ripe;		/* have ended, and wait for their time */
 
 	struct napi_struct napi;
 	struct pw_share share;

@@ -52,13 +52,12 @@ u64 pw_engine_now(const struct pw_san *san)
 
 	rcu_read_lock();
 	t = rcu_dereference(san->time);
-	if (t) {
-		now = pw_time_now(t);
-	} else {
-		/* pw_san_time_swap() sets @ahead before the pointer */
-		smp_rmb();
+	/* pw_san_time_swap() sets @base or @ahead before the pointer */
+	smp_rmb();
+	if (t)
+		now = pw_time_now(t) + READ_ONCE(san->base);
+	else
 		now = ktime_get_ns() + READ_ONCE(san->ahead);
-	}
 	rcu_read_unlock();
 	return now;
 }

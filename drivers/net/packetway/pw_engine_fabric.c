@@ -23,6 +23,11 @@
  * participants are blocked again. Messages of one cycle are offered in the order of their
  * ports, never in that in which the senders ran.
  *
+ * The SANs of a namespace that are in lockstep share a clock (struct pw_time). The poll of
+ * each runs the fabrics of all of them, one after the other to the same time. What half-routers
+ * say to each other (RRP) is sent by work items, at times that depend on the host. It passes
+ * beside the fabric, so that messages of programs do not meet it there.
+ *
  * The buffers of the fabric take memory as they fill. A message that needs more than they
  * have waits, and virtual time with it, until a work item has given them memory (pw_fab_grow());
  * so no cycle depends on that. If there is none, the message is dropped and counted.
@@ -100,7 +105,10 @@ struct pw_fab {
 	u32 paths;
 	bool rtl;
 	bool stop;			/* lockstep: a message has arrived or was returned */
-	struct pw_time *time;		/* clock in lockstep; NULL: free */
+	struct pw_time *time;		/* clock in lockstep; changes under pw_time.run, too */
+	struct pw_time_member member;
+	u64 lead;			/* time of the clock minus that of the fabric */
+	u64 until;			/* lockstep: cycle of its next event; pw_time.run */
 	struct pw_fabric_ops ops;
 	struct hlist_head msgs;		/* all messages, see pw_fab_orphan() */
 	struct hlist_node *look;	/* the one that it looks at next; NULL: the first */
@@ -171,6 +179,38 @@ static u64 pw_fab_cycle(const struct pw_fab *fab, u64 ns)
 	ns = min(ns, PW_FAB_NS_MAX);
 	return rate == PW_FABRIC_RATE_DEFAULT ? ns :
 	       mul_u64_u64_div_u64(ns, rate, 8 * NSEC_PER_SEC);
+}
+
+/* time of the clock in lockstep at the end of a cycle */
+static u64 pw_fab_clock(const struct pw_fab *fab, u64 cycle)
+{
+	return cycle == PW_FABRIC_NEVER ? PW_TIME_NEVER : pw_fab_ns(fab, cycle) + fab->lead;
+}
+
+/* the first cycle that does not end before time @at of the clock; PW_FABRIC_NEVER: none */
+static u64 pw_fab_not_before(const struct pw_fab *fab, u64 at)
+{
+	u64 ns = at - fab->lead, cycle;
+
+	/* a fabric that ran freely before may be ahead of the clock */
+	if (at > PACKETWAY_TIME_NS_MAX || ns > PW_FAB_NS_MAX)
+		return PW_FABRIC_NEVER;
+	cycle = pw_fab_cycle(fab, ns);
+	/* the division rounds down */
+	while (pw_fab_ns(fab, cycle) < ns)
+		cycle++;
+	return cycle;
+}
+
+/* the last cycle that does not end after time @at of the clock, which is not in the past */
+static u64 pw_fab_not_after(const struct pw_fab *fab, u64 at)
+{
+	u64 ns = at - fab->lead;
+	u64 cycle = pw_fab_cycle(fab, ns + 1);
+
+	while (pw_fab_ns(fab, cycle) > ns)
+		cycle--;
+	return cycle;
 }
 
 /* fab->lock held */
@@ -609,6 +649,8 @@ static u64 pw_fab_next(struct pw_fab *fab)
 /* enable only the hooks that are needed: they run for each cell; fab->lock held */
 static void pw_fab_hooks(struct pw_fab *fab)
 {
+	if (pw_mon_on())
+		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
 	pw_fabric_callbacks(fab->f, trace_pw_cell_enabled(), pw_fabric_faults_on(&fab->fault));
 }
 
@@ -669,21 +711,6 @@ static bool pw_fab_run(struct pw_fab *fab, u64 limit, u64 *next, u64 *start)
 	return true;
 }
 
-/* cycle of the next alarm; fab->lock held */
-static u64 pw_fab_alarm(struct pw_fab *fab)
-{
-	u64 at = pw_time_next(fab->time);
-	u64 cycle;
-
-	if (at == PW_TIME_NEVER)
-		return PW_FABRIC_NEVER;
-	cycle = pw_fab_cycle(fab, at);
-	/* the division rounds down */
-	while (pw_fab_ns(fab, cycle) < at)
-		cycle++;
-	return cycle;
-}
-
 /* have the stations taken what has arrived? fab->lock held */
 static bool pw_fab_settled(struct pw_fab *fab)
 {
@@ -710,7 +737,7 @@ static bool pw_fab_lockstep_stop(struct pw_fab *fab, u64 alarm)
 		return false;
 	fab->stop = false;
 	/* programs that wake up read the time */
-	pw_time_stop(fab->time, pw_fab_ns(fab, now));
+	pw_time_stop(fab->time, pw_fab_clock(fab, now));
 	pw_fab_hand_over(fab);
 	return true;
 }
@@ -745,7 +772,7 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 			return false;
 		if (!fab->inside && !pw_fab_offer_due(fab))
 			continue;
-		alarm = pw_fab_alarm(fab);
+		alarm = pw_fab_not_before(fab, pw_time_next(t));
 		next = min(pw_fab_next(fab), alarm);
 		if (next == PW_FABRIC_NEVER) {
 			pw_time_idle(t, switches);
@@ -762,6 +789,168 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 	return true;
 }
 
+#define pw_fab_for_each(fab, t) list_for_each_entry(fab, &(t)->members, member.entry)
+
+/* is this true of all fabrics of a clock? pw_time.run held */
+static bool pw_fab_all(struct pw_time *t, bool (*is)(struct pw_fab *fab))
+{
+	struct pw_fab *fab;
+	bool ok = true;
+
+	pw_fab_for_each(fab, t) {
+		spin_lock(&fab->lock);
+		ok = is(fab);
+		spin_unlock(&fab->lock);
+		if (!ok)
+			break;
+	}
+	return ok;
+}
+
+static bool pw_fab_thawed(struct pw_fab *fab)
+{
+	pw_fab_hooks(fab);
+	return !READ_ONCE(fab->eng.san->fabric.frozen);
+}
+
+static bool pw_fab_taken(struct pw_fab *fab)
+{
+	return pw_fab_hand_over(fab) && pw_fab_settled(fab);
+}
+
+/* twice: a half-router hands messages to its peer half, which may have been looked at before */
+static bool pw_fab_all_taken(struct pw_time *t)
+{
+	return pw_fab_all(t, pw_fab_taken) && pw_fab_all(t, pw_fab_taken);
+}
+
+static bool pw_fab_has_memory(struct pw_fab *fab)
+{
+	return likely(!fab->waits);
+}
+
+/* nothing has happened that a thread may wake up for */
+static bool pw_fab_uneventful(struct pw_fab *fab)
+{
+	return !fab->stop && skb_queue_empty(&fab->arrived);
+}
+
+static bool pw_fab_unstop(struct pw_fab *fab)
+{
+	fab->stop = false;
+	return true;
+}
+
+/*
+ * What is due goes into the fabrics; then t->at is the time of their next event, or
+ * PW_TIME_NEVER. pw_time.run held
+ *
+ * Return: 0; -EAGAIN: more is due; -ENOMEM: a fabric waits for memory.
+ */
+static int pw_fab_plan(struct pw_time *t)
+{
+	u64 alarm = pw_time_next(t), at = PW_TIME_NEVER;
+	struct pw_fab *fab;
+	int err = 0;
+
+	pw_fab_for_each(fab, t) {
+		spin_lock(&fab->lock);
+		if (unlikely(fab->waits)) {
+			err = -ENOMEM;
+		} else if (!pw_fab_offer_due(fab)) {
+			err = -EAGAIN;
+		} else {
+			fab->until = min(pw_fab_next(fab), pw_fab_not_before(fab, alarm));
+			fab->until = max(fab->until, pw_fabric_now(fab->f) + 1);
+			at = min(at, pw_fab_clock(fab, fab->until));
+		}
+		spin_unlock(&fab->lock);
+		if (err)
+			return err;
+	}
+	t->at = at;
+	return 0;
+}
+
+/* a part of the way to the time t->at; fab->lock held. Return: true if it is there */
+static bool pw_fab_go(struct pw_fab *fab)
+{
+	u64 at = fab->time->at, until = fab->until;
+
+	if (unlikely(fab->waits))
+		return false;
+	if (pw_fab_clock(fab, until) > at)
+		until = pw_fab_not_after(fab, at);
+	if (fab->inside || pw_fabric_now(fab->f) < until) {
+		fab->inside = !pw_fabric_run_part(fab->f, until, 1);
+		if (unlikely(pw_fabric_low(fab->f)))
+			pw_fab_wait(fab);
+	}
+	return !fab->inside && pw_fabric_now(fab->f) >= until;
+}
+
+/*
+ * pw_fab_lockstep() of fabrics that share a clock. They run in the order of their SANs'
+ * numbers, all to the time of their next event: what a participant or a half-router
+ * then sends enters any of them at that time. pw_time.run held
+ */
+static bool pw_fab_lockstep_all(struct pw_time *t, u64 *start)
+{
+	int switches, err;
+	u64 at;
+
+	*start = local_clock();
+	if (!pw_fab_all(t, pw_fab_thawed))
+		return false;
+	if (pw_time_due(t) || !pw_fab_all_taken(t))
+		return true;
+	if (!pw_time_quiet(t, &switches))
+		return false;
+	do {
+		err = t->at == PW_TIME_NEVER ? pw_fab_plan(t) : 0;
+		if (err == -EAGAIN)
+			continue;
+		if (err)
+			return false;
+		if (t->at == PW_TIME_NEVER) {
+			pw_time_idle(t, switches);
+			return false;
+		}
+		if (!pw_fab_all(t, pw_fab_go)) {
+			/* pw_fab_grow() polls again */
+			if (!pw_fab_all(t, pw_fab_has_memory))
+				return false;
+			continue;
+		}
+		at = t->at;
+		t->at = PW_TIME_NEVER;
+		if (pw_time_next(t) > at && pw_fab_all(t, pw_fab_uneventful)) {
+			pw_time_publish(t, at);
+			continue;
+		}
+		pw_fab_all(t, pw_fab_unstop);
+		pw_time_stop(t, at);
+		return !pw_fab_all_taken(t) || pw_time_due(t) || pw_time_quiet(t, &switches);
+	} while (pw_fab_in_time(start) && pw_time_still(t, switches));
+	return true;
+}
+
+/* pw_fab_run() by a clock; that and @fab are locked */
+static bool pw_fab_run_clock(struct pw_fab *fab, struct pw_time *t, u64 *start)
+{
+	bool more;
+
+	if (likely(list_is_singular(&t->members))) {
+		more = pw_fab_lockstep(fab, start);
+		pw_time_publish(t, pw_fab_clock(fab, pw_fabric_now(fab->f)));
+		return more;
+	}
+	spin_unlock(&fab->lock);
+	more = pw_fab_lockstep_all(t, start);
+	spin_lock(&fab->lock);
+	return more;
+}
+
 /* nothing to do before cycle @next; the timer polls if no message does. fab->lock held */
 static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
 {
@@ -775,35 +964,71 @@ static void pw_fab_sleep(struct pw_fab *fab, u64 limit, u64 next)
 	hrtimer_start(&fab->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }
 
-static int pw_fab_poll(struct napi_struct *napi, int budget)
+/* Return: true if the fabric leaves the CPU to others; fab->lock held */
+static bool pw_fab_poll_ends(struct pw_fab *fab, u64 limit, u64 next, u64 start, bool more)
 {
-	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
-	u64 next, limit, start;
-	bool more, leave;
-
-	pw_kcov_section();
-
-	spin_lock(&fab->lock);
-	if (pw_mon_on())
-		pw_fabric_tap(fab->f, pw_mon_wants_cells(fab->eng.san));
-	if (unlikely(fab->time)) {
-		limit = 0;
-		next = PW_FABRIC_NEVER;
-		more = pw_fab_lockstep(fab, &start);
-		pw_time_publish(fab->time, pw_fab_ns(fab, pw_fabric_now(fab->f)));
-	} else {
-		limit = pw_fab_limit(fab);
-		more = pw_fab_run(fab, limit, &next, &start);
-	}
 	if (more)
 		pw_fab_orphan(fab, PW_FAB_ORPHAN);
 	else
 		pw_fab_sleep(fab, limit, next);
 	if (start)
-		leave = pw_share_used(&fab->share, local_clock() - start, more, false);
-	else
-		leave = pw_share_idle(&fab->share);
+		return pw_share_used(&fab->share, local_clock() - start, more, false);
+	return pw_share_idle(&fab->share);
+}
+
+/* Return: false if the SAN has entered lockstep meanwhile */
+static bool pw_fab_poll_free(struct pw_fab *fab, bool *more, bool *leave)
+{
+	u64 next, limit, start;
+	bool ok;
+
+	spin_lock(&fab->lock);
+	ok = likely(!fab->time);
+	if (ok) {
+		limit = pw_fab_limit(fab);
+		*more = pw_fab_run(fab, limit, &next, &start);
+		*leave = pw_fab_poll_ends(fab, limit, next, start, *more);
+	}
 	spin_unlock(&fab->lock);
+	return ok;
+}
+
+/*
+ * By the clock @t, which is not freed before a grace period is over. Return: false if the SAN
+ * has another one meanwhile, or none; RCU held
+ */
+static bool pw_fab_poll_clock(struct pw_fab *fab, struct pw_time *t, bool *more, bool *leave)
+{
+	u64 start;
+	bool ok;
+
+	spin_lock(&t->run);
+	spin_lock(&fab->lock);
+	ok = fab->time == t;
+	if (ok) {
+		*more = pw_fab_run_clock(fab, t, &start);
+		*leave = pw_fab_poll_ends(fab, 0, PW_FABRIC_NEVER, start, *more);
+	}
+	spin_unlock(&fab->lock);
+	spin_unlock(&t->run);
+	return ok;
+}
+
+static int pw_fab_poll(struct napi_struct *napi, int budget)
+{
+	struct pw_fab *fab = container_of(napi, struct pw_fab, napi);
+	bool ok, more, leave;
+	struct pw_time *t;
+
+	pw_kcov_section();
+
+	rcu_read_lock();
+	do {
+		t = READ_ONCE(fab->time);
+		ok = unlikely(t) ? pw_fab_poll_clock(fab, t, &more, &leave) :
+				   pw_fab_poll_free(fab, &more, &leave);
+	} while (!ok);
+	rcu_read_unlock();
 
 	if (more && !leave)
 		return budget;
@@ -913,6 +1138,15 @@ static noinline u16 pw_fab_group(const struct pw_fab *fab, u16 src, u32 addr)
 	return best < t->conns ? PW_FABRIC_MC + best : PW_FABRIC_ALL;
 }
 
+/* RRP that the kernel makes, at a time that depends on the host? */
+static bool pw_fab_beside(const struct sk_buff *skb)
+{
+	return pw_cb(skb)->flags & (PW_CB_HALF | PW_CB_OWN) &&
+	       skb_headlen(skb) >= PW_EEP_HDR_LEN &&
+	       pw_eep_first(skb->data) == PW_EEP_PHYS &&
+	       get_unaligned_be16(skb->data + PW_EEP_OFF_PT) == PW_PT_RRP;
+}
+
 static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
@@ -921,6 +1155,10 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	struct pw_fab_msg *m;
 	u16 src = cb->src_port;
 
+	if (unlikely(READ_ONCE(fab->time)) && pw_fab_beside(skb)) {
+		pw_engine_none.xmit(eng, skb);
+		return;
+	}
 	m = kmem_cache_alloc(pw_fab_cache, GFP_ATOMIC);
 	if (unlikely(!m)) {
 		pw_fab_refuse(eng->san, src, skb, PW_DROP_TX_NOMEM);
@@ -943,6 +1181,10 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	m->sent = max(m->cycle, pw_fabric_now(fab->f));
 	m->key = 0;
 	if (unlikely(fab->time)) {
+		/* another fabric of the clock may have shorter cycles */
+		if (READ_ONCE(fab->time->sans) > 1 &&
+		    pw_fab_clock(fab, m->sent) < pw_time_now(fab->time))
+			m->sent = pw_fab_not_before(fab, pw_time_now(fab->time));
 		m->cycle = m->sent;
 		m->key = (u64)src << 32 | pw_time_sender(fab->time);
 	}
@@ -962,20 +1204,51 @@ static void pw_fab_port_up(struct pw_engine *eng, unsigned int port, bool up)
 	spin_unlock_bh(&fab->lock);
 }
 
+/* @t: NULL: its time is free. Process context, and no other caller */
+static void pw_fab_set_time(struct pw_fab *fab, struct pw_time *t)
+{
+	struct pw_time *old = fab->time;
+
+	if (old == t)
+		return;
+	if (old) {
+		spin_lock_bh(&old->run);
+		spin_lock(&fab->lock);
+		pw_time_detach(old, &fab->member);
+		WRITE_ONCE(fab->time, NULL);
+		spin_unlock(&fab->lock);
+		spin_unlock_bh(&old->run);
+		/* the others may have waited for this one */
+		pw_time_kick(old);
+		pw_time_put(old);
+	}
+	if (!t)
+		return;
+	pw_time_get(t);
+	spin_lock_bh(&t->run);
+	spin_lock(&fab->lock);
+	/* the first one brings its time */
+	fab->lead = list_empty(&t->members) ? 0 :
+		    pw_time_now(t) - pw_fab_ns(fab, pw_fabric_now(fab->f));
+	fab->until = pw_fabric_now(fab->f);
+	fab->window = 0;
+	fab->member.san = fab->eng.san->id;
+	WRITE_ONCE(fab->time, t);
+	pw_time_attach(t, &fab->member);
+	pw_time_publish(t, pw_fab_clock(fab, pw_fabric_now(fab->f)));
+	spin_unlock(&fab->lock);
+	spin_unlock_bh(&t->run);
+}
+
 /* settings of the SAN have changed */
 static void pw_fab_update(struct pw_engine *eng)
 {
 	struct pw_fab *fab = pw_fab(eng);
 
+	pw_fab_set_time(fab, rtnl_dereference(eng->san->time));
 	spin_lock_bh(&fab->lock);
 	fab->real_start = ktime_get_ns() - pw_fab_ns(fab, pw_fabric_now(fab->f));
 	fab->fault = eng->san->fabric.fault;
-	fab->time = rtnl_dereference(eng->san->time);
-	if (fab->time) {
-		pw_time_attach(fab->time, &fab->napi);
-		pw_time_publish(fab->time, pw_fab_ns(fab, pw_fabric_now(fab->f)));
-		fab->window = 0;
-	}
 	pw_share_wake(&fab->share);
 	spin_unlock_bh(&fab->lock);
 }
@@ -1161,6 +1434,7 @@ static struct pw_engine *pw_fab_create(struct pw_san *san, struct pw_fabric_para
 	hrtimer_setup(&fab->timer, pw_fab_tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	netif_napi_add(fab->dummy, &fab->napi, pw_fab_poll);
 	pw_share_setup(&fab->share, &fab->napi);
+	fab->member.napi = &fab->napi;
 	napi_enable(&fab->napi);
 
 	for (i = 0; i < san->nports; i++)
@@ -1270,6 +1544,11 @@ static void pw_fab_destroy(struct pw_engine *eng)
 	struct pw_fab *fab = pw_fab(eng);
 	void *mem;
 
+	if (fab->time) {
+		pw_fab_set_time(fab, NULL);
+		/* no kick finds it after this */
+		synchronize_rcu();
+	}
 	/* a poll starts timer and work; they find the NAPI disabled */
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);

@@ -765,7 +765,7 @@ static int pw_san_set(struct nlattr **tb, struct pw_san_change *c, struct genl_i
 	if (c->rebuild)
 		eng = pw_san_engine_make(san, c->engine, &c->params, info->extack);
 	if (c->clock && c->lockstep)
-		time = pw_time_new(san->net, 0, info->extack);
+		time = pw_san_time_new(san->net, 0, info->extack);
 	rtnl_lock();
 	if (IS_ERR(eng)) {
 		err = PTR_ERR(eng);
@@ -779,7 +779,7 @@ static int pw_san_set(struct nlattr **tb, struct pw_san_change *c, struct genl_i
 	if (eng)
 		pw_san_engine_free(eng);
 	if (!IS_ERR(time))
-		pw_san_time_free(time);
+		pw_san_time_free(san->net, time);
 	rtnl_lock();
 	pw_san_put(san);
 	rtnl_unlock();

@@ -20,6 +20,7 @@
 #include "pw_mon.h"
 #include "pw_reduce.h"
 #include "pw_router.h"
+#include "pw_time.h"
 #include "pw_trace.h"
 #include "pw_trunk.h"
 
@@ -310,6 +311,15 @@ static bool pw_half_too_big(const struct pw_half *h, struct sk_buff *skb)
 	return unlikely(skb->len - PW_OVERHEAD > mtu) && pw_half_data_over(skb, mtu);
 }
 
+/* a SAN in lockstep counts frames from one that is not */
+static void pw_half_outside(const struct pw_half *h)
+{
+	struct pw_time *t = rcu_dereference(h->san->time);
+
+	if (t && h->peer && rcu_access_pointer(h->peer->san->time) != t)
+		pw_time_outside(t);
+}
+
 /* a frame from the peer half: to its place on this half's SAN */
 static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_look *l)
 {
@@ -317,6 +327,8 @@ static void pw_half_out(struct pw_half *h, struct sk_buff *skb, const struct pw_
 		pw_half_local(h, skb);
 		return;
 	}
+	if (unlikely(rcu_access_pointer(h->san->time)))
+		pw_half_outside(h);
 	/* flags of the peer half's SAN are valid for this half only, not on its SAN */
 	pw_cb(skb)->flags &= ~(PW_CB_HALF | PW_CB_FAR);
 	/* a peer half on this host has looked at the MTU */

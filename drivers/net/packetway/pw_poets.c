@@ -414,19 +414,6 @@ u64 pw_poets_now(struct pw_poets *po)
 	return now;
 }
 
-/* give a hold back; @po is locked */
-static void pw_poets_unhold(struct pw_poets *po)
-{
-	bool held;
-
-	spin_lock(&po->clock->lock);
-	held = po->held;
-	po->held = false;
-	spin_unlock(&po->clock->lock);
-	if (held)
-		pw_time_hold(po->clock, -1);
-}
-
 /**
  * pw_poets_disarm - no report is due by the clock of a SAN
  * @po: the softswitch, locked
@@ -437,7 +424,7 @@ void pw_poets_disarm(struct pw_poets *po)
 	if (!po->clock)
 		return;
 	pw_time_alarm_stop(po->clock, &po->alarm);
-	pw_poets_unhold(po);
+	pw_time_unhold(po->clock, &po->held);
 	pw_time_put(po->clock);
 	po->clock = NULL;
 }
@@ -474,7 +461,7 @@ void pw_poets_go_on(struct pw_poets *po)
 {
 	spin_lock(&po->lock);
 	if (po->clock)
-		pw_poets_unhold(po);
+		pw_time_unhold(po->clock, &po->held);
 	spin_unlock(&po->lock);
 }
 

@@ -30,9 +30,10 @@
  *							or pw_net.san_change
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
  *			station				pw_file.lock
- *  pw_fab.lock		fabric, messages in it		any, BH off
+ *  pw_time.run		which fabrics share a clock	any, BH off
+ *  pw_fab.lock		fabric, messages in it		any, BH off; also inside pw_time.run
  *  pw_time.lock	participants and alarms of a	any, BH off; also inside pw_fab.lock
- *			clock				or pw_poets.lock
+ *			clock				or pw_poets.lock or pw_aton.lock
  *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
  *			or half
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
@@ -133,6 +134,7 @@ struct pw_time;
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
 	struct mutex san_change;	/* requests that change or delete a SAN, one by one */
+	struct pw_time *time;	/* clock of its SANs in lockstep; see pw_san_time_share() */
 	atomic_t dying;		/* objects without users that still have to be freed */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
@@ -199,6 +201,7 @@ struct pw_san {
 	struct pw_reduce *reduce;	/* likewise */
 	struct pw_fabric_conf fabric;
 	struct pw_time __rcu *time;	/* RTNL: its clock in lockstep; NULL: free */
+	u64 base;		/* in lockstep: pw_engine_now() minus the time of the clock */
 	u64 ahead;		/* what lockstep has put pw_engine_now() ahead of the host */
 	struct pw_ptp *ptp;
 	struct dentry *debugfs;
@@ -499,8 +502,9 @@ struct pw_engine *pw_san_engine_swap(struct pw_san *san, struct pw_engine *eng);
 void pw_san_engine_free(struct pw_engine *eng);
 int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
 			  struct netlink_ext_ack *extack);
+struct pw_time *pw_san_time_new(struct net *net, u64 now, struct netlink_ext_ack *extack);
 struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t);
-void pw_san_time_free(struct pw_time *t);
+void pw_san_time_free(struct net *net, struct pw_time *t);
 void pw_san_net_exit(struct net *net);
 void pw_san_net_kill(struct net *net, struct list_head *kill);
 

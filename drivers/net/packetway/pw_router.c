@@ -114,9 +114,9 @@ static int pw_router_check(struct net *net, const char *name, const struct pw_ha
 		return -EINVAL;
 	}
 	for (i = 0; i < n; i++) {
-		if (rcu_access_pointer(conf[i].san->time)) {
+		if (n == 1 && rcu_access_pointer(conf[i].san->time)) {
 			NL_SET_ERR_MSG(extack,
-				       "A SAN in lockstep has no routers; set its clock to free");
+				       "A SAN in lockstep has no trunks and no routers of programs");
 			return -EOPNOTSUPP;
 		}
 		if (conf[i].port >= conf[i].san->nports) {

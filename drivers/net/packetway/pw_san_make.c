@@ -90,46 +90,127 @@ void pw_san_engine_free(struct pw_engine *eng)
 int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
 			  struct netlink_ext_ack *extack)
 {
+	const struct pw_half *h;
+	u32 i;
+
 	if (engine == PACKETWAY_ENGINE_NONE || real) {
 		NL_SET_ERR_MSG(extack, "Lockstep needs virtual time: engine fast or rtl, real 0");
 		return -EOPNOTSUPP;
 	}
-	if (san && san->nhalves) {
-		NL_SET_ERR_MSG(extack, "A SAN with routers cannot be in lockstep");
-		return -EOPNOTSUPP;
+	for (i = 0; san && i < san->nports; i++) {
+		h = pw_port_half(&san->port[i]);
+		if (h && !h->peer) {
+			NL_SET_ERR_MSG(extack,
+				       "A SAN in lockstep has no trunks and no routers of programs");
+			return -EOPNOTSUPP;
+		}
 	}
 	return 0;
 }
 
-/**
- * pw_san_time_swap - give a SAN a clock of its own, or let its time run freely
- * @san: the SAN; under RTNL. Its engine is to be updated after this
- * @t: the clock, whose reference is the SAN's from now on; NULL: free
- *
- * Return: the clock that it had, for pw_san_time_free().
- */
-struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t)
-{
-	u64 now = pw_engine_now(san);
+/* pw_net.time and pw_time.sans */
+static DEFINE_SPINLOCK(pw_san_time_lock);
 
-	/* whole microseconds, so that the same run counts the same ones */
-	if (t)
-		t->base = (DIV64_U64_ROUND_UP(now, NSEC_PER_USEC) -
-			   div_u64(pw_engine_time(san), NSEC_PER_USEC)) * NSEC_PER_USEC;
-	else
-		WRITE_ONCE(san->ahead, now - ktime_get_ns());
-	return rcu_replace_pointer(san->time, t, lockdep_rtnl_is_held());
+/**
+ * pw_san_time_new - a clock for a SAN that is to be in lockstep
+ * @net: its namespace
+ * @now: virtual time
+ * @extack: why there is none
+ *
+ * Return: as pw_time_new(); -ENOSPC: PW_TIME_SANS_MAX SANs are in lockstep already.
+ */
+struct pw_time *pw_san_time_new(struct net *net, u64 now, struct netlink_ext_ack *extack)
+{
+	const struct pw_time *t;
+	bool full;
+
+	spin_lock(&pw_san_time_lock);
+	t = pw_net(net)->time;
+	full = t && t->sans >= PW_TIME_SANS_MAX;
+	spin_unlock(&pw_san_time_lock);
+	if (full) {
+		NL_SET_ERR_MSG(extack, "At most 16 SANs of a namespace are in lockstep");
+		return ERR_PTR(-ENOSPC);
+	}
+	return pw_time_new(net, now, extack);
 }
 
 /**
- * pw_san_time_free - end a clock that no SAN uses
+ * pw_san_time_share - the clock that a SAN in lockstep gets
+ * @net: its namespace
+ * @t: the clock if the namespace has none yet; its reference is the SAN's then
+ *
+ * Return: the clock of the namespace, to be given back by pw_san_time_free(). If it is
+ * not @t, that is the caller's.
+ */
+static struct pw_time *pw_san_time_share(struct net *net, struct pw_time *t)
+{
+	struct pw_net *pn = pw_net(net);
+
+	spin_lock(&pw_san_time_lock);
+	if (pn->time)
+		pw_time_get(pn->time);
+	else
+		pn->time = t;
+	t = pn->time;
+	WRITE_ONCE(t->sans, t->sans + 1);
+	spin_unlock(&pw_san_time_lock);
+	return t;
+}
+
+/**
+ * pw_san_time_swap - let a SAN follow the clock of its namespace, or let its time run freely
+ * @san: the SAN; under RTNL. Its engine is to be updated after this
+ * @t: the clock if the namespace has none yet; NULL: free
+ *
+ * Return: the clock that it had, or @t if that is not used, for pw_san_time_free().
+ */
+struct pw_time *pw_san_time_swap(struct pw_san *san, struct pw_time *t)
+{
+	u64 now = pw_engine_now(san), time = pw_engine_time(san);
+	struct pw_time *shared = NULL;
+
+	if (t) {
+		shared = pw_san_time_share(san->net, t);
+		/* the first SAN brings its time */
+		if (shared != t)
+			time = pw_time_now(shared);
+		/* whole microseconds, so that the same run counts the same ones */
+		WRITE_ONCE(san->base, (DIV64_U64_ROUND_UP(now, NSEC_PER_USEC) -
+				       div_u64(time, NSEC_PER_USEC)) * NSEC_PER_USEC);
+	} else {
+		WRITE_ONCE(san->ahead, now - ktime_get_ns());
+	}
+	if (shared == t)
+		return rcu_replace_pointer(san->time, t, lockdep_rtnl_is_held());
+	rcu_assign_pointer(san->time, shared);
+	return t;
+}
+
+/**
+ * pw_san_time_free - a SAN does not use a clock any longer; the last one ends it
+ * @net: namespace of the SAN
  * @t: the clock, or NULL; no lock held
  */
-void pw_san_time_free(struct pw_time *t)
+void pw_san_time_free(struct net *net, struct pw_time *t)
 {
+	struct pw_net *pn = pw_net(net);
+	bool last;
+
 	if (!t)
 		return;
-	pw_time_end(t);
+	spin_lock(&pw_san_time_lock);
+	if (t->sans)
+		WRITE_ONCE(t->sans, t->sans - 1);
+	last = !t->sans;
+	if (last && pn->time == t)
+		pn->time = NULL;
+	spin_unlock(&pw_san_time_lock);
+	/* no other SAN finds it from here on */
+	if (last)
+		pw_time_end(t);
+	else
+		synchronize_rcu();
 	pw_time_put(t);
 }
 
@@ -200,11 +281,8 @@ void pw_san_free(struct pw_san *san)
 	struct pw_engine *eng = rcu_dereference_protected(san->engine, true);
 	struct pw_time *t = rcu_dereference_protected(san->time, true);
 
-	/* before the engine goes: participants may kick it */
-	if (t)
-		pw_time_end(t);
+	pw_san_time_free(san->net, t);
 	eng->ops->destroy(eng);
-	pw_time_put(t);
 	pw_san_topo_free(san->fabric.topo);
 	pw_reduce_san_exit(san);
 	pw_aton_destroy(san->aton);
@@ -277,13 +355,15 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	}
 	rcu_assign_pointer(san->engine, eng);
 	if (conf->lockstep) {
-		struct pw_time *t = pw_time_new(net, 0, extack);
+		struct pw_time *t = pw_san_time_new(net, 0, extack);
 
 		if (IS_ERR(t)) {
 			err = PTR_ERR(t);
 			goto err_engine;
 		}
-		rcu_assign_pointer(san->time, t);
+		rcu_assign_pointer(san->time, pw_san_time_share(net, t));
+		if (rcu_access_pointer(san->time) != t)
+			pw_san_time_free(net, t);
 	}
 
 	san->aton = pw_aton_create(san, conf->ring_engine, &conf->ring);
@@ -299,7 +379,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 err_aton:
 	pw_aton_destroy(san->aton);
 err_time:
-	pw_time_put(rcu_dereference_protected(san->time, true));
+	pw_san_time_free(net, rcu_dereference_protected(san->time, true));
 err_engine:
 	eng->ops->destroy(eng);
 err_free:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The clock of a SAN in lockstep, and its participants. See pw_time.h. */
+/* The clock of SANs in lockstep, and its participants. See pw_time.h. */
 #include <linux/compat.h>
 #include <linux/fdtable.h>
 #include <linux/fs.h>
@@ -353,6 +353,9 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 		return ERR_PTR(-ENOMEM);
 	}
 	refcount_set(&t->users, 1);
+	spin_lock_init(&t->run);
+	INIT_LIST_HEAD(&t->members);
+	t->at = PW_TIME_NEVER;
 	t->net = net;
 	spin_lock_init(&t->lock);
 	INIT_LIST_HEAD(&t->threads);
@@ -384,14 +387,39 @@ void pw_time_put(struct pw_time *t)
 		queue_work(pw_wq, &t->free);
 }
 
-/**
- * pw_time_attach - the clock is advanced by the poll of an engine
- * @t: the clock
- * @napi: the poll
- */
-void pw_time_attach(struct pw_time *t, struct napi_struct *napi)
+static void pw_time_choose(struct pw_time *t)
 {
-	rcu_assign_pointer(t->napi, napi);
+	struct pw_time_member *m = list_first_entry_or_null(&t->members, struct pw_time_member,
+							    entry);
+
+	rcu_assign_pointer(t->napi, m ? m->napi : NULL);
+}
+
+/**
+ * pw_time_attach - a fabric runs by the clock from now on
+ * @t: the clock; pw_time.run held
+ * @m: the fabric
+ */
+void pw_time_attach(struct pw_time *t, struct pw_time_member *m)
+{
+	struct pw_time_member *other;
+
+	list_for_each_entry(other, &t->members, entry)
+		if (other->san > m->san)
+			break;
+	list_add_tail(&m->entry, &other->entry);
+	pw_time_choose(t);
+}
+
+/**
+ * pw_time_detach - a fabric does not run by the clock any longer
+ * @t: the clock; pw_time.run held
+ * @m: the fabric, whose poll may be scheduled until a grace period is over
+ */
+void pw_time_detach(struct pw_time *t, struct pw_time_member *m)
+{
+	list_del(&m->entry);
+	pw_time_choose(t);
 }
 
 /**
@@ -903,6 +931,23 @@ void pw_time_hold(struct pw_time *t, int n)
 	atomic_inc_return(&t->switches);
 	if (!atomic_add_return(n, &t->running))
 		pw_time_kick(t);
+}
+
+/**
+ * pw_time_unhold - give back the hold that an alarm of the kernel may have
+ * @t: the clock; BH off
+ * @held: whether it has one; changes under pw_time.lock
+ */
+void pw_time_unhold(struct pw_time *t, bool *held)
+{
+	bool was;
+
+	spin_lock(&t->lock);
+	was = *held;
+	*held = false;
+	spin_unlock(&t->lock);
+	if (was)
+		pw_time_hold(t, -1);
 }
 
 /**

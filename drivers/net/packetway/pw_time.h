@@ -22,11 +22,18 @@
  * increments @switches before it is marked as blocked, so a look that has seen the mark
  * sees another number at its end, unless it began after the wake-up and saw that, too.
  *
- * The clock is referenced by its SAN, by clock files and by participants. When the SAN
- * leaves lockstep or goes, the clock has ended: it stands still and keeps no namespace.
+ * The SANs of a namespace that are in lockstep share one clock. The poll of any of their
+ * engines runs the fabrics of all of them: each to the same time, that of the next event of
+ * all. So a frame that crosses a router leaves one fabric and enters the other at one time.
  *
- *  pw_time.lock	participants, alarms, page	BH off; also inside pw_fab.lock and
- *							pw_poets.lock
+ * The clock is referenced by its SANs, their engines, by clock files and by participants.
+ * When the last SAN leaves lockstep or goes, the clock has ended: it stands still and keeps
+ * no namespace.
+ *
+ *  pw_time.run		members, @at; their fabrics	BH off; pw_fab.lock is taken inside
+ *			run one by one
+ *  pw_time.lock	participants, alarms, page	BH off; also inside pw_fab.lock,
+ *							pw_poets.lock and pw_aton.lock
  */
 #ifndef PW_TIME_H
 #define PW_TIME_H
@@ -53,12 +60,31 @@ struct netlink_ext_ack;
 /* threads that wait in PACKETWAY_IOC_TIME_WAIT, of one clock */
 #define PW_TIME_WAITERS_MAX	4096
 
+/* SANs that share a clock: a poll looks at all of them with BH off, and runs a part of each */
+#define PW_TIME_SANS_MAX	16
+
 /**
- * struct pw_time - the clock of a SAN in lockstep
+ * struct pw_time_member - a fabric that runs by a clock
+ * @entry: in pw_time.members
+ * @san: number of its SAN
+ * @napi: its poll
+ */
+struct pw_time_member {
+	struct list_head entry;
+	u32 san;
+	struct napi_struct *napi;
+};
+
+/**
+ * struct pw_time - the clock of a namespace's SANs in lockstep
  * @users: references
+ * @sans: SANs that use it; pw_san_make.c
+ * @run: see above
+ * @members: struct pw_time_member by number of their SANs
+ * @at: time that the fabrics run to; PW_TIME_NEVER: all have reached it
  * @running: participants that are not blocked, and holds
  * @switches: see above
- * @napi: the poll of the engine; NULL: the clock has ended
+ * @napi: the poll of the first member; NULL: there is none, or the clock has ended
  * @net: namespace that pays for participants; NULL likewise; @lock
  * @lock: everything below
  * @threads: struct pw_time_thread
@@ -71,7 +97,6 @@ struct netlink_ext_ack;
  * @nfiles: clock files
  * @nwaiters: threads in PACKETWAY_IOC_TIME_WAIT
  * @page: mapped by clock files
- * @base: pw_engine_now() minus @page->now; whole microseconds
  * @stops: times that the fabric stopped for an event
  * @left: virtual time at which a participant has left last
  * @outside: frames of threads that are not participants
@@ -87,6 +112,10 @@ struct netlink_ext_ack;
  */
 struct pw_time {
 	refcount_t users;
+	u32 sans;
+	spinlock_t run;		/* see above */
+	struct list_head members;
+	u64 at;
 	atomic_t running;
 	atomic_t switches;
 	struct napi_struct __rcu *napi;
@@ -102,7 +131,6 @@ struct pw_time {
 	u32 nfiles;
 	u32 nwaiters;
 	struct packetway_time_page *page;
-	u64 base;
 	u64 stops;
 	atomic64_t left;
 	atomic64_t outside;
@@ -138,7 +166,8 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 void pw_time_get(struct pw_time *t);
 void pw_time_put(struct pw_time *t);
 void pw_time_end(struct pw_time *t);
-void pw_time_attach(struct pw_time *t, struct napi_struct *napi);
+void pw_time_attach(struct pw_time *t, struct pw_time_member *m);
+void pw_time_detach(struct pw_time *t, struct pw_time_member *m);
 void pw_time_kick(struct pw_time *t);
 void pw_time_kick_idle(struct pw_time *t);
 bool pw_time_ended(const struct pw_time *t);
@@ -161,10 +190,17 @@ static inline bool pw_time_still(const struct pw_time *t, int switches)
 	return !atomic_read(&t->running) && atomic_read(&t->switches) == switches;
 }
 
-/* of lifetimes and counters: it goes on from where the host's clock was */
+/* virtual time in nanoseconds */
 static inline u64 pw_time_now(const struct pw_time *t)
 {
-	return t->base + READ_ONCE(t->page->now);
+	return READ_ONCE(t->page->now);
+}
+
+/* a frame comes from where other clocks are */
+static inline void pw_time_outside(struct pw_time *t)
+{
+	if (READ_ONCE(t->nthreads))
+		atomic64_inc(&t->outside);
 }
 
 /* alarms of the kernel itself */
@@ -179,6 +215,7 @@ void pw_time_alarm_del(struct pw_time *t, struct pw_time_alarm *a);
 int pw_time_join(struct pw_time *t, const void *file, u32 port, u32 order, bool exec);
 int pw_time_leave(struct pw_time *t, const void *file);
 void pw_time_hold(struct pw_time *t, int n);
+void pw_time_unhold(struct pw_time *t, bool *held);
 u32 pw_time_list(struct pw_time *t, struct packetway_time_entry *entry, u32 room);
 
 /* pw_time_file.c APIs */
