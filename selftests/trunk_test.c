@@ -209,6 +209,20 @@ TEST_F_TIMEOUT(trunk, frames, 3600)
 		ASSERT_LT(0, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
 		pw_hdr_get(rx, &h);
 		EXPECT_EQ(PW_TE_ERR_TOOBIG, h.te);
+		EXPECT_EQ((1424 - 32) / 8, (int)pw_get(rx + 20, 4));
+		/* likewise with an L2RH behind the one that the station consumes */
+		front = pw_put_l2rh(tx, (uint8_t []) { 0, 2, 1 }, 3);
+		front += pw_put_l2rh(tx + front, (uint8_t []) { 0, 0, 0 }, 3);
+		for (i = 1424; i >= 1416; i -= 8) {
+			l = front + pw_msg(tx + front, ADDR(2, 0), ADDR(1, 0), PT_TEST, 1, 5,
+					   data, i);
+			ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+			ASSERT_LT(0, pw_recv(self->raw[i == 1416], rx, sizeof(rx), NULL, SOON));
+			pw_hdr_get(rx, &h);
+			EXPECT_EQ(i == 1416 ? PT_TEST : PW_PT_ERR, h.pt);
+			if (i > 1416)
+				EXPECT_EQ(1416 / 8, (int)pw_get(rx + 20, 4));
+		}
 		EXPECT_EQ(-1, pw_recv(self->raw[1], rx, sizeof(rx), NULL, NEVER));
 	}
 	/* by source route: port 9 is switch 2, output 1 */

@@ -8,6 +8,19 @@
 #include "pw_trace.h"
 #include "pw_trunk.h"
 
+/*
+ * What an ERR/TOOBIG says. Only trunks count prefixes and options: with those of this frame so
+ * much data would have passed.
+ */
+static u32 pw_half_err_mtu(const struct pw_half *h, const struct pw_eep_view *v)
+{
+	u32 more = v->hdr_off + v->oh_len + v->ot_len, trunk = READ_ONCE(h->trunk_mtu);
+
+	if (h->peer)
+		return pw_half_mtu(h);
+	return min(pw_half_mtu(h), max_t(u32, trunk - min(trunk, more), PACKETWAY_MTU_MIN));
+}
+
 /**
  * pw_half_drop - count why a frame ends at a half-router, answer its source, free it
  * @h: the half-router
@@ -26,7 +39,7 @@ void pw_half_drop(struct pw_half *h, struct sk_buff *skb, enum pw_half_stat why,
 	trace_pw_half_drop(h, skb, why);
 	if (te && pw_skb_err_wanted(skb, &v)) {
 		if (__ratelimit(&h->err_limit)) {
-			err = pw_skb_err(skb, &v, te, h->addr, pw_half_mtu(h), true);
+			err = pw_skb_err(skb, &v, te, h->addr, pw_half_err_mtu(h, &v), true);
 			if (err) {
 				pw_half_count(h, PW_HALF_ERR_SENT);
 				pw_half_send_own(h, err);

@@ -188,11 +188,12 @@ static void pw_trunk_send(struct pw_trunk *t, struct sk_buff *skb)
 	struct sk_buff *out = NULL;
 
 	/* the MTU does not count prefixes and options */
-	if (t->dev && skb->len + pw_trunk_overhead(t) > READ_ONCE(t->dev->mtu)) {
+	if (skb->len > PW_TRUNK_FRAME_MAX ||
+	    (t->dev && skb->len + pw_trunk_overhead(t) > READ_ONCE(t->dev->mtu))) {
 		pw_half_drop(t->half, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
 		return;
 	}
-	if (READ_ONCE(t->up) && skb->len <= PW_TRUNK_FRAME_MAX)
+	if (READ_ONCE(t->up))
 		out = pw_trunk_new(t, PW_TRUNK_FRAME, pw_cb(skb), skb->len);
 	if (!out || skb_copy_bits(skb, 0, out->data + PW_TRUNK_HDR, skb->len)) {
 		pw_trunk_count(t, PW_TRUNK_DROP_TX);
