@@ -141,6 +141,30 @@ tap_ok "send with l2rhs" pwctl send 00:03:01 pt 1500 text hello l2rhs "$row" dev
 busywait 60000 eval '[ "$(pwctl -j router show bc stats | jq "[.[0].halves[].stats.\"forward-l2\"] | add")" -ge $((before + 2)) ]'
 tap_is "both took it" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')" $((before + 2))
 
+# source routes of a station
+see="see 'pwctl route help'"
+tap_is "a source route without a row" "$(says pwctl route add 00:03:01 dev a)" \
+	"pwctl: route add: \`dev\` and \`l2rhs\` go together, $see"
+tap_is "a row without a station" "$(status pwctl route add 00:03:01 san 1 via 00:01:10 l2rhs "$row")" 1
+tap_is "a station and a SAN" "$(says pwctl route add 00:03:01 dev a san 1 l2rhs "$row")" \
+	"pwctl: route add: give \`san\` and \`via\`, or \`dev\`, $see"
+tap_is "no row of L2RHs" "$(says pwctl route add 00:03:01 dev a l2rhs 0011223344556677)" \
+	"Error: A source route is a row of L2RHs, of at most 512 bytes."
+tap_is "none to delete" "$(says pwctl route del 00:03:01 dev a)" \
+	"Error: The station has no source route to these addresses."
+tap_ok "a source route" pwctl route add 00:03:01 dev a l2rhs "$row" mtu 1400
+tap_is "route show of a station" \
+	"$(pwctl -j route show dev a | jq -c 'map([.san, .dev, .first, .last, .l2rh, .mtu, .static])')" \
+	"[[1,\"a\",\"00:03:01\",\"00:03:01\",\"$row\",1400,true]]"
+before=$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')
+tap_ok "a ping by address takes it" pwctl ping 00:03:01 dev a count 2 interval 10 timeout 30000
+tap_is "both requests" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')" $((before + 2))
+tap_is "they are counted" "$(pwctl -j stats a | jq '.[0].stats.eep_tx_source_route')" 2
+tap_ok "it is deleted" pwctl route del 00:03:01 dev a
+tap_is "none is left" "$(pwctl -j route show dev a)" "[]"
+tap_ok "a ping goes by address again" pwctl ping 00:03:01 dev a count 1 timeout 30000
+tap_is "without L2RHs" "$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')" $((before + 2))
+
 # ESP one way, and who hears it
 heard=$(mktemp)
 # packet sockets that receive
@@ -189,9 +213,12 @@ kill $mon
 wait $mon 2>/dev/null
 tap_is "events: routers come" "$(event router new .name | paste -sd ' ')" "ab bc ca"
 tap_is "events: routers go" "$(event router del .name | paste -sd ' ')" "bc ca"
-tap_is "events: routes come, and which" "$(event route new 'select(.san == 1) | [.first, ."half-router"] | join(" ")' | paste -sd ,)" \
+tap_is "events: routes come, and which" "$(event route new 'select(.san == 1 and .dev == null) | [.first, ."half-router"] | join(" ")' | paste -sd ,)" \
 	"00:02:01 00:01:10,00:03:01 00:01:0f,00:03:01 00:01:10"
-tap_is "events: routes go" "$(event route del 'select(.san == 1) | .first' | paste -sd ,)" "00:03:01"
+tap_is "events: routes go" "$(event route del 'select(.san == 1 and .dev == null) | .first' | paste -sd ,)" "00:03:01"
+for e in new del; do
+	tap_is "events: a source route, $e" "$(event route $e 'select(.dev == "a") | [.first, .l2rh] | join(" ")')" "00:03:01 $row"
+done
 
 tap_is "without privilege: look" "$(status setpriv --reuid 65534 --clear-groups pwctl router show)" 0
 tap_is "no router" "$(status setpriv --reuid 65534 --clear-groups pwctl router del ab)" 2

@@ -7,6 +7,7 @@ Each comparison names the verb of pwctl that it belongs to. At the end every ver
 import asyncio
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -170,6 +171,13 @@ for name, nl in nls.items():
             [(r['first'], r['last'], r['half-router'], r['quality'], r['static']) for r in routes[a] if r['first'] == '00:07:01'], name)
     nl.route_del('00:07:01', '00:07:10', san=a, via=half(a, 15))
     compare('route del', [r for r in pwctl('route', 'show', 'san', str(a)) if r['first'] == '00:07:01'], [], name)
+    row = '0083010203000000'
+    nl.source_route_add('00:08:01', '00:08:02', ifindex=socket.if_nametoindex('pw0'), l2rhs=bytes.fromhex(row), mtu=1400)
+    compare('route add', [(r['first'], r['last'], r['l2rh'], r['mtu']) for r in pwctl('route', 'show', 'dev', 'pw0')],
+            [('00:08:01', '00:08:02', row, 1400)], name + ', a source route')
+    compare('route show', [bytes(r['l2rh']).hex() for r in nl.routes() if 'ifindex' in r], [row], name + ', a source route')
+    nl.source_route_del('00:08:01', '00:08:02', ifindex=socket.if_nametoindex('pw0'))
+    compare('route del', pwctl('route', 'show', 'dev', 'pw0'), [], name + ', a source route')
 for node in (half(12, 0), 'r11'):
     # half-routers exchange their tables by messages
     for _ in range(600):

@@ -6,6 +6,7 @@
  *
  */
 #include "pwtest.h"
+#include "pwip.h"
 #include "pwrouter.h"
 #include "pwsan.h"
 #include "pwharness.h"
@@ -1152,81 +1153,6 @@ TEST_F_TIMEOUT(pair, hostile, 3600)
 
 /* --- IP across a router ------------------------------------------------------------ */
 
-static int addr_add(struct pw_nl *nl, int idx, int family, const void *addr, int len, int plen)
-{
-	struct pw_req r = {
-		.n = { .nlmsg_len = NLMSG_LENGTH(sizeof(struct ifaddrmsg)),
-		       .nlmsg_type = RTM_NEWADDR,
-		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE },
-	};
-	struct ifaddrmsg a = {
-		.ifa_family = family, .ifa_prefixlen = plen, .ifa_index = idx,
-		.ifa_flags = IFA_F_NODAD,
-	};
-
-	memcpy(&r.i, &a, sizeof(a));
-	pw_req_put(&r, IFA_LOCAL, addr, len);
-	return pw_nl_talk(nl, &r);
-}
-
-static void *tcp_sink(void *arg)
-{
-	int fd = accept(*(int *)arg, NULL, NULL);
-	static char buf[65536];
-	long sum = 0;
-	ssize_t n;
-
-	while (fd >= 0 && (n = recv(fd, buf, sizeof(buf), 0)) > 0)
-		sum += n;
-	close(fd);
-	return (void *)sum;
-}
-
-static long tcp_across(int ns_a, int ns_b, int family, const void *addr, int len, long bytes)
-{
-	struct timeval tv = { .tv_sec = 30 };
-	union {
-		struct sockaddr sa;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} to = {};
-	static char buf[16384];
-	pthread_t thread;
-	void *sum = NULL;
-	int s, l, n;
-
-	to.sa.sa_family = family;
-	if (family == AF_INET) {
-		to.in.sin_port = htons(5000);
-		memcpy(&to.in.sin_addr, addr, len);
-	} else {
-		to.in6.sin6_port = htons(5000);
-		memcpy(&to.in6.sin6_addr, addr, len);
-	}
-	n = family == AF_INET ? sizeof(to.in) : sizeof(to.in6);
-	l = pw_ns_socket(ns_b, family, SOCK_STREAM, 0);
-	s = pw_ns_socket(ns_a, family, SOCK_STREAM, 0);
-	setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
-	setsockopt(l, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-	if (bind(l, &to.sa, n) || listen(l, 1)) {
-		perror("# listen");
-		return -1;
-	}
-	pthread_create(&thread, NULL, tcp_sink, &l);
-	if (connect(s, &to.sa, n)) {
-		perror("# connect");
-		shutdown(l, SHUT_RDWR);
-	} else {
-		while (bytes > 0 && (n = send(s, buf, bytes < (long)sizeof(buf) ? bytes :
-						      (long)sizeof(buf), MSG_NOSIGNAL)) > 0)
-			bytes -= n;
-	}
-	close(s);
-	pthread_join(thread, &sum);
-	close(l);
-	return (long)sum;
-}
-
 FIXTURE(ip) {
 };
 
@@ -1256,6 +1182,7 @@ FIXTURE_TEARDOWN(ip)
 
 TEST_F_TIMEOUT(ip, across, 3600)
 {
+	const uint8_t v4[4] = { 10, 9, 0, 2 };
 	const uint8_t v6[2][16] = { { 0xfd, [15] = 1 }, { 0xfd, [15] = 2 } };
 	long bytes = pw_count(variant->bytes, 100000);
 	struct pw_nl home, nl[2];
@@ -1275,8 +1202,8 @@ TEST_F_TIMEOUT(ip, across, 3600)
 		ASSERT_EQ(0, pw_station_add(&home, pname[i], 1 + 2 * i, i, ns[i]));
 		ASSERT_EQ(0, pw_link_up(&nl[i], pname[i]));
 		idx = pw_link_index(&nl[i], pname[i]);
-		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET, a4, 4, 24));
-		ASSERT_EQ(0, addr_add(&nl[i], idx, AF_INET6, a6, 16, 64));
+		ASSERT_EQ(0, pw_ip_add(&nl[i], idx, AF_INET, a4, 4, 24));
+		ASSERT_EQ(0, pw_ip_add(&nl[i], idx, AF_INET6, a6, 16, 64));
 	}
 	/* SAN 1 - r1 - SAN 2 - r2 - SAN 3, and a second route round */
 	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
@@ -1286,18 +1213,16 @@ TEST_F_TIMEOUT(ip, across, 3600)
 	ASSERT_EQ(0, pw_wait_route(&g, 1, ADDR(3, 1)));
 	ASSERT_EQ(0, pw_wait_route(&g, 3, ADDR(1, 0)));
 	TH_LOG("IPv4, IPv6, then with a path MTU");
-	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
-	EXPECT_EQ(bytes, tcp_across(ns[1], ns[0], AF_INET6, v6[0], 16,
-				    bytes));
+	EXPECT_EQ(bytes, pw_tcp_across(ns[0], ns[1], AF_INET, v4, 4, bytes));
+	EXPECT_EQ(bytes, pw_tcp_across(ns[1], ns[0], AF_INET6, v6[0], 16, bytes));
 	/* SAN 2 takes less: the path MTU is learnt */
 	ASSERT_EQ(0, pw_router_del(&g, "r1"));
 	ASSERT_EQ(0, pw_router_add(&g, "r1", (struct pw_half_req){ 1, -1, -1 },
 				   (struct pw_half_req){ 2, -1, 1304 }));
 	ASSERT_EQ(0, pw_wait_route(&g, 1, ADDR(3, 1)));
 	ASSERT_EQ(0, pw_wait_route(&g, 3, ADDR(1, 0)));
-	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET, (uint8_t []){ 10, 9, 0, 2 }, 4, bytes));
-	EXPECT_EQ(bytes, tcp_across(ns[0], ns[1], AF_INET6, v6[1], 16,
-				    bytes));
+	EXPECT_EQ(bytes, pw_tcp_across(ns[0], ns[1], AF_INET, v4, 4, bytes));
+	EXPECT_EQ(bytes, pw_tcp_across(ns[0], ns[1], AF_INET6, v6[1], 16, bytes));
 	EXPECT_LT(0, (int)pw_half_stat(&g, "r1", 0, PACKETWAY_A_HALF_STAT_DROP_TOOBIG));
 	for (i = 0; i < 3; i++)
 		close(ns[i]);

@@ -107,6 +107,7 @@
 	X(ECHO_REPLY,	"echo_replies_sent")		\
 	X(ECHO_LIMITED,	"echo_rate_limited")		\
 	X(TRACED,	"eep_traced")			\
+	X(TX_SOURCE,	"eep_tx_source_route")		\
 	PW_ESP_COUNTERS(X)				\
 	PW_POETS_COUNTERS(X)
 

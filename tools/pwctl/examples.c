@@ -24,8 +24,10 @@ static const struct {
 	  "pwctl router add x san 1:15 trunk dev eth1 bare" },
 	{ "router", "del", "pwctl router del ab" },
 	{ "route", "show", "pwctl route show san 1" },
-	{ "route", "add", "pwctl route add 00:03:01-00:03:10 san 1 via 00:01:10" },
-	{ "route", "del", "pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10" },
+	{ "route", "add", "pwctl route add 00:03:01-00:03:10 san 1 via 00:01:10\n"
+			  "pwctl route add 00:03:01 dev pw0 l2rhs 0083010203000000" },
+	{ "route", "del", "pwctl route del 00:03:01-00:03:10 san 1 via 00:01:10\n"
+			  "pwctl route del 00:03:01 dev pw0" },
 	{ "name", "show", "pwctl name show san 1" },
 	{ "", "resolve", "pwctl resolve b1 san 1\npwctl resolve 00:02:01 dev pw0" },
 	{ "aton", "show", "pwctl aton show dev pw0" },

@@ -59,7 +59,7 @@ static const struct verb verbs[] = {
 	{ "san", .sub = san_verbs, .what = "system-area networks: ports, bias, engines" },
 	{ "station", .sub = station_verbs, .what = "stations: netdevices on the ports of a SAN" },
 	{ "router", .sub = router_verbs, .what = "routers between SANs, trunks to other hosts" },
-	{ "route", .sub = route_verbs, .what = "routes from SAN to SAN" },
+	{ "route", .sub = route_verbs, .what = "routes from SAN to SAN, and source routes" },
 	{ "name", .sub = name_verbs, .what = "nodes that half-routers know" },
 	{ "resolve", cmd_resolve, 0, resolve_words, "a node, and the routes to it",
 	  "asks the half-routers of a station's SAN (TELL, GVL2); with san, asks the\n"

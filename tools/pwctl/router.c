@@ -215,9 +215,43 @@ static enum status router_del(const struct verb *v, int argc, char **argv)
 	return change(v, PACKETWAY_A_ROUTER, argc, argv);
 }
 
+/* Does the nest that is open in a request have this attribute? */
+static bool has(const struct genl *g, int type)
+{
+	const char *end = mnl_nlmsg_get_payload_tail(g->h);
+	const struct nlattr *a = mnl_attr_get_payload(g->nest);
+
+	for (; mnl_attr_ok(a, end - (const char *)a); a = mnl_attr_next(a))
+		if (mnl_attr_get_type(a) == type)
+			return true;
+	return false;
+}
+
+/* a static route of a SAN, or a source route of a station */
 static enum status route_change(const struct verb *v, int argc, char **argv)
 {
-	return change(v, PACKETWAY_A_ROUTE, argc, argv);
+	bool add = v->arg == PACKETWAY_CMD_ROUTE_NEW, dev;
+	enum status st;
+	struct genl g;
+
+	genl_begin(&g, v->arg, 0, PACKETWAY_A_ROUTE);
+	st = words_each(v, argc, argv, put_word, g.h);
+	if (!st) {
+		dev = has(&g, PACKETWAY_A_ROUTE_IFINDEX);
+		if (dev == has(&g, PACKETWAY_A_ROUTE_SAN) || dev == has(&g, PACKETWAY_A_ROUTE_HR))
+			st = usage("route %s: give `san` and `via`, or `dev`", v->name);
+		else if (add && dev != has(&g, PACKETWAY_A_ROUTE_L2RH))
+			st = usage("route add: `dev` and `l2rhs` go together");
+	}
+	return genl_end(&g, st, NULL, NULL, v->name);
+}
+
+static enum status put_l2rhs(void *h, char **values)
+{
+	struct source_route r = {};
+	enum status st = route_parse("l2rhs", values[0], &r);
+
+	return st ? st : nl_put(h, PACKETWAY_A_ROUTE_L2RH, r.bytes, r.len);
 }
 
 /* "ADDR" or "FIRST-LAST" */
@@ -305,6 +339,7 @@ static const struct word user_fields[] = {
 
 static const struct word route_fields[] = {
 	{ "san", NULL, W_U32, PACKETWAY_A_ROUTE_SAN },
+	{ "dev", NULL, W_DEV, PACKETWAY_A_ROUTE_IFINDEX },
 	{ "first", NULL, W_ADDR, PACKETWAY_A_ROUTE_FIRST },
 	{ "last", NULL, W_ADDR, PACKETWAY_A_ROUTE_LAST },
 	{ "half-router", NULL, W_ADDR, PACKETWAY_A_ROUTE_HR },
@@ -689,16 +724,19 @@ const struct verb router_verbs[] = {
 
 #define ROUTE \
 	{ NULL, "ADDR[-LAST]", W_CALL, 0, WORD_NEEDED, 1, put_range }, \
-	{ "san", "N", W_U32, PACKETWAY_A_ROUTE_SAN, WORD_NEEDED }, \
-	{ "via", "HALF-ROUTER", W_ADDR, PACKETWAY_A_ROUTE_HR, WORD_NEEDED }
+	{ "san", "N", W_U32, PACKETWAY_A_ROUTE_SAN }, \
+	{ "via", "HALF-ROUTER", W_ADDR, PACKETWAY_A_ROUTE_HR }, \
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_ROUTE_IFINDEX }
 
 static const struct word route_which[] = {
 	{ "san", "N", W_U32, PACKETWAY_A_ROUTE_SAN, WORD_KEY },
+	{ "dev", "NAME", W_DEV, PACKETWAY_A_ROUTE_IFINDEX },
 	{}
 };
 
 static const struct word route_new[] = {
 	ROUTE,
+	{ "l2rhs", "HEX", W_CALL, 0, 0, 1, put_l2rhs },
 	{ "quality", "N", W_U32, PACKETWAY_A_ROUTE_QUALITY },
 	{ "mtu", "N", W_U32, PACKETWAY_A_ROUTE_MTU },
 	{}
@@ -708,10 +746,13 @@ static const struct word route_one[] = { ROUTE, {} };
 
 const struct verb route_verbs[] = {
 	{ "show", dump, PACKETWAY_CMD_ROUTE_GET, route_which,
-	  "routes that half-routers know, of all SANs or of one" },
+	  "routes that half-routers know, and source routes of stations; of all or of one" },
 	{ "add", route_change, PACKETWAY_CMD_ROUTE_NEW, route_new,
-	  "a static route; quality 0 is the best and the default, learnt routes have 1 or more" },
-	{ "del", route_change, PACKETWAY_CMD_ROUTE_DEL, route_one, "delete a static route" },
+	  "a static route (san, via, quality), or a source route of a station (dev, l2rhs)",
+	  "quality 0 is the best and the default, learnt routes have 1 or more; what the station\n"
+	  "        sends to the addresses of its source route has these L2RHs in front, also IP" },
+	{ "del", route_change, PACKETWAY_CMD_ROUTE_DEL, route_one,
+	  "delete a static route (san, via), or a source route (dev)" },
 	{}
 };
 

@@ -35,7 +35,7 @@ enum {
 	PACKETWAY_CMD_RESOLVE,		/* do: a node by address or name, and the routes to it */
 	PACKETWAY_CMD_ROUTE_NTF,	/* event: a route in use was added, changed or removed */
 	PACKETWAY_CMD_POETS_GET,	/* dump only; of one station or of all */
-	PACKETWAY_CMD_ROUTE_NEW,	/* a static route */
+	PACKETWAY_CMD_ROUTE_NEW,	/* a static route, or a source route of a station */
 	PACKETWAY_CMD_ROUTE_DEL,
 
 	__PACKETWAY_GENL_CMD_MAX
@@ -583,6 +583,10 @@ enum {
  * first four of these. A notification of the route that is used from now on has
  * BEST; with GONE no route is left.
  *
+ * With IFINDEX it is a source route of a station: its messages to these addresses leave with
+ * L2RH in front. ROUTE_NEW takes IFINDEX, FIRST, LAST, L2RH and MTU, and ROUTE_DEL the first
+ * three of these. Of several ranges with the destination the narrowest one counts.
+ *
  * PACKETWAY_A_ROUTE_SAN	u32	SAN on which it begins; in dumps: only of this one
  * PACKETWAY_A_ROUTE_TO		u32	bias of the SAN to which it leads
  * PACKETWAY_A_ROUTE_FIRST	u32	first address there
@@ -593,10 +597,12 @@ enum {
  * PACKETWAY_A_ROUTE_SERIAL	u32	of the table
  * PACKETWAY_A_ROUTE_BEST	flag	the one that is used by address
  * PACKETWAY_A_ROUTE_VIA	binary	row of u32: half-routers on the route, nearest first
- * PACKETWAY_A_ROUTE_L2RH	binary	RESOLVE: L2RHs that a station of the SAN puts in
- *					front of a message
+ * PACKETWAY_A_ROUTE_L2RH	binary	L2RHs that a station of the SAN puts in front of a message,
+ *					that on its own SAN first; RESOLVE, and source routes, of
+ *					at most PACKETWAY_SOURCE_ROUTE_MAX bytes
  * PACKETWAY_A_ROUTE_STATIC	flag	made by ROUTE_NEW
  * PACKETWAY_A_ROUTE_GONE	flag	notifications: no route to these addresses is left
+ * PACKETWAY_A_ROUTE_IFINDEX	u32	station of a source route; in dumps: only those of this one
  */
 enum {
 	PACKETWAY_A_ROUTE_UNSPEC,
@@ -613,11 +619,14 @@ enum {
 	PACKETWAY_A_ROUTE_L2RH,
 	PACKETWAY_A_ROUTE_STATIC,
 	PACKETWAY_A_ROUTE_GONE,
+	PACKETWAY_A_ROUTE_IFINDEX,
 
 	__PACKETWAY_A_ROUTE_MAX
 };
 
 #define PACKETWAY_A_ROUTE_MAX (__PACKETWAY_A_ROUTE_MAX - 1)
+#define PACKETWAY_SOURCE_ROUTE_MAX	512	/* bytes of L2RHs */
+#define PACKETWAY_SOURCE_ROUTES_MAX	64	/* source routes of a station */
 
 /*
  * A node as the half-routers of a SAN know it.

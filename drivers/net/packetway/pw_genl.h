@@ -35,6 +35,11 @@ int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb);
 extern const struct nla_policy pw_poets_policy[PACKETWAY_A_POETS_MAX + 1];
 int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
+/* pw_genl_source.c APIs */
+int pw_genl_source_change(struct genl_info *info, struct nlattr **tb, bool add);
+int pw_genl_source_dump(struct sk_buff *skb, struct netlink_callback *cb, u32 only, long san,
+			long *at);
+
 /* pw_genl_router.c APIs */
 struct pw_san;
 extern const struct nla_policy pw_router_policy[PACKETWAY_A_ROUTER_MAX + 1];

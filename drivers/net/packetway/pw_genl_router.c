@@ -55,6 +55,8 @@ const struct nla_policy pw_route_policy[PACKETWAY_A_ROUTE_MAX + 1] = {
 	[PACKETWAY_A_ROUTE_HR] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_addr),
 	[PACKETWAY_A_ROUTE_QUALITY] = NLA_POLICY_FULL_RANGE(NLA_U32, &pw_range_u16),
 	[PACKETWAY_A_ROUTE_MTU] = { .type = NLA_U32 },
+	[PACKETWAY_A_ROUTE_L2RH] = { .type = NLA_BINARY, .len = PACKETWAY_SOURCE_ROUTE_MAX },
+	[PACKETWAY_A_ROUTE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 const struct nla_policy pw_node_policy[PACKETWAY_A_NODE_MAX + 1] = {
@@ -511,12 +513,14 @@ int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 
 /* --- walking tables: SAN by SAN, port by port, table by table ---------------- */
 
+#define PW_DUMP_SANS_DONE	LONG_MAX	/* cb->args[0] behind the last SAN */
+
 typedef int (*pw_table_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
 			   const struct pw_rrp_table *t);
 typedef int (*pw_san_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_san *san);
 
 /*
- * @first, if not NULL, is called for a SAN before its tables.
+ * @first, if not NULL, is called for a SAN before its tables. Return: 0 at the end, or -EMSGSIZE.
  * cb->args: [0] SAN, [1] port, [2] table, [3] how far @fn is within the table,
  * [4] only this SAN + 1, [5] how far @first is
  */
@@ -566,7 +570,7 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 		cb->args[5] = 0;
 	}
 	rtnl_unlock();
-	return pw_genl_dump_end(msg, err);
+	return err;
 }
 
 /* the SAN that a dump is restricted to */
@@ -694,25 +698,52 @@ static int pw_route_fill(struct sk_buff *msg, struct netlink_callback *cb, struc
 	return 0;
 }
 
+/* the station that a dump is restricted to, 0: none */
+static u32 pw_dump_station(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = genl_info_dump(cb)->attrs, *index;
+
+	/* the policy has seen the nest */
+	if (!attrs || !attrs[PACKETWAY_A_ROUTE])
+		return 0;
+	index = nla_find_nested(attrs[PACKETWAY_A_ROUTE], PACKETWAY_A_ROUTE_IFINDEX);
+	return index ? nla_get_u32(index) : 0;
+}
+
+/* tables and static routes, then source routes, for which args 1 and 2 count again */
 int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	u32 station = pw_dump_station(cb);
 	int err = pw_dump_san(cb, PACKETWAY_A_ROUTE, PACKETWAY_A_ROUTE_MAX, pw_route_policy,
 			      PACKETWAY_A_ROUTE_SAN);
 
-	return err ? err : pw_table_dump(skb, cb, pw_route_fill_fixed, pw_route_fill);
+	if (err)
+		return err;
+	if (cb->args[0] != PW_DUMP_SANS_DONE) {
+		err = station ? 0 : pw_table_dump(skb, cb, pw_route_fill_fixed, pw_route_fill);
+		if (!err) {
+			cb->args[0] = PW_DUMP_SANS_DONE;
+			cb->args[1] = 0;
+			cb->args[2] = 0;
+		}
+	}
+	if (!err)
+		err = pw_genl_source_dump(skb, cb, station, cb->args[4] - 1, &cb->args[1]);
+	return pw_genl_dump_end(skb, err);
 }
 
-/* what ROUTE_NEW and ROUTE_DEL say; under RTNL */
-static struct pw_san *pw_route_parse(struct genl_info *info, struct pw_fib_entry *e)
+/* what ROUTE_NEW and ROUTE_DEL of a static route say; under RTNL */
+static struct pw_san *pw_route_parse(struct genl_info *info, struct nlattr **tb,
+				     struct pw_fib_entry *e)
 {
-	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
 	struct pw_san *san;
 	int port;
 
-	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_ROUTE))
+	if (tb[PACKETWAY_A_ROUTE_L2RH]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_ROUTE_L2RH],
+				    "A source route is that of a station, which is missing");
 		return ERR_PTR(-EINVAL);
-	nla_parse_nested(tb, PACKETWAY_A_ROUTE_MAX, info->attrs[PACKETWAY_A_ROUTE],
-			 pw_route_policy, info->extack);
+	}
 	if (!tb[PACKETWAY_A_ROUTE_SAN] || !tb[PACKETWAY_A_ROUTE_FIRST] ||
 	    !tb[PACKETWAY_A_ROUTE_HR]) {
 		NL_SET_ERR_MSG(info->extack,
@@ -749,15 +780,24 @@ static struct pw_san *pw_route_parse(struct genl_info *info, struct pw_fib_entry
 typedef int (*pw_route_fn)(struct pw_san *san, const struct pw_fib_entry *e,
 			   struct netlink_ext_ack *extack);
 
-static int pw_route_change(struct genl_info *info, pw_route_fn change)
+static int pw_route_change(struct genl_info *info, bool add, pw_route_fn change)
 {
+	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
 	struct pw_fib_entry e;
 	struct pw_san *san;
 	int err;
 
+	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_ROUTE))
+		return -EINVAL;
+	nla_parse_nested(tb, PACKETWAY_A_ROUTE_MAX, info->attrs[PACKETWAY_A_ROUTE],
+			 pw_route_policy, info->extack);
 	rtnl_lock();
-	san = pw_route_parse(info, &e);
-	err = IS_ERR(san) ? PTR_ERR(san) : change(san, &e, info->extack);
+	if (tb[PACKETWAY_A_ROUTE_IFINDEX]) {
+		err = pw_genl_source_change(info, tb, add);
+	} else {
+		san = pw_route_parse(info, tb, &e);
+		err = IS_ERR(san) ? PTR_ERR(san) : change(san, &e, info->extack);
+	}
 	rtnl_unlock();
 	return err;
 }
@@ -784,12 +824,12 @@ static int pw_route_del(struct pw_san *san, const struct pw_fib_entry *e,
 
 int pw_genl_route_new(struct sk_buff *skb, struct genl_info *info)
 {
-	return pw_route_change(info, pw_route_add);
+	return pw_route_change(info, true, pw_route_add);
 }
 
 int pw_genl_route_del(struct sk_buff *skb, struct genl_info *info)
 {
-	return pw_route_change(info, pw_route_del);
+	return pw_route_change(info, false, pw_route_del);
 }
 
 /**
@@ -905,7 +945,7 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = pw_dump_san(cb, PACKETWAY_A_NODE, PACKETWAY_A_NODE_MAX, pw_node_policy,
 			      PACKETWAY_A_NODE_SAN);
 
-	return err ? err : pw_table_dump(skb, cb, NULL, pw_node_fill);
+	return err ? err : pw_genl_dump_end(skb, pw_table_dump(skb, cb, NULL, pw_node_fill));
 }
 
 /* --- resolve ----------------------------------------------------------------------- */

@@ -82,6 +82,7 @@ static void pw_dev_free(struct net_device *dev)
 
 	kfree(rcu_dereference_protected(st->groups, true));
 	pw_pmtu_free(st);
+	pw_source_free_all(st);
 	kfree(st->stats);
 	pw_rxq_free(&st->end.rxq);
 }

@@ -92,18 +92,19 @@ static u32 pw_pmtu_of(const struct pw_station *st, u32 addr)
 	return mtu;
 }
 
-/* pw_pmtu_check() where the station has learnt the MTU of a route */
+/* pw_pmtu_check() where the station has learnt the MTU of a route, or has source routes */
 int __pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 {
 	struct iphdr iph;
 	const struct iphdr *ip;
-	u32 mtu;
+	u32 mtu, addr;
 
 	if ((skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6)) ||
 	    skb_headlen(skb) < PW_EEP_HDR_LEN || pw_eep_first(skb->data) != PW_EEP_PHYS)
 		return 0;
-	mtu = pw_pmtu_of(st, get_unaligned_be24(skb->data + PW_EEP_OFF_DT));
-	if (!mtu || skb->len - PW_EEP_HDR_LEN <= mtu ||
+	addr = get_unaligned_be24(skb->data + PW_EEP_OFF_DT);
+	mtu = min_not_zero(pw_pmtu_of(st, addr), pw_source_mtu(st, addr));
+	if (skb->len - PW_EEP_HDR_LEN <= mtu ||
 	    (skb_is_gso(skb) && skb_gso_validate_network_len(skb, mtu)))
 		return 0;
 

@@ -280,6 +280,7 @@ struct pw_station {
 	struct pw_stats *stats;
 	struct pw_groups __rcu *groups;	/* written under the address lock */
 	struct pw_pmtu __rcu *pmtu;	/* written by the station's own poll */
+	struct hlist_head sources;	/* RTNL, read under RCU: struct pw_source */
 	struct ratelimit_state err_limit;
 	struct ratelimit_state pmtu_limit;
 	struct ratelimit_state echo_limit;
@@ -289,6 +290,7 @@ struct pw_station {
 	struct hlist_head poets[PW_POETS_ROLES];	/* RTNL, read under RCU */
 	struct sk_buff_head waiting;	/* frames to be sent when there is room */
 	bool sending;		/* waiting.lock: one that waited is on its way */
+	u32 nsources;		/* RTNL: in @sources */
 
 	struct pw_end end ____cacheline_aligned_in_smp;
 };
@@ -664,6 +666,70 @@ void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
 int pw_poll(struct napi_struct *napi, int budget);
 bool pw_rx_hears(const struct pw_end *e, u32 addr);
 
+/* pw_source.c APIs: source routes of a station */
+
+/**
+ * struct pw_source - a source route
+ * @node: in pw_station.sources
+ * @rcu: to free it
+ * @min: first address that it leads to
+ * @max: last address
+ * @mtu: bytes of data that it takes, 0: any
+ * @len: bytes of @row
+ * @row: L2RHs, the one on the station's own SAN first
+ */
+struct pw_source {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	u32 min;
+	u32 max;
+	u32 mtu;
+	u32 len;
+	u8 row[];
+};
+
+/* what one is made with; members as in struct pw_source */
+struct pw_source_conf {
+	u32 min;
+	u32 max;
+	u32 mtu;
+	u32 len;
+	const u8 *row;
+};
+
+bool __pw_source_has(const struct pw_station *st, u32 addr);
+u32 pw_source_mtu(const struct pw_station *st, u32 addr);
+int __pw_source_push(struct pw_station *st, struct sk_buff *skb);
+const struct pw_source *pw_source_add(struct pw_station *st, const struct pw_source_conf *c,
+				      struct netlink_ext_ack *extack);
+struct pw_source *pw_source_del(struct pw_station *st, const struct pw_source_conf *c);
+void pw_source_free(struct pw_source *e);
+void pw_source_free_all(struct pw_station *st);
+
+/* Does the station have source routes at all? */
+static inline bool pw_source_any(const struct pw_station *st)
+{
+	return unlikely(READ_ONCE(st->sources.first));
+}
+
+/* Does a message to @addr leave by source route? */
+static inline bool pw_source_has(const struct pw_station *st, u32 addr)
+{
+	return pw_source_any(st) && __pw_source_has(st, addr);
+}
+
+/**
+ * pw_source_push - put the source route to its destination in front of a message
+ * @st: the station that sends it
+ * @skb: the whole message; nothing happens to one that has prefixes already
+ *
+ * Return: 0 or -ENOMEM. BH off, RCU held.
+ */
+static inline int pw_source_push(struct pw_station *st, struct sk_buff *skb)
+{
+	return pw_source_any(st) ? __pw_source_push(st, skb) : 0;
+}
+
 /* pw_pmtu.c APIs: what is known of the route to a destination */
 void pw_pmtu_learn(struct pw_station *st, const u8 *data, const struct pw_eep_view *v);
 int __pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
@@ -677,7 +743,8 @@ int __pw_pmtu_check(struct pw_station *st, struct sk_buff *skb);
  */
 static inline int pw_pmtu_check(struct pw_station *st, struct sk_buff *skb)
 {
-	return likely(!rcu_access_pointer(st->pmtu)) ? 0 : __pw_pmtu_check(st, skb);
+	return likely(!rcu_access_pointer(st->pmtu) && !pw_source_any(st)) ? 0 :
+	       __pw_pmtu_check(st, skb);
 }
 
 void pw_pmtu_free(struct pw_station *st);

@@ -5,7 +5,8 @@
  * where it goes, and handed to the engine.
  *
  *   pw_xmit_one -> pw_finish : padding and TAIL behind a header that we made
- *               -> pw_send_flags : pw_classify (first word, own L2RH) -> engine->xmit
+ *               -> pw_send_flags : pw_source_push (source route of the station),
+ *                                  pw_classify (first word, own L2RH) -> engine->xmit
  *   pw_xmit     -> pw_xmit_one, or pw_xmit_wait if the station is full
  *
  * What cannot be sent is counted, answered with ERR to the source it names and
@@ -80,6 +81,7 @@ bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb)
 	const struct pw_san *san = st->san;
 	const struct pw_end *e = NULL;
 	const u8 *hdr = skb->data;
+	u32 addr;
 	int port;
 
 	if (pw_mon_on() || skb_headlen(skb) < PW_EEP_HDR_LEN ||
@@ -96,7 +98,11 @@ bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb)
 	/* TAIL may need a fragment */
 	if (skb_has_frag_list(skb) || skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
 		return false;
-	port = pw_san_port_of(san, get_unaligned_be24(hdr + PW_EEP_OFF_DT));
+	addr = get_unaligned_be24(hdr + PW_EEP_OFF_DT);
+	/* a source route may lead anywhere first */
+	if (pw_source_has(st, addr))
+		return false;
+	port = pw_san_port_of(san, addr);
 	rcu_read_lock();
 	if (port >= 0 && rcu_dereference(san->engine)->ops == &pw_engine_none)
 		e = pw_port_end(&san->port[port]);
@@ -407,6 +413,7 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	struct pw_skb_cb *cb = pw_cb(skb);
 	struct pw_san *san = st->san;
 	struct pw_engine *eng;
+	bool nomem;
 	int why;
 
 	*cb = (struct pw_skb_cb) {
@@ -415,8 +422,10 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 		.flags = flags,
 		.net = dev_net(st->dev),
 	};
+	/* pw_tx_whole() found no source route */
+	nomem = !(flags & PW_CB_WHOLE) && pw_source_push(st, skb);
 	pw_mon_out(san, PACKETWAY_MON_STATION, st->port, skb);
-	why = pw_classify(san, skb);
+	why = nomem ? PW_DROP_TX_NOMEM : pw_classify(san, skb);
 	/* received here and sent on to here (XDP_TX, tc): it would come back for ever */
 	if (why == PW_SEND && unlikely(cb->dst_port == st->port) &&
 	    skb->skb_iif == st->dev->ifindex)

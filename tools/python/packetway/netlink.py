@@ -357,6 +357,15 @@ class Netlink:
         """Delete a static route."""
         self.do("route-del", {"route": _route(first, last, san, via)})
 
+    def source_route_add(self, first: address.Address, last: address.Address, *, ifindex: int, l2rhs: bytes,
+                         mtu: int | None = None) -> None:
+        """A source route of a station: what it sends to these addresses gets this row of L2RHs in front."""
+        self.do("route-new", {"route": {**_source(first, last, ifindex), "l2rh": l2rhs, **({} if mtu is None else {"mtu": mtu})}})
+
+    def source_route_del(self, first: address.Address, last: address.Address, *, ifindex: int) -> None:
+        """Delete a source route of a station."""
+        self.do("route-del", {"route": _source(first, last, ifindex)})
+
     def resolve(self, node: int | str, *, san: int) -> Attrs:
         """A node by address or name, `node`, and the routes to it from a SAN, `route`."""
         try:
@@ -388,6 +397,10 @@ class Netlink:
     def poets(self) -> list[Attrs]:
         """Softswitches and motherships."""
         return list(self._objects("poets-get", "poets", {"poets": {}}))
+
+
+def _source(first: address.Address, last: address.Address, ifindex: int) -> Attrs:
+    return {"ifindex": ifindex, "first": address.parse(first), "last": address.parse(last)}
 
 
 def _route(first: address.Address, last: address.Address, san: int, via: address.Address) -> Attrs:

@@ -580,6 +580,30 @@ int pw_eep_find_header(const u8 *head, size_t headlen, size_t framelen, size_t o
 	return -EINVAL;
 }
 
+/**
+ * pw_eep_check_l2rhs - is this a row of whole L2RHs?
+ * @p: the bytes
+ * @len: their number; 0 is a row, too
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_eep_check_l2rhs(const u8 *p, u32 len)
+{
+	u32 pos = 0;
+	u32 n;
+
+	while (pos < len) {
+		if (len - pos < PW_EEP_WORD || p[pos] & PW_EEP_V_MASK ||
+		    (p[pos + 1] & PW_EEP_B1_L2RH_MASK) != PW_EEP_B1_L2RH)
+			return -EINVAL;
+		n = p[pos + 1] & PW_L2RH_LEN_MASK;
+		if (!n || pw_l2rh_size(n) > len - pos)
+			return -EINVAL;
+		pos += pw_l2rh_size(n);
+	}
+	return 0;
+}
+
 /* Build -------------------------------------------------------------------- */
 
 /**

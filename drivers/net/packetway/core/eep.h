@@ -434,6 +434,7 @@ int pw_eep_consume_l2rh(const u8 *head, size_t headlen, size_t framelen, struct 
 int pw_eep_consume_symbols(const u8 *head, size_t headlen, size_t framelen,
 			   struct pw_eep_hop *hop);
 int pw_eep_find_header(const u8 *head, size_t headlen, size_t framelen, size_t off, u32 *need);
+int pw_eep_check_l2rhs(const u8 *p, u32 len);
 
 const char *pw_eep_err_field(int err);
 const char *pw_eep_err_str(int err);

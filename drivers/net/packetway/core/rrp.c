@@ -92,23 +92,6 @@ static int pw_rrp_check_entries(const struct pw_rrp_rec *rec)
 	return half ? PW_RRP_E_PAIR : 0;
 }
 
-static int pw_rrp_check_l2rhs(const u8 *p, u32 len)
-{
-	u32 pos = 0;
-	u32 n;
-
-	while (pos < len) {
-		if (len - pos < PW_EEP_WORD || p[pos] & PW_EEP_V_MASK ||
-		    (p[pos + 1] & PW_EEP_B1_L2RH_MASK) != PW_EEP_B1_L2RH)
-			return PW_RRP_E_ROUTE;
-		n = p[pos + 1] & PW_L2RH_LEN_MASK;
-		if (!n || pw_l2rh_size(n) > len - pos)
-			return PW_RRP_E_ROUTE;
-		pos += pw_l2rh_size(n);
-	}
-	return 0;
-}
-
 static int pw_rrp_parse_one(struct pw_rrp_rec *rec)
 {
 	const u8 *p = rec->raw;
@@ -139,7 +122,7 @@ static int pw_rrp_parse_one(struct pw_rrp_rec *rec)
 		rec->q = get_unaligned_be16(p + PW_RRP_OFF_BODY + 2);
 		rec->data = p + PW_RRP_HDR_LEN;
 		rec->data_len = rec->size - PW_RRP_HDR_LEN;
-		return pw_rrp_check_l2rhs(rec->data, rec->data_len);
+		return pw_eep_check_l2rhs(rec->data, rec->data_len) ? PW_RRP_E_ROUTE : 0;
 	case PW_RRP_MTUR:
 		if (rec->size != PW_RRP_HDR_LEN)
 			return PW_RRP_E_RL;
@@ -643,7 +626,7 @@ void pw_rrp_put_srqr2(struct pw_rrp_buf *b, u16 q, const u8 *l2rhs, u32 len, con
 	u8 *p;
 
 	if (len > 8U * PW_RRP_RL_MAX || more_len > 8U * PW_RRP_RL_MAX || len % 8 || more_len % 8 ||
-	    pw_rrp_check_l2rhs(l2rhs, len) || pw_rrp_check_l2rhs(more, more_len)) {
+	    pw_eep_check_l2rhs(l2rhs, len) || pw_eep_check_l2rhs(more, more_len)) {
 		b->err = b->err ? b->err : -EINVAL;
 		return;
 	}
