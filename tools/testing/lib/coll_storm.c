@@ -590,6 +590,66 @@ static void taken(void)
 	waitpid(pid, NULL, 0);
 }
 
+#define KILLED_BIT	10
+#define KILLED_REG	5
+
+/* a file that has a bit and a register */
+static struct pwl *with_lease(int at, uint64_t key)
+{
+	struct pwl *s;
+
+	if (pwl_open(&s, station[at]) || pwl_lease(s, 1U << KILLED_REG, 1U << KILLED_BIT, key))
+		errx(1, "%s: no lease", station[at]);
+	return s;
+}
+
+static int round_of_two(struct pwl *s, uint64_t call)
+{
+	struct pwl_round r = {
+		.bit = KILLED_BIT, .members = 2, .round = 1, .call = call, .op = PW_ATON_OP_OR,
+		.reg = { KILLED_REG }, .count = 1, .timeout_ms = LIMIT_MS,
+	};
+	return pwl_aton_round(s, &r);
+}
+
+/* one is killed in a round, the other returns the bit: the next group has a round of its own */
+static void killed_in_round(void)
+{
+	struct pwl *s;
+	pid_t pid;
+	int i;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		round_of_two(with_lease(0, 1), 1);
+		exit(0);
+	}
+	s = with_lease(1, 1);
+	/* nothing tells that a process waits in a round; too early, and the test sees less */
+	usleep(200000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	pwl_close(s);
+	res->e[0] = 1;
+	res->e[1] = 1;
+	for (i = 0; i < 2; i++) {
+		if (fork())
+			continue;
+		s = with_lease(i, 3);
+		res->e[i] = 0;
+		while (res->e[!i] > 0)
+			usleep(1000);
+		res->e[i] = round_of_two(s, 2);
+		pwl_close(s);
+		exit(0);
+	}
+	for (i = 0; i < 2; i++)
+		wait(NULL);
+	printf("after one killed in a round: %s, %s\n", strerrorname_np(-res->e[0]),
+	       strerrorname_np(-res->e[1]));
+}
+
 static int wrong_uses(void)
 {
 	res = mmap(NULL, sizeof(*res), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -607,6 +667,7 @@ static int wrong_uses(void)
 	open_one("one", 1, LIMIT_MS);
 	crowd();
 	taken();
+	killed_in_round();
 	open_one("free again", 1, LIMIT_MS);
 	return 0;
 }

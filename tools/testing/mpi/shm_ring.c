@@ -47,6 +47,7 @@ struct shm_station {
 struct shm_round {
 	uint64_t epoch;			/* rounds that have ended */
 	uint32_t arrived;
+	pid_t member[STATIONS];		/* who has arrived at a station; 0: none */
 	struct pwl_round what;
 	uint64_t word[STATIONS][PACKETWAY_ATON_ROUND_WORDS];
 	struct pwl_round result[EPOCHS];
@@ -403,6 +404,7 @@ static void end_round(struct shm_round *m, int err)
 {
 	m->err[m->epoch % EPOCHS] = err;
 	m->arrived = 0;
+	memset(m->member, 0, sizeof(m->member));
 	__atomic_store_n(&m->epoch, m->epoch + 1, __ATOMIC_RELEASE);
 }
 
@@ -416,6 +418,22 @@ static uint32_t users(struct shm *shm, uint32_t bit)
 	for (i = 0; i < STATIONS; i++)
 		n += !!shm->st[i].bit_owner[bit];
 	return n;
+}
+
+/*
+ * A member that was killed while it waited has left its words. If all others return the bit
+ * before they come to the round, members of the next group that has the bit find them here.
+ * The lock is held, and users() was asked.
+ */
+static void drop_dead(struct shm *shm, struct shm_round *m, uint32_t bit)
+{
+	int i;
+
+	for (i = 0; i < STATIONS; i++)
+		if (m->member[i] && m->member[i] != shm->st[i].bit_owner[bit]) {
+			end_round(m, -EPIPE);
+			return;
+		}
 }
 
 static void run_round(struct pwl *s, struct shm_round *m)
@@ -456,6 +474,7 @@ static int wait_round(struct pwl *s, struct shm_round *m, uint64_t epoch, uint32
 			end = now + timeout_ms;
 		if (timeout_ms && now > end) {
 			m->arrived--;
+			m->member[s->own - s->ring] = 0;
 			return -ETIMEDOUT;
 		}
 		if (spins % 64 == 0 && users(s->shm, m->what.bit) < m->what.members) {
@@ -472,13 +491,16 @@ static int wait_round(struct pwl *s, struct shm_round *m, uint64_t epoch, uint32
 int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 {
 	struct shm_round *m = &s->shm->round[r->bit];
+	int at = s->own - s->ring, err = 0;
 	const struct pwl_round *from;
 	uint64_t epoch;
-	int err = 0;
+	uint32_t n;
 
 	lock(s->shm);
+	n = users(s->shm, r->bit);
+	drop_dead(s->shm, m, r->bit);
 	epoch = m->epoch;
-	if (users(s->shm, r->bit) < r->members)
+	if (n < r->members)
 		err = -EPIPE;
 	else if (m->arrived && !same(&m->what, r))
 		err = -EPROTO;
@@ -489,7 +511,8 @@ int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 		return err;
 	}
 	m->what = *r;
-	memcpy(m->word[s->own - s->ring], r->word, sizeof(r->word));
+	memcpy(m->word[at], r->word, sizeof(r->word));
+	m->member[at] = getpid();
 	if (++m->arrived == r->members)
 		run_round(s, m);
 	else
