@@ -898,17 +898,25 @@ static void do_lease(struct thr *t, const uint64_t *a, const struct call *c)
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_LEASE, l, a[5]);
 }
 
-/* file bit members op modifiers words register milliseconds defect */
+/* file bit members op modifiers words register milliseconds and flags, defect */
 static void do_round(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct packetway_aton_round r = {
 		.bit = a[1], .members = a[2], .op = a[3], .mods = a[4], .count = a[5] % 10,
+		.flags = a[7] >> 5 & (PACKETWAY_ATON_ROUND_NOWAIT | PACKETWAY_ATON_ROUND_FETCH |
+				      PACKETWAY_ATON_ROUND_LONG),
 	};
+	uint64_t words[PACKETWAY_ATON_ROUND_LONG_WORDS + 1] = {};
 	struct timespec ts;
 	unsigned int i;
 
 	for (i = 0; i < r.count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
 		r.reg[i] = a[6] + i;
+	if (r.flags & PACKETWAY_ATON_ROUND_LONG) {
+		r.regs = r.count;
+		r.count = a[6] * 17 % (PACKETWAY_ATON_ROUND_LONG_WORDS + 2);
+		r.data = (uintptr_t)words;
+	}
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	r.deadline = ts.tv_sec * 1000 * MS + ts.tv_nsec + (a[7] & 31) * MS;
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_ROUND, r, a[8]);

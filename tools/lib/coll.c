@@ -43,7 +43,8 @@
 #include "exact.h"
 #include "packetway.h"
 
-#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most words of a round */
+#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most registers of a round */
+#define LONG	PACKETWAY_ATON_ROUND_LONG_WORDS	/* most words of a long round */
 #define REGS_MIN	3			/* control, number, bits of a meeting */
 #define REGS_FIRST	0xfff0U		/* programs that lease none use the lowest */
 #define REGS_ALL	0xfffeU		/* if there are too few */
@@ -60,7 +61,8 @@ struct pwl_coll {
 	struct pwl *s;			/* NULL: it has failed */
 	uint32_t n, rank, addr;
 	uint32_t bit, region;
-	uint32_t slots;
+	uint32_t slots, most;		/* registers and words of a round */
+	bool longs;			/* there may be more words */
 	uint8_t reg[SLOTS];
 	uint64_t round;
 	uint64_t call;			/* what members compare */
@@ -154,22 +156,24 @@ static int64_t count(const struct pwl_coll *c, uint32_t region, uint32_t op, uin
 /* Rounds ------------------------------------------------------------------- */
 
 /*
- * @n <= slots words, results in their place. Lost and damaged packets are an error at all
+ * @n <= most words, results in their place. Lost and damaged packets are an error at all
  * members, which repeat the round.
  */
 static int one_round(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w, int n)
 {
+	bool is_long = n > (int)c->slots;
 	struct pwl_round r = {
 		.bit = c->bit, .members = c->n, .round = ++c->round, .call = c->call, .op = op,
-		.mods = mods, .count = n,
+		.mods = mods, .count = is_long ? (int)c->slots : n,
 	};
 	int err, tries = 0;
 
-	memcpy(r.reg, c->reg, n);
-	memcpy(r.word, w, n * sizeof(*w));
+	memcpy(r.reg, c->reg, r.count);
+	if (!is_long)
+		memcpy(r.word, w, n * sizeof(*w));
 	do {
 		r.timeout_ms = time_left(c);
-		err = pwl_aton_round(c->s, &r);
+		err = is_long ? pwl_aton_round_long(c->s, &r, w, n) : pwl_aton_round(c->s, &r);
 		if (err == -EBUSY)
 			pause_a_little(1000);	/* the ring has as many commands as it takes */
 		else if (err == -EBADMSG || err == -EIO)
@@ -179,10 +183,9 @@ static int one_round(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w
 		if (expired(c))
 			return -ETIMEDOUT;
 	} while (tries < TRIES);
-	if (err)
-		return err;
-	memcpy(w, r.word, n * sizeof(*w));
-	return 0;
+	if (!err && !is_long)
+		memcpy(w, r.word, n * sizeof(*w));
+	return err;
 }
 
 /* any number of words, results in their place */
@@ -191,7 +194,7 @@ static int exchange(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *w,
 	int n, err = 0;
 
 	for (; words && !err; words -= n, w += n) {
-		n = words < c->slots ? words : c->slots;
+		n = words < c->most ? words : c->most;
 		err = one_round(c, op, mods, w, n);
 	}
 	return err;
@@ -700,6 +703,7 @@ static int keep_registers(struct meeting *m)
 		c->reg[i] = common[i];
 	}
 	c->slots = want;
+	c->most = c->longs ? LONG : want;
 	return 0;
 }
 
@@ -869,9 +873,11 @@ static int new_session(struct pwl_coll *c, const char *station)
 		err = 0;
 	if (!err)
 		err = pwl_info(c->s, &info);
-	if (!err)
-		c->addr = info.out_addr;
-	return err;
+	if (err)
+		return err;
+	c->addr = info.out_addr;
+	c->longs = info.out_features & PACKETWAY_FEATURE_LONG;
+	return 0;
 }
 
 static int open_attempt(struct meeting *m, unsigned int attempt)

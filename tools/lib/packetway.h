@@ -249,6 +249,21 @@ struct pwl_round {
 
 /* one packet for each word; <linux/packetway.h>, struct packetway_aton_round, has the errors */
 int pwl_aton_round(struct pwl *s, struct pwl_round *r);
+/*
+ * The same with up to PACKETWAY_ATON_ROUND_LONG_WORDS words, results in their place. @r has the
+ * registers, @count of them, and neither operands nor results. -EINVAL: also if the module is older
+ * (PACKETWAY_FEATURE_LONG).
+ */
+int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uint32_t count);
+/*
+ * The same without waiting: the kernel has the operands, and completes the round when the last
+ * member comes. 0: it has, and @r has the results; -EINPROGRESS: ask with the same @r, until
+ * another value than -EINPROGRESS, -ETIMEDOUT or -EINTR is the result. Meanwhile the session takes
+ * part in no other round of the bit (-EBUSY). The descriptor polls EPOLLPRI when there is a result.
+ */
+int pwl_aton_round_start(struct pwl *s, struct pwl_round *r);
+int pwl_aton_round_test(struct pwl *s, struct pwl_round *r);	/* does not wait */
+int pwl_aton_round_wait(struct pwl *s, struct pwl_round *r);	/* @timeout_ms at most */
 
 /* Collectives among processes, one at each of some stations of one ring --------- */
 

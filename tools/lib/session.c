@@ -374,20 +374,30 @@ int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uin
 	return err;
 }
 
-int pwl_aton_round(struct pwl *s, struct pwl_round *r)
+/* but for operands and results */
+static struct packetway_aton_round round_of(const struct pwl_round *r, uint32_t flags)
 {
 	struct packetway_aton_round k = {
-		.size = sizeof(k), .bit = r->bit, .members = r->members, .round = r->round,
+		.size = sizeof(k), .flags = flags,
+		.bit = r->bit, .members = r->members, .round = r->round,
 		.call = r->call, .op = r->op, .mods = r->mods, .count = r->count,
 		.deadline = deadline(r->timeout_ms),
 	};
 	uint32_t i;
+
+	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
+		k.reg[i] = r->reg[i];
+	return k;
+}
+
+static int do_round(struct pwl *s, struct pwl_round *r, uint32_t flags)
+{
+	struct packetway_aton_round k = round_of(r, flags);
+	uint32_t i;
 	int err;
 
-	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++) {
-		k.reg[i] = r->reg[i];
+	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
 		k.word[i] = r->word[i];
-	}
 	err = do_ioctl(s, PACKETWAY_IOC_ATON_ROUND, &k);
 	if (err)
 		return err;
@@ -396,6 +406,36 @@ int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 		r->v2[i] = k.out_v2[i];
 	}
 	return 0;
+}
+
+int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uint32_t count)
+{
+	struct packetway_aton_round k = round_of(r, PACKETWAY_ATON_ROUND_LONG);
+
+	k.regs = r->count;
+	k.count = count;
+	k.data = (uintptr_t)words;
+	return do_ioctl(s, PACKETWAY_IOC_ATON_ROUND, &k);
+}
+
+int pwl_aton_round(struct pwl *s, struct pwl_round *r)
+{
+	return do_round(s, r, 0);
+}
+
+int pwl_aton_round_start(struct pwl *s, struct pwl_round *r)
+{
+	return do_round(s, r, PACKETWAY_ATON_ROUND_NOWAIT);
+}
+
+int pwl_aton_round_test(struct pwl *s, struct pwl_round *r)
+{
+	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH | PACKETWAY_ATON_ROUND_NOWAIT);
+}
+
+int pwl_aton_round_wait(struct pwl *s, struct pwl_round *r)
+{
+	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH);
 }
 
 int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n)

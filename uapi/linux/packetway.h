@@ -257,6 +257,8 @@ enum {
 #define PACKETWAY_FEATURE_ROUND	(1ULL << 8)	/* PACKETWAY_IOC_ATON_ROUND */
 #define PACKETWAY_FEATURE_PREFIX (1ULL << 9)	/* PACKETWAY_ATON_PREFIX */
 #define PACKETWAY_FEATURE_NODES	(1ULL << 10)	/* PACKETWAY_ATON_NODES */
+#define PACKETWAY_FEATURE_NOWAIT (1ULL << 11)	/* PACKETWAY_ATON_ROUND_NOWAIT, _FETCH */
+#define PACKETWAY_FEATURE_LONG	(1ULL << 12)	/* PACKETWAY_ATON_ROUND_LONG */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -711,19 +713,25 @@ struct packetway_aton_lease {
 #define PACKETWAY_IOC_ATON_LEASE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_LEASE)
 
 #define PACKETWAY_ATON_ROUND_WORDS	8	/* words of a round */
+#define PACKETWAY_ATON_ROUND_LONG_WORDS	128	/* words of a long one */
+
+/* flags of struct packetway_aton_round */
+#define PACKETWAY_ATON_ROUND_NOWAIT	(1U << 0)	/* return at once */
+#define PACKETWAY_ATON_ROUND_FETCH	(1U << 1)	/* results of a round that was left */
+#define PACKETWAY_ATON_ROUND_LONG	(1U << 2)	/* operands and results are at @data */
 
 /**
  * struct packetway_aton_round - ioctl(PACKETWAY_IOC_ATON_ROUND)
  * @size: sizeof(struct packetway_aton_round)
- * @flags: must be 0
+ * @flags: PACKETWAY_ATON_ROUND_*
  * @bit: group bit that the file has leased, 0 to 19
  * @members: files that take part, one at each of as many stations
  * @round: number of the round
  * @call: anything that must be the same at all members
  * @op: PW_ATON_* opcode: ADD, AND, OR, MAX or MIN
  * @mods: PACKETWAY_ATON_SIGNED or 0
- * @count: words, 1 to PACKETWAY_ATON_ROUND_WORDS
- * @__reserved: must be 0
+ * @count: words, 1 to PACKETWAY_ATON_ROUND_WORDS, or to PACKETWAY_ATON_ROUND_LONG_WORDS
+ * @regs: of a long round: how many registers it has, 1 to PACKETWAY_ATON_ROUND_WORDS; else 0
  * @reg: registers, one for each word, that each member has leased; then 0
  * @word: operands; then anything
  * @deadline: CLOCK_MONOTONIC nanoseconds, 0: none
@@ -732,15 +740,34 @@ struct packetway_aton_lease {
  * @out_ring_bits: bit times that the packets were on the ring
  * @out_v1: Variable-1 of each word
  * @out_v2: Variable-2 of each word
+ * @data: of a long round: where its operands are, and Variable-1 of each word shall be; else 0
  *
  * A reduction whose result all members get. Each waits; the last one stores the operands of
  * all in their registers and sends one packet for each word to the group. Members differ in
- * @word and @deadline only. Registers may be used in other ways when the call returns.
+ * @word, @deadline and @flags only. Registers may be used in other ways when the call returns.
+ *
+ * With PACKETWAY_ATON_ROUND_NOWAIT a member leaves its words in the round and does not wait.
+ * EINPROGRESS: the file is in the round and must fetch its results; with 0 and all other errors
+ * it is not, and has the results or none. The last member sends the packets, whatever the others
+ * do. A file leaves one round at each group bit; EBUSY: it has not fetched the last one.
+ *
+ * PACKETWAY_ATON_ROUND_FETCH with the same members as before, but @word, @deadline and @flags,
+ * waits for the end of a round that was left. ETIMEDOUT, EINTR, or EINPROGRESS with
+ * PACKETWAY_ATON_ROUND_NOWAIT: the file is still in it. All else is the result of the round,
+ * and the file is no longer in it. ENOENT: the file has left no such round, or another task waits
+ * for it. poll() reports EPOLLPRI while there is a result to fetch. A file that is closed or
+ * gives the bit back leaves the group as without this flag: the others get EPIPE.
+ *
+ * With PACKETWAY_ATON_ROUND_LONG word i is in register i % @regs of @reg. The last member sends
+ * the packets of as many words as there are registers, stores the next operands of all, and so
+ * on to the end. @word, @out_v1 and @out_v2 are not used. If the call of a member is killed
+ * meanwhile, the round ends with EPIPE. Not with the other flags.
  *
  * EPIPE: a file that has leased the bit gave it back or was closed, or its station has left,
  * or other interfaces than those of @members took part. EPROTO: members differ; all of them
- * get this. EBUSY: the members of a round are complete, or the file is in this one already.
- * ETIMEDOUT, EINTR: this file does not take part, the others wait; it may call again. Errors
+ * get this. EBUSY: the members of a round are complete, or the file is in this one already, or
+ * packets of another round with a member and a register of this one are on the ring; that ends
+ * soon. ETIMEDOUT, EINTR: this file does not take part, the others wait; it may call again. Errors
  * of PACKETWAY_IOC_ATON_COMMAND come to all members, which may repeat the round. ENOENT: the
  * bit or a register is not leased by the file.
  */
@@ -754,7 +781,7 @@ struct packetway_aton_round {
 	__u32 op;
 	__u32 mods;
 	__u32 count;
-	__u32 __reserved;
+	__u32 regs;
 	__u8 reg[PACKETWAY_ATON_ROUND_WORDS];
 	__aligned_u64 word[PACKETWAY_ATON_ROUND_WORDS];
 	__aligned_u64 deadline;
@@ -763,6 +790,7 @@ struct packetway_aton_round {
 	__aligned_u64 out_ring_bits;
 	__aligned_u64 out_v1[PACKETWAY_ATON_ROUND_WORDS];
 	__aligned_u64 out_v2[PACKETWAY_ATON_ROUND_WORDS];
+	__aligned_u64 data;
 };
 
 #define PACKETWAY_IOC_ATON_ROUND	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_ROUND)

@@ -40,6 +40,7 @@
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include <linux/packetway.h>
 
@@ -210,6 +211,9 @@ extern const char pw_ring_stat_names[PW_RING_STAT_NUM][ETH_GSTRING_LEN];
  * @regs: registers, a mask; aton->lock
  * @group: group bits; aton->lock
  * @rounds: those of them in whose round the file is; aton->lock
+ * @ended: those of them with a round in @left that has ended; changed under aton->lock
+ * @busy: registers of complete rounds whose packets have not ended; aton->lock
+ * @left: rounds, by bit, that the file is in without a task that waits; aton->lock
  */
 struct pw_aton_lease {
 	struct list_head entry;
@@ -220,42 +224,77 @@ struct pw_aton_lease {
 	u32 regs;
 	u32 group;
 	u32 rounds;
+	u32 ended;
+	u32 busy;
+	struct pw_aton_member *left[PW_ATON_GROUP_BITS];
 };
 
 /**
  * struct pw_aton_round - a round of a group
  * @what: bit, members, number, call and command, as the first member gave them
+ * @regs: its registers, a mask
  * @members: struct pw_aton_member that are in it
  * @arrived: how many
  * @readers: members that have not yet read the results
  * @pending: commands that have not ended
  * @complete: all have arrived; it goes on without the members
  * @err: 0 or -errno for all members
- * @req: a command for each word
+ * @next: of a long round: first word of the step under way; aton->lock
+ * @stop: of a long round: a member is killed, there shall be no further step
+ * @ended: of a long round: a step has ended, and the last member may begin the next one
+ * @error: of a long round: PW_ATON_E_* of the steps that have ended
+ * @flags: likewise
+ * @ring_bits: likewise
+ * @result: of a long round: Variable-1 of each word; else NULL
+ * @nreq: commands of a step
+ * @req: a command for each word, of a long round for each register
  */
 struct pw_aton_round {
 	struct packetway_aton_round what;
+	u32 regs;
 	struct list_head members;
 	u32 arrived;
 	u32 readers;
 	u32 pending;
 	bool complete;
 	int err;
+	u32 next;
+	bool stop;
+	struct completion ended;
+	u32 error;
+	u32 flags;
+	u64 ring_bits;
+	u64 *result;
+	u32 nreq;
 	struct pw_aton_req req[];
 };
 
 /**
- * struct pw_aton_member - a file in a round, on the stack of the task that waits
+ * struct pw_aton_member - a file in a round
  * @entry: in pw_aton_round.members; not on any list: the round has ended for it
  * @lease: of the file; NULL: it has ended, or gave the bit back
+ * @aton: ring of the round, held
+ * @round: the round, which counts this member among its readers
  * @word: operands
  * @done: the round has ended
+ * @last: it came last, and completed the round
+ * @wait: who polls the file, if no task waits for @done
+ * @drop: frees a member in pw_aton_lease.left; sleeps
+ * @copy: of the operands, if no task waits
+ *
+ * On the stack of the task that waits, or in pw_aton_lease.left, allocated.
  */
 struct pw_aton_member {
 	struct list_head entry;
 	struct pw_aton_lease *lease;
+	struct pw_aton *aton;
+	struct pw_aton_round *round;
 	const u64 *word;
 	struct completion done;
+	bool last;
+	wait_queue_head_t *wait;
+	void (*drop)(struct pw_aton_member *m);
+	u64 copy[];
 };
 
 /* a command, a block or a lease no longer needs its ring */

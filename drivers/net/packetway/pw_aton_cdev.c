@@ -603,6 +603,11 @@ __poll_t pw_aton_file_poll(struct file *file, struct poll_table_struct *wait)
 		mask |= EPOLLHUP | EPOLLERR;
 	if (pw_aton_readable(pf))
 		mask |= EPOLLIN | EPOLLRDNORM;
+	/* the lease of a file is freed after it was taken from there */
+	spin_lock_bh(&pf->aton_lock);
+	if (pf->lease && READ_ONCE(pf->lease->ended))
+		mask |= EPOLLPRI;
+	spin_unlock_bh(&pf->aton_lock);
 	return mask;
 }
 

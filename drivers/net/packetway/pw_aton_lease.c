@@ -64,6 +64,13 @@ static void pw_aton_lease_free_masks(const struct pw_aton *aton,
 	l->out_group_free = PW_ATON_GROUP_MASK & ~aton->taken;
 }
 
+/* poll() of a file: the result of a round that it left can be fetched */
+static void pw_aton_round_tell(struct pw_aton_lease *lease, u32 bit)
+{
+	WRITE_ONCE(lease->ended, lease->ended | BIT(bit));
+	wake_up_interruptible_poll(lease->left[bit]->wait, EPOLLPRI);
+}
+
 /**
  * pw_aton_round_end - a round ends for all its members
  * @aton: the ring; aton->lock held
@@ -73,13 +80,19 @@ static void pw_aton_lease_free_masks(const struct pw_aton *aton,
 void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err)
 {
 	struct pw_aton_member *m, *next;
+	u32 bit = r->what.bit;
 
 	r->err = err;
-	aton->round[r->what.bit] = NULL;
+	aton->round[bit] = NULL;
 	list_for_each_entry_safe(m, next, &r->members, entry) {
 		list_del_init(&m->entry);
-		if (m->lease)
-			m->lease->rounds &= ~BIT(r->what.bit);
+		if (m->lease) {
+			m->lease->rounds &= ~BIT(bit);
+			if (r->complete)
+				m->lease->busy &= ~r->regs;
+			if (m->lease->left[bit] == m)
+				pw_aton_round_tell(m->lease, bit);
+		}
 		/* the last touch: the task may return now */
 		complete(&m->done);
 	}
@@ -98,9 +111,15 @@ static void pw_aton_round_left(struct pw_aton *aton, u32 bit, struct pw_aton_lea
 		return;
 	}
 	/* the Counter of its packets says whether the station was in the group until their end */
-	list_for_each_entry(m, &r->members, entry)
-		if (m->lease == lease)
-			m->lease = NULL;
+	list_for_each_entry(m, &r->members, entry) {
+		if (m->lease != lease)
+			continue;
+		m->lease = NULL;
+		lease->busy &= ~r->regs;
+		/* it ends soon, without the lease */
+		if (lease->left[bit] == m)
+			pw_aton_round_tell(lease, bit);
+	}
 	lease->rounds &= ~BIT(bit);
 }
 
@@ -162,6 +181,7 @@ void pw_aton_leases_end(struct pw_aton *aton, struct pw_aton_interface *aif)
 void pw_aton_lease_free(struct pw_aton_lease *lease)
 {
 	struct pw_aton *aton;
+	u32 i;
 
 	if (!lease)
 		return;
@@ -173,6 +193,10 @@ void pw_aton_lease_free(struct pw_aton_lease *lease)
 		spin_unlock_bh(&aton->lock);
 		pw_aton_put(aton);
 	}
+	/* a task that waits for one of them took it before, and does not put it back now */
+	for (i = 0; i < PW_ATON_GROUP_BITS; i++)
+		if (lease->left[i])
+			lease->left[i]->drop(lease->left[i]);
 	/* a mapping holds the page by itself */
 	put_page(lease->page);
 	kfree(lease);

@@ -3,16 +3,25 @@
 /*
  * Rounds: reductions whose result all members of a group get.
  *
- *   ioctl -> arrive; not the last one: wait
+ *   ioctl -> arrive; not the last one: wait, or leave the member in the lease (NOWAIT)
  *	   -> last one: operands of all into their registers, one command for each word
  *   pw_aton_poll -> pw_aton_round_command_ended -> the last command: wake all members
+ *   ioctl (FETCH) -> take the member from the lease, wait, read the results
  *
  * Members are files that have leased the same group bit. A bit has one round at a time, made
  * by the member that comes first. Members stay in it until its commands have ended; until it
  * is complete they may leave. A file that gives the bit back ends it for all.
  *
+ * A long round has more words than registers. It goes in steps of as many words; the task of the
+ * last member begins them, one after the other.
+ *
+ * A file may be in rounds of several bits. Their registers may be the same: the operands are in
+ * the registers from the time when all have arrived to the end of the commands, and no other
+ * round of one of the members with such a register becomes complete meanwhile.
+ *
  * All of a round is under aton->lock, but its results do not change after the members are
- * woken. The last member to read them frees it.
+ * woken. The last member to read them frees it. A member that no task waits for belongs to its
+ * lease: it is freed when it is fetched, or with the lease.
  */
 #include <linux/completion.h>
 #include <linux/list.h>
@@ -48,20 +57,48 @@ static void pw_aton_round_show(struct pw_aton_round *r, const struct pw_ring_cmd
 	}
 }
 
-/* -errno of a round whose commands have ended */
+/* words of the step under way */
+static u32 pw_aton_round_step(const struct pw_aton_round *r)
+{
+	return min(r->nreq, r->what.count - r->next);
+}
+
+/* -errno of a step whose commands have ended */
 static int pw_aton_round_verdict(const struct pw_aton_round *r)
 {
-	u32 i;
+	u32 i, n = pw_aton_round_step(r);
 
 	if (r->err)
 		return r->err;
-	for (i = 0; i < r->what.count; i++)
+	for (i = 0; i < n; i++)
 		if (r->req[i].cmd.err)
 			return pw_aton_errno(r->req[i].cmd.err);
-	for (i = 0; i < r->what.count; i++)
+	for (i = 0; i < n; i++)
 		if (r->req[i].cmd.counter != r->what.members)
 			return -EPIPE;
 	return 0;
+}
+
+/* the results of a step of a long round; aton->lock held */
+static void pw_aton_round_keep(struct pw_aton_round *r)
+{
+	u32 i, n = pw_aton_round_step(r);
+	const struct pw_ring_cmd *cmd;
+
+	for (i = 0; i < n; i++) {
+		cmd = &r->req[i].cmd;
+		r->error = r->error ?: cmd->err;
+		r->flags |= cmd->flags;
+		r->ring_bits += cmd->ring_bits;
+		r->result[r->next + i] = cmd->v1;
+	}
+}
+
+/* a complete round has ended, for the task of its last member, too; aton->lock held */
+static void pw_aton_round_over(struct pw_aton *aton, struct pw_aton_round *r, int err)
+{
+	pw_aton_round_end(aton, r, err);
+	complete(&r->ended);
 }
 
 /* BH off */
@@ -69,39 +106,95 @@ static void pw_aton_round_command_ended(struct pw_aton_req *req)
 {
 	struct pw_aton_round *r = (struct pw_aton_round *)(uintptr_t)req->user_data;
 	struct pw_aton *aton = req->aton;
+	u32 n;
 	int err;
 
 	spin_lock(&aton->lock);
-	if (!--r->pending) {
-		err = pw_aton_round_verdict(r);
-		if (!err)
-			pw_aton_round_show(r, &r->req[r->what.count - 1].cmd);
-		pw_aton_round_end(aton, r, err);
+	if (--r->pending)
+		goto out;
+	n = pw_aton_round_step(r);
+	err = pw_aton_round_verdict(r);
+	if (r->result)
+		pw_aton_round_keep(r);
+	if (!err && r->next + n < r->what.count) {
+		r->next += n;
+		complete(&r->ended);
+		goto out;
 	}
+	if (!err)
+		pw_aton_round_show(r, &r->req[n - 1].cmd);
+	pw_aton_round_over(aton, r, err);
+out:
 	spin_unlock(&aton->lock);
+}
+
+static bool pw_aton_round_is_long(const struct packetway_aton_round *what)
+{
+	return what->flags & PACKETWAY_ATON_ROUND_LONG;
+}
+
+/* how many registers a round has */
+static u32 pw_aton_round_nregs(const struct packetway_aton_round *what)
+{
+	return pw_aton_round_is_long(what) ? what->regs : what->count;
+}
+
+/* registers of a round, a mask */
+static u32 pw_aton_round_regs(const struct packetway_aton_round *what)
+{
+	u32 i, n = pw_aton_round_nregs(what), regs = 0;
+
+	for (i = 0; i < n; i++)
+		regs |= BIT(what->reg[i]);
+	return regs;
+}
+
+static void pw_aton_round_init_req(struct pw_aton_round *r, u32 i)
+{
+	const struct packetway_aton_round *what = &r->what;
+	struct pw_aton_req *req = &r->req[i];
+
+	memset(req, 0, sizeof(*req));
+	init_completion(&req->done);
+	req->cmd.op = what->op;
+	req->cmd.mods = what->mods;
+	req->cmd.reg = what->reg[i];
+	req->cmd.dst = PW_ATON_GROUP | BIT(what->bit);
+	req->complete = pw_aton_round_command_ended;
+	req->user_data = (uintptr_t)r;
 }
 
 static struct pw_aton_round *pw_aton_round_alloc(const struct packetway_aton_round *what)
 {
-	struct pw_aton_round *r = kzalloc(struct_size(r, req, what->count), PW_GFP);
-	struct pw_aton_req *req;
-	u32 i;
+	u32 i, n = pw_aton_round_nregs(what);
+	struct pw_aton_round *r = kzalloc(struct_size(r, req, n), PW_GFP);
 
 	if (!r)
 		return NULL;
 	r->what = *what;
+	r->regs = pw_aton_round_regs(what);
+	r->nreq = n;
 	INIT_LIST_HEAD(&r->members);
-	for (i = 0; i < what->count; i++) {
-		req = &r->req[i];
-		init_completion(&req->done);
-		req->cmd.op = what->op;
-		req->cmd.mods = what->mods;
-		req->cmd.reg = what->reg[i];
-		req->cmd.dst = PW_ATON_GROUP | BIT(what->bit);
-		req->complete = pw_aton_round_command_ended;
-		req->user_data = (uintptr_t)r;
-	}
-	return r;
+	init_completion(&r->ended);
+	for (i = 0; i < n; i++)
+		pw_aton_round_init_req(r, i);
+	if (!pw_aton_round_is_long(what))
+		return r;
+	r->result = kcalloc(what->count, sizeof(*r->result), PW_GFP);
+	if (r->result)
+		return r;
+	kfree(r);
+	return NULL;
+}
+
+/* a command that was sent is the round's again */
+static void pw_aton_round_take_back(struct pw_aton_req *req)
+{
+	if (!req->aton)
+		return;
+	/* pw_aton_finish() may still be about to signal it */
+	wait_for_completion(&req->done);
+	pw_aton_req_drop(req);
 }
 
 /* no member is in it */
@@ -111,13 +204,9 @@ static void pw_aton_round_free(struct pw_aton_round *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->what.count; i++) {
-		if (!r->req[i].aton)
-			continue;
-		/* pw_aton_finish() may still be about to signal it */
-		wait_for_completion(&r->req[i].done);
-		pw_aton_req_drop(&r->req[i]);
-	}
+	for (i = 0; i < r->nreq; i++)
+		pw_aton_round_take_back(&r->req[i]);
+	kfree(r->result);
 	kfree(r);
 }
 
@@ -125,7 +214,8 @@ static bool pw_aton_round_same(const struct packetway_aton_round *a,
 			       const struct packetway_aton_round *b)
 {
 	return a->members == b->members && a->round == b->round && a->call == b->call &&
-	       a->op == b->op && a->mods == b->mods && a->count == b->count &&
+	       a->op == b->op && a->mods == b->mods && a->count == b->count && a->regs == b->regs &&
+	       pw_aton_round_is_long(a) == pw_aton_round_is_long(b) &&
 	       !memcmp(a->reg, b->reg, sizeof(a->reg));
 }
 
@@ -133,11 +223,29 @@ static bool pw_aton_round_same(const struct packetway_aton_round *a,
 static bool pw_aton_round_leased(const struct pw_aton_lease *lease,
 				 const struct packetway_aton_round *what)
 {
-	u32 regs = 0, i;
+	return lease->group & BIT(what->bit) && !(pw_aton_round_regs(what) & ~lease->regs);
+}
 
-	for (i = 0; i < what->count; i++)
-		regs |= BIT(what->reg[i]);
-	return lease->group & BIT(what->bit) && !(regs & ~lease->regs);
+/*
+ * Are operands of another round in registers that this one needs when the last member, with
+ * @lease, comes? @r: NULL if that is the only one; aton->lock held
+ */
+static bool pw_aton_round_blocked(const struct pw_aton_round *r, const struct pw_aton_lease *lease,
+				  const struct packetway_aton_round *what)
+{
+	u32 regs = pw_aton_round_regs(what);
+	const struct pw_aton_member *m;
+
+	if ((r ? r->arrived : 0) + 1 < what->members)
+		return false;
+	if (lease->busy & regs)
+		return true;
+	if (!r)
+		return false;
+	list_for_each_entry(m, &r->members, entry)
+		if (m->lease->busy & regs)
+			return true;
+	return false;
 }
 
 /*
@@ -172,12 +280,14 @@ static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct p
 		return ERR_PTR(-ENOENT);
 	if (aton->group_users[what->bit] < what->members)
 		return ERR_PTR(-EPIPE);
-	if (r && (r->complete || lease->rounds & BIT(what->bit)))
+	if (lease->left[what->bit] || (r && (r->complete || lease->rounds & BIT(what->bit))))
 		return ERR_PTR(-EBUSY);
 	if (r && !pw_aton_round_same(&r->what, what)) {
 		pw_aton_round_end(aton, r, -EPROTO);
 		return ERR_PTR(-EPROTO);
 	}
+	if (pw_aton_round_blocked(r, lease, what))
+		return ERR_PTR(-EBUSY);
 	if (!r) {
 		if (!*new)
 			return ERR_PTR(-EAGAIN);
@@ -186,35 +296,48 @@ static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct p
 		aton->round[what->bit] = r;
 	}
 	m->lease = lease;
+	m->round = r;
+	m->aton = aton;
+	refcount_inc(&aton->refs);
+	if (m->wait)
+		lease->left[what->bit] = m;
 	lease->rounds |= BIT(what->bit);
 	list_add_tail(&m->entry, &r->members);
 	r->readers++;
 	if (++r->arrived == what->members) {
 		r->complete = true;
-		r->pending = what->count;
+		m->last = true;
 	}
 	return r;
 }
 
-/* all members are there: their operands go to their registers; aton->lock held */
-static void pw_aton_round_store(struct pw_aton_round *r)
+/*
+ * All members are there: the operands of a step go to their registers. -EPIPE: one gave the bit
+ * back meanwhile; aton->lock held
+ */
+static int pw_aton_round_store(struct pw_aton_round *r)
 {
+	u32 i, n = pw_aton_round_step(r);
 	struct packetway_aton_operands *op;
 	struct pw_aton_member *m;
-	u32 i;
 
 	list_for_each_entry(m, &r->members, entry) {
+		if (!m->lease)
+			return -EPIPE;
 		op = page_address(m->lease->page);
-		for (i = 0; i < r->what.count; i++)
-			WRITE_ONCE(op->operand[r->what.reg[i]], m->word[i]);
+		for (i = 0; i < n; i++)
+			WRITE_ONCE(op->operand[r->what.reg[i]], m->word[r->next + i]);
+		m->lease->busy |= r->regs;
 	}
+	r->pending = n;
+	return 0;
 }
 
-/* send the commands of a complete round from @st; RCU held, BH off */
+/* send the commands of a step from @st; RCU held, BH off */
 static void pw_aton_round_send(struct pw_station *st, struct pw_aton_round *r)
 {
+	u32 i, n = pw_aton_round_step(r);
 	struct pw_aton *aton = st->san->aton;
-	u32 i, n = r->what.count;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
@@ -226,7 +349,7 @@ static void pw_aton_round_send(struct pw_station *st, struct pw_aton_round *r)
 	r->err = err;
 	r->pending -= n - (i - 1);
 	if (!r->pending)
-		pw_aton_round_end(aton, r, err);
+		pw_aton_round_over(aton, r, err);
 	spin_unlock(&aton->lock);
 }
 
@@ -234,10 +357,11 @@ static void pw_aton_round_send(struct pw_station *st, struct pw_aton_round *r)
 static struct pw_aton_round *pw_aton_round_join(struct pw_file *pf,
 						const struct packetway_aton_round *what,
 						struct pw_aton_member *m,
-						struct pw_aton **aton, struct pw_aton_round **new)
+						struct pw_aton_round **new)
 {
 	struct pw_aton_round *r;
 	struct pw_station *st;
+	struct pw_aton *aton;
 	bool complete = false;
 
 	/* as in pw_aton_hand_over(): the ring runs at local_bh_enable() */
@@ -248,16 +372,14 @@ static struct pw_aton_round *pw_aton_round_join(struct pw_file *pf,
 		r = ERR_CAST(st);
 		goto out;
 	}
-	*aton = st->san->aton;
-	spin_lock(&(*aton)->lock);
-	r = pw_aton_round_arrive(*aton, pw_aton_round_lease(pf, st), what, m, new);
-	if (!IS_ERR(r)) {
-		refcount_inc(&(*aton)->refs);
+	aton = st->san->aton;
+	spin_lock(&aton->lock);
+	r = pw_aton_round_arrive(aton, pw_aton_round_lease(pf, st), what, m, new);
+	if (!IS_ERR(r))
 		complete = r->complete;
-	}
 	if (complete)
 		pw_aton_round_store(r);
-	spin_unlock(&(*aton)->lock);
+	spin_unlock(&aton->lock);
 	if (complete)
 		pw_aton_round_send(st, r);
 out:
@@ -266,22 +388,70 @@ out:
 	return r;
 }
 
-/* leave a round that is not complete; false: it is, or has ended */
-static bool pw_aton_round_leave(struct pw_aton *aton, struct pw_aton_round *r,
-				struct pw_aton_member *m)
+/* become a member of the round of the group */
+static int pw_aton_round_enter(struct pw_file *pf, const struct packetway_aton_round *what,
+			       struct pw_aton_member *m)
 {
-	bool left;
+	struct pw_aton_round *r, *new = NULL;
+
+	init_completion(&m->done);
+	INIT_LIST_HEAD(&m->entry);
+	for (;;) {
+		r = pw_aton_round_join(pf, what, m, &new);
+		if (r != ERR_PTR(-EAGAIN))
+			break;
+		new = pw_aton_round_alloc(what);
+		if (!new)
+			return -ENOMEM;
+	}
+	/* another member made the round meanwhile */
+	pw_aton_round_free(new);
+	return PTR_ERR_OR_ZERO(r);
+}
+
+/* a member has read the results, or has left: the last one frees the round */
+static void pw_aton_round_put(struct pw_aton_member *m)
+{
+	struct pw_aton *aton = m->aton;
+	bool last;
 
 	spin_lock_bh(&aton->lock);
+	last = !--m->round->readers;
+	spin_unlock_bh(&aton->lock);
+	if (last)
+		pw_aton_round_free(m->round);
+	pw_aton_put(aton);
+}
+
+/* leave a round that is not complete; false: it is, or has ended */
+static bool pw_aton_round_leave(struct pw_aton_member *m)
+{
+	struct pw_aton_round *r = m->round;
+	bool left;
+
+	spin_lock_bh(&m->aton->lock);
 	left = !list_empty(&m->entry) && !r->complete;
 	if (left) {
 		list_del_init(&m->entry);
 		m->lease->rounds &= ~BIT(r->what.bit);
 		if (!--r->arrived)
-			aton->round[r->what.bit] = NULL;
+			m->aton->round[r->what.bit] = NULL;
 	}
-	spin_unlock_bh(&aton->lock);
+	spin_unlock_bh(&m->aton->lock);
 	return left;
+}
+
+/* stay in a round that has not ended; false: it has, or the bit was given back and it will soon */
+static bool pw_aton_round_stay(struct pw_aton_member *m)
+{
+	bool stays;
+
+	spin_lock_bh(&m->aton->lock);
+	stays = !list_empty(&m->entry) && m->lease;
+	if (stays)
+		m->lease->left[m->round->what.bit] = m;
+	spin_unlock_bh(&m->aton->lock);
+	return stays;
 }
 
 /* take the commands of a round back that the ring does not end */
@@ -290,7 +460,7 @@ static void pw_aton_round_break(struct pw_aton_round *r)
 	struct pw_aton_req *req;
 	u32 i;
 
-	for (i = 0; i < r->what.count; i++) {
+	for (i = 0; i < r->nreq; i++) {
 		req = &r->req[i];
 		if (!req->aton || !pw_aton_cancel(req, true))
 			continue;
@@ -302,9 +472,76 @@ static void pw_aton_round_break(struct pw_aton_round *r)
 	}
 }
 
-/* wait for the end of the round; 0: it has ended, or -errno: this file has left it */
-static int pw_aton_round_wait(struct pw_aton *aton, struct pw_aton_round *r,
-			      struct pw_aton_member *m, u64 deadline)
+/* a complete round, or one that has ended */
+static void pw_aton_round_finish(struct pw_aton_member *m)
+{
+	struct pw_aton_round *r = m->round;
+
+	/* a ring packet ends soon, unless the ring is interrupted all the time */
+	while (!wait_for_completion_timeout(&m->done, HZ)) {
+		if (!r->result)
+			pw_aton_round_break(r);
+		else if (fatal_signal_pending(current))
+			WRITE_ONCE(r->stop, true);
+	}
+}
+
+/* the next step of a long round; or its end */
+static void pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
+{
+	struct pw_aton_round *r = m->round;
+	struct pw_aton *aton = m->aton;
+	struct pw_station *st;
+	int err;
+	u32 i;
+
+	for (i = 0; i < r->nreq; i++) {
+		pw_aton_round_take_back(&r->req[i]);
+		pw_aton_round_init_req(r, i);
+	}
+	local_bh_disable();
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	spin_lock(&aton->lock);
+	if (IS_ERR(st) || st->san->aton != aton || READ_ONCE(r->stop))
+		err = -EPIPE;
+	else
+		err = pw_aton_round_store(r);
+	if (err)
+		pw_aton_round_over(aton, r, err);
+	spin_unlock(&aton->lock);
+	if (!err)
+		pw_aton_round_send(st, r);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+/* the task of the last member begins step after step of a long round, until that has ended */
+static void pw_aton_round_drive(struct pw_file *pf, struct pw_aton_member *m, u64 deadline)
+{
+	struct pw_aton_round *r = m->round;
+	long left;
+
+	for (;;) {
+		left = max_t(long, pw_aton_timeout(deadline), HZ);
+		left = wait_for_completion_killable_timeout(&r->ended, left);
+		if (left < 0)
+			WRITE_ONCE(r->stop, true);
+		/* as in pw_aton_round_finish() */
+		while (left <= 0 && !wait_for_completion_timeout(&r->ended, HZ))
+			pw_aton_round_break(r);
+		if (completion_done(&m->done))
+			return;
+		pw_aton_round_go_on(pf, m);
+		cond_resched();
+	}
+}
+
+/*
+ * Wait for the end of the round. 0: it has ended, or -errno: this file has left it, or, if
+ * @quit is false, is in it without a task
+ */
+static int pw_aton_round_wait(struct pw_aton_member *m, u64 deadline, bool quit)
 {
 	long left;
 	int i;
@@ -314,19 +551,24 @@ static int pw_aton_round_wait(struct pw_aton *aton, struct pw_aton_round *r,
 	left = wait_for_completion_interruptible_timeout(&m->done, pw_aton_timeout(deadline));
 	if (left > 0)
 		return 0;
-	if (pw_aton_round_leave(aton, r, m))
+	if (quit ? pw_aton_round_leave(m) : pw_aton_round_stay(m))
 		return left ? -EINTR : -ETIMEDOUT;
-	/* a ring packet ends soon, unless the ring is interrupted all the time */
-	while (!wait_for_completion_timeout(&m->done, HZ))
-		pw_aton_round_break(r);
+	pw_aton_round_finish(m);
 	return 0;
 }
 
-static void pw_aton_round_results(struct packetway_aton_round *c, const struct pw_aton_round *r)
+/* of a round that has ended; -errno of the round */
+static int pw_aton_round_results(struct packetway_aton_round *c, const struct pw_aton_round *r)
 {
 	const struct pw_ring_cmd *cmd;
 	u32 i;
 
+	if (r->result) {
+		c->out_error = r->error;
+		c->out_flags = r->err ? 0 : r->flags;
+		c->out_ring_bits = r->ring_bits;
+		return r->err;
+	}
 	for (i = 0; i < c->count; i++) {
 		cmd = &r->req[i].cmd;
 		c->out_error = c->out_error ?: cmd->err;
@@ -337,22 +579,133 @@ static void pw_aton_round_results(struct packetway_aton_round *c, const struct p
 		c->out_v1[i] = cmd->v1;
 		c->out_v2[i] = cmd->v2;
 	}
+	return r->err;
 }
 
 static bool pw_aton_round_valid(const struct packetway_aton_round *c)
 {
-	u32 i, regs = 0;
+	bool is_long = pw_aton_round_is_long(c);
+	u32 i, n = pw_aton_round_nregs(c), regs = 0;
 
-	if (c->flags || c->__reserved || c->bit >= PW_ATON_GROUP_BITS || !c->members ||
-	    c->members > PACKETWAY_PORTS_MAX || c->op < PW_ATON_ADD || c->op > PW_ATON_MIN ||
-	    c->mods & ~PW_ATON_SIGNED || !c->count || c->count > PACKETWAY_ATON_ROUND_WORDS)
+	if (is_long ? c->flags != PACKETWAY_ATON_ROUND_LONG :
+		      c->flags & ~(PACKETWAY_ATON_ROUND_NOWAIT | PACKETWAY_ATON_ROUND_FETCH) ||
+		      c->regs || c->data)
+		return false;
+	if (c->bit >= PW_ATON_GROUP_BITS || !c->members || c->members > PACKETWAY_PORTS_MAX ||
+	    c->op < PW_ATON_ADD || c->op > PW_ATON_MIN || c->mods & ~PW_ATON_SIGNED ||
+	    !n || n > PACKETWAY_ATON_ROUND_WORDS || !c->count ||
+	    c->count > PACKETWAY_ATON_ROUND_LONG_WORDS)
 		return false;
 	for (i = 0; i < PACKETWAY_ATON_ROUND_WORDS; i++) {
-		if (i >= c->count ? c->reg[i] : c->reg[i] >= PW_ATON_REGS || regs & BIT(c->reg[i]))
+		if (i >= n ? c->reg[i] : c->reg[i] >= PW_ATON_REGS || regs & BIT(c->reg[i]))
 			return false;
 		regs |= BIT(c->reg[i]);
 	}
 	return true;
+}
+
+/* the member of a round that the file has left; it is the caller's then */
+static struct pw_aton_member *pw_aton_round_take(struct pw_file *pf,
+						 const struct packetway_aton_round *what)
+{
+	struct pw_aton_member *m;
+	struct pw_aton_lease *lease;
+	struct pw_station *st;
+
+	rcu_read_lock();
+	st = pw_file_admin(pf);
+	if (IS_ERR(st)) {
+		rcu_read_unlock();
+		return ERR_CAST(st);
+	}
+	spin_lock_bh(&st->san->aton->lock);
+	lease = pw_aton_round_lease(pf, st);
+	m = lease ? lease->left[what->bit] : NULL;
+	if (!m || !pw_aton_round_same(&m->round->what, what)) {
+		m = ERR_PTR(-ENOENT);
+	} else if (what->flags & PACKETWAY_ATON_ROUND_NOWAIT && !list_empty(&m->entry)) {
+		m = ERR_PTR(-EINPROGRESS);
+	} else {
+		lease->left[what->bit] = NULL;
+		WRITE_ONCE(lease->ended, lease->ended & ~BIT(what->bit));
+	}
+	spin_unlock_bh(&st->san->aton->lock);
+	rcu_read_unlock();
+	return m;
+}
+
+/* results of a round that the file has left */
+static int pw_aton_round_fetch(struct pw_file *pf, struct packetway_aton_round *c)
+{
+	struct pw_aton_member *m = pw_aton_round_take(pf, c);
+	int err;
+
+	if (IS_ERR(m))
+		return PTR_ERR(m);
+	err = pw_aton_round_wait(m, c->deadline, false);
+	if (err)
+		return err;
+	err = pw_aton_round_results(c, m->round);
+	pw_aton_round_put(m);
+	kfree(m);
+	return err;
+}
+
+/* pw_aton_member.drop: the lease ends, and with it the round, unless that is complete */
+static void pw_aton_round_drop(struct pw_aton_member *m)
+{
+	pw_aton_round_finish(m);
+	pw_aton_round_put(m);
+	kfree(m);
+}
+
+/* be in a round without a task that waits */
+static int pw_aton_round_start(struct pw_file *pf, struct packetway_aton_round *c)
+{
+	struct pw_aton_member *m = kzalloc(struct_size(m, copy, c->count), PW_GFP);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	memcpy(m->copy, c->word, c->count * sizeof(*m->copy));
+	m->word = m->copy;
+	m->wait = &pf->wait;
+	m->drop = pw_aton_round_drop;
+	err = pw_aton_round_enter(pf, c, m);
+	if (err) {
+		kfree(m);
+		return err;
+	}
+	/* the last member may find it ended */
+	return pw_aton_round_fetch(pf, c);
+}
+
+/* a round of more words than there are registers */
+static int pw_aton_round_long(struct pw_file *pf, struct packetway_aton_round *c)
+{
+	u64 __user *data = u64_to_user_ptr(c->data);
+	size_t bytes = c->count * sizeof(*data);
+	u64 *word = kmalloc(bytes, PW_GFP);
+	struct pw_aton_member m = { .word = word };
+	int err = -EFAULT;
+
+	if (!word)
+		return -ENOMEM;
+	if (!copy_from_user(word, data, bytes))
+		err = pw_aton_round_enter(pf, c, &m);
+	if (err)
+		goto out;
+	if (m.last)
+		pw_aton_round_drive(pf, &m, c->deadline);
+	err = pw_aton_round_wait(&m, c->deadline, true);
+	if (!err)
+		err = pw_aton_round_results(c, m.round);
+	if (!err && copy_to_user(data, m.round->result, bytes))
+		err = -EFAULT;
+	pw_aton_round_put(&m);
+out:
+	kfree(word);
+	return err;
 }
 
 /* ioctl(PACKETWAY_IOC_ATON_ROUND) */
@@ -360,38 +713,25 @@ int pw_ioc_aton_round(struct pw_file *pf, void *arg)
 {
 	struct packetway_aton_round *c = arg;
 	struct pw_aton_member m = { .word = c->word };
-	struct pw_aton_round *r, *new = NULL;
-	struct pw_aton *aton = NULL;
-	bool last;
+	u64 data = c->data;
 	int err;
 
 	memset_startat(c, 0, out_error);
+	c->data = data;
 	if (!pw_aton_round_valid(c))
 		return -EINVAL;
-	init_completion(&m.done);
-	INIT_LIST_HEAD(&m.entry);
-	for (;;) {
-		r = pw_aton_round_join(pf, c, &m, &aton, &new);
-		if (r != ERR_PTR(-EAGAIN))
-			break;
-		new = pw_aton_round_alloc(c);
-		if (!new)
-			return -ENOMEM;
-	}
-	/* another member made the round meanwhile */
-	pw_aton_round_free(new);
-	if (IS_ERR(r))
-		return PTR_ERR(r);
-	err = pw_aton_round_wait(aton, r, &m, c->deadline);
-	if (!err) {
-		err = r->err;
-		pw_aton_round_results(c, r);
-	}
-	spin_lock_bh(&aton->lock);
-	last = !--r->readers;
-	spin_unlock_bh(&aton->lock);
-	if (last)
-		pw_aton_round_free(r);
-	pw_aton_put(aton);
+	if (pw_aton_round_is_long(c))
+		return pw_aton_round_long(pf, c);
+	if (c->flags & PACKETWAY_ATON_ROUND_FETCH)
+		return pw_aton_round_fetch(pf, c);
+	if (c->flags & PACKETWAY_ATON_ROUND_NOWAIT)
+		return pw_aton_round_start(pf, c);
+	err = pw_aton_round_enter(pf, c, &m);
+	if (err)
+		return err;
+	err = pw_aton_round_wait(&m, c->deadline, true);
+	if (!err)
+		err = pw_aton_round_results(c, m.round);
+	pw_aton_round_put(&m);
 	return err;
 }

@@ -67,7 +67,11 @@ struct pwl {
 	struct shm_station *ring, *own;
 	unsigned int dice;
 	unsigned long commands;
+	uint64_t left[BITS];		/* number of the round that no thread waits for, 0: none */
+	unsigned int tests;
 };
+
+static __thread bool nowait;		/* this thread leaves a round */
 
 int pwl_open(struct pwl **sp, const char *dev)
 {
@@ -242,7 +246,8 @@ int pwl_info(struct pwl *s, struct packetway_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->out_addr = s->own - s->ring + 1;
-	info->out_features = PACKETWAY_FEATURE_ROUND;
+	info->out_features = PACKETWAY_FEATURE_ROUND | PACKETWAY_FEATURE_NOWAIT |
+			     PACKETWAY_FEATURE_LONG;
 	return 0;
 }
 
@@ -515,8 +520,12 @@ int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 	m->member[at] = getpid();
 	if (++m->arrived == r->members)
 		run_round(s, m);
+	else if (nowait)
+		err = -EINPROGRESS;
 	else
 		err = wait_round(s, m, epoch, r->timeout_ms);
+	if (err == -EINPROGRESS)
+		s->left[r->bit] = epoch + 1;
 	if (!err)
 		err = m->err[epoch % EPOCHS];
 	from = &m->result[epoch % EPOCHS];
@@ -526,4 +535,77 @@ int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 	}
 	unlock(s->shm);
 	return err;
+}
+
+int pwl_aton_round_start(struct pwl *s, struct pwl_round *r)
+{
+	int err;
+
+	if (s->left[r->bit])
+		return -EBUSY;
+	nowait = true;
+	err = pwl_aton_round(s, r);
+	nowait = false;
+	return err;
+}
+
+int pwl_aton_round_test(struct pwl *s, struct pwl_round *r)
+{
+	struct shm_round *m = &s->shm->round[r->bit];
+	uint64_t epoch = s->left[r->bit] - 1;
+	int at = epoch % EPOCHS, err;
+
+	if (!s->left[r->bit])
+		return -ENOENT;
+	lock(s->shm);
+	if (m->epoch == epoch && ++s->tests % 64 == 0 && users(s->shm, r->bit) < r->members)
+		end_round(m, -EPIPE);
+	err = m->epoch == epoch ? -EINPROGRESS : m->err[at];
+	if (!err) {
+		memcpy(r->word, m->result[at].word, sizeof(r->word));
+		memcpy(r->v2, m->result[at].v2, sizeof(r->v2));
+	}
+	if (err != -EINPROGRESS)
+		s->left[r->bit] = 0;
+	unlock(s->shm);
+	return err;
+}
+
+int pwl_aton_round_wait(struct pwl *s, struct pwl_round *r)
+{
+	struct timespec t;
+	uint64_t start = 0, now;
+	int err;
+
+	while ((err = pwl_aton_round_test(s, r)) == -EINPROGRESS) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		now = t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+		start = start ? start : now;
+		if (r->timeout_ms && now > start + r->timeout_ms)
+			return -ETIMEDOUT;
+		sched_yield();
+	}
+	return err;
+}
+
+/* as many rounds as there are steps; once the first one is complete there is no way out */
+int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uint32_t count)
+{
+	uint64_t result[PACKETWAY_ATON_ROUND_LONG_WORDS];
+	struct pwl_round step = *r;
+	uint32_t at;
+	int err;
+
+	for (at = 0; at < count; at += step.count) {
+		step.count = count - at < r->count ? count - at : r->count;
+		do {
+			memcpy(step.word, words + at, step.count * sizeof(*words));
+			err = pwl_aton_round(s, &step);
+		} while (err == -ETIMEDOUT && at);
+		if (err)
+			return err;
+		memcpy(result + at, step.word, step.count * sizeof(*words));
+	}
+	memcpy(words, result, count * sizeof(*words));
+	return 0;
 }
