@@ -34,4 +34,17 @@ awk -v r="${one:-0}" -v s="${shm:-0}" 'BEGIN {
 	printf "allreduce of 8 bytes, 8 ranks: libpwmpi %.1f us, shared memory %.1f us: %.3fx (must: <= 1.00x): %s\n",
 		r, s, (s > 0 ? r / s : 0), ok ? "met" : "NOT MET"
 	exit !ok }' || status=1
+
+# what a rank spends in MPI_Iallreduce and, after it has computed, in MPI_Wait, of the time that
+# MPI_Allreduce takes: all ranks at once, and if one comes a millisecond late
+out=$(mpi -x PW_COLL=force -x "LD_PRELOAD=$PW_BUILD/libpwmpi.so" mpi_check overlap "$rounds" 2>&1 | grep iallreduce)
+awk -v line="$out" 'BEGIN {
+	n = split(line, part, "; ")
+	all = part[1]
+	late = part[2]
+	sub(/.*overlap /, "", all)
+	sub(/.*overlap /, "", late)
+	ok = n == 3 && all + 0 >= 95 && late + 0 >= 95 && line ~ /, 0 wrong$/
+	printf "%s (must: overlap >= 95 %%): %s\n", line, ok ? "met" : "NOT MET"
+	exit !ok }' || status=1
 exit $status

@@ -10,7 +10,7 @@
  *
  * The registers are leased: the same numbers at all ranks of the job. Each communicator
  * leases a group bit, so that others are not in its results, and counts its own rounds. A rank
- * is in one round at a time, so its communicators may share its registers. The kernel gives
+ * waits in one round at a time, so its communicators may share its registers. The kernel gives
  * leases back when a process ends, so a job starts with registers and bits that are its own.
  *
  * With MPI_THREAD_MULTIPLE, threads of a rank may be in rounds of two communicators at once.
@@ -18,6 +18,12 @@
  * collective until it is freed. MPI itself forbids two threads in one communicator. A
  * communicator that gets no lane is not on the ring. The lock is not held while a rank waits
  * for others.
+ *
+ * Collectives that do not wait, if one round is enough for them, leave their words in the kernel
+ * (request.h). A rank may be in rounds of several communicators then; the kernel sees to it that
+ * they do not use the same registers at the same time. Those of MPI_COMM_WORLD have a group bit
+ * of their own: communicators that are like it share its rounds, and MPI lets ranks begin
+ * collectives of two communicators that do not wait in any order.
  *
  * The kernel compares how many interfaces took part with the ranks of the communicator. If
  * they differ, or a rank has given its bit back, one has died or its station has left. There
@@ -55,8 +61,10 @@
 #include <packetway.h>
 
 #include "exact.h"
+#include "request.h"
 
-#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most words of a round */
+#define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most registers of a round */
+#define LONG	PACKETWAY_ATON_ROUND_LONG_WORDS	/* most words of a long round */
 #define REGS_MIN	4
 #define REGS_MAX	14
 #define REGS_DEFAULT	8	/* leaves some for other jobs */
@@ -79,8 +87,9 @@
  */
 #define FLOAT_MAX	2
 
-/* a message costs about as much as this many commands */
-#define MESSAGE	4
+/* a message, and a call of a round, cost about as much as so many packets */
+#define MESSAGE	9
+#define CALL	3
 
 enum why { DONE, OFF, COMM, TYPE, PRODUCT, OP, SIZE, WRONG, FORM, WHYS };
 
@@ -117,7 +126,7 @@ struct call {
 /* registers of a communicator or, without threads, of all */
 struct lane {
 	const uint32_t *reg;
-	int slots;		/* words of a round */
+	int slots;		/* registers of a round */
 	enum { TAKEN, WANTED, FREE } state;	/* of a communicator; under the lock */
 };
 
@@ -128,6 +137,7 @@ struct ring {
 	int bit;		/* -1: it is not */
 	int rank, n;
 	uint64_t round;
+	struct pw_queue queue;	/* collectives that do not wait */
 	struct ring *next;	/* in pw.others, under the lock */
 	struct stats st[COLLS];
 };
@@ -153,10 +163,12 @@ static struct {
 	pthread_mutex_t lock;	/* of s and the states of lanes */
 	_Atomic bool on;
 	bool threads;		/* a rank has MPI_THREAD_MULTIPLE */
+	bool longs;		/* rounds may have more words than registers */
 	const char *reason;	/* why it is not on */
 	int rank, n;
 	int keyval;		/* MPI_Comm: struct ring */
 	struct ring world;
+	struct ring later;	/* the world's collectives that do not wait */
 	struct ring none;	/* counts of communicators that were never asked for a bit */
 	struct ring *others;	/* communicators that are not freed */
 	const char *log;
@@ -187,7 +199,7 @@ static struct {
 		enum pw_exact_kind kind;
 		int parts;	/* 2: complex */
 	} floats[16];
-} pw = { .none.bit = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+} pw = { .none.bit = -1, .later.bit = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static __thread uint64_t packets;	/* that this thread sent */
 
@@ -235,21 +247,8 @@ static int try_command(const struct pwl_aton *c, struct pwl_result *r)
 	return err;
 }
 
-/*
- * Wait no longer for other ranks than this before MPI may send queued messages: another rank
- * may wait for one of them.
- */
-#define ROUND_MS	5
-
-static void let_messages_go(void)
-{
-	int flag;
-
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-}
-
 /* the ring has failed under a collective: what the program wants done about errors */
-static int failed(const struct ring *g, MPI_Comm comm, int err)
+static int failed(MPI_Comm comm, int err)
 {
 	fprintf(stderr, "pwmpi: rank %d: %s\n", pw.rank, err == -EPIPE ?
 		"a rank has ended, or its station has left the ring" : strerror(-err));
@@ -259,8 +258,16 @@ static int failed(const struct ring *g, MPI_Comm comm, int err)
 	return MPI_ERR_OTHER;
 }
 
+/* how many of the next @words words make a round */
+static int next_words(const struct ring *g, long words)
+{
+	int most = pw.longs ? LONG : g->lane->slots;
+
+	return words < most ? words : most;
+}
+
 /*
- * @n <= slots words in, results out in their place if this rank @gets them; 0 or -errno. Not
+ * @n <= next_words() words in, results out in their place if this rank @gets them; 0 or -errno. Not
  * under the lock, which other threads need meanwhile. Lost and damaged packets come to an end
  * with the same error at all ranks, which repeat the round.
  */
@@ -268,18 +275,23 @@ static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, i
 {
 	struct pwl_round r = {
 		.bit = g->bit, .members = g->n, .round = ++g->round, .op = op, .mods = mods,
-		.count = n, .timeout_ms = ROUND_MS,
+		.count = n < g->lane->slots ? n : g->lane->slots, .timeout_ms = PW_ROUND_MS,
 	};
-	int i, err, tries = 0;
+	bool is_long = n > g->lane->slots;
+	int i, err, tries = 0, busy = 0;
+	uint64_t words[LONG];
 
-	for (i = 0; i < n; i++) {
+	/* what was called before comes first, at all ranks */
+	pw_request_drain(&g->queue, false);
+	for (i = 0; i < (int)r.count; i++)
 		r.reg[i] = g->lane->reg[i];
-		r.word[i] = w[i];
-	}
+	memcpy(is_long ? words : r.word, w, n * sizeof(*w));
 	do {
-		err = pwl_aton_round(pw.s, &r);
+		err = is_long ? pwl_aton_round_long(pw.s, &r, words, n) : pwl_aton_round(pw.s, &r);
 		if (err == -ETIMEDOUT)
-			let_messages_go();
+			pw_let_messages_go();
+		else if (err == -EBUSY && busy++ < 16)
+			sched_yield();	/* packets of another round need the registers */
 		else if (err == -EBUSY)
 			usleep(1000);	/* the ring has as many commands as it takes */
 		else if (err == -EBADMSG || err == -EIO)
@@ -290,8 +302,8 @@ static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, i
 	if (err)
 		return err;
 	packets += n;
-	for (i = 0; i < n && gets; i++)
-		w[i] = r.word[i];
+	if (gets)
+		memcpy(w, is_long ? words : r.word, n * sizeof(*w));
 	return 0;
 }
 
@@ -653,14 +665,15 @@ static uint32_t choose_regs(uint32_t free)
 		pw.lane[i].slots = pw.threads ? LANE : want < SLOTS ? want : SLOTS;
 	}
 	pw.world.lane = pw.lane;
+	pw.later.lane = pw.lane;
 	return regs;
 }
 
-/* registers for the job and a bit for its world; NULL, or why it has none */
-static const char *start_leases(void)
+/* registers for the job, and a bit for its world or, @later, two; NULL, or why it has none */
+static const char *start_leases(bool later)
 {
 	struct pwl_aton ask = { .op = PW_ATON_OP_OR };
-	uint32_t free, bits, regs;
+	uint32_t free, bits, regs, group = 0;
 	const char *why = NULL;
 	struct pwl_result r;
 	int i, ok, bit = -1;
@@ -679,20 +692,28 @@ static const char *start_leases(void)
 		if (!regs || !bits)
 			continue;
 		bit = 31 - __builtin_clz(bits);
+		group = 1U << bit;
+		/* another one, if there is one, for what may be under way at the same time */
+		bits &= ~group;
+		if (later && bits)
+			group |= 1U << (31 - __builtin_clz(bits));
 		why = "the ranks are not on one ring, one per station";
-		if (lease_together(MPI_COMM_WORLD, regs, 1U << bit))
+		if (lease_together(MPI_COMM_WORLD, regs, group))
 			break;
 	}
 	if (i == TRIES)
 		return why;
 	set_group(&pw.world, bit);
+	group &= ~(1U << bit);
+	if (group)
+		set_group(&pw.later, __builtin_ctz(group));
 	/* ranks on several rings have the same bit on each */
 	ask.dst = pw.world.region;
 	ok = pw.rank || (!try_command(&ask, &r) && r.counter == (uint64_t)pw.n);
 	PMPI_Bcast(&ok, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (ok)
 		return NULL;
-	lease_return(regs, 1U << bit);
+	lease_return(regs, group | 1U << bit);
 	return "the ranks are not on one ring, one per station";
 }
 
@@ -769,6 +790,7 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 	pthread_mutex_unlock(&pw.lock);
 	if (!g->rank)
 		log_comm(g, "other", g->n);
+	pw_request_drain(&g->queue, true);
 	if (g->bit >= 0 && pw.s) {
 		if (pw.threads)
 			set_lane(g->lane, FREE);
@@ -825,10 +847,14 @@ static void set_up(int threads)
 		ok = 0;
 		pw.reason = "this module has no rounds";
 	}
+	if (ok && info.out_features & PACKETWAY_FEATURE_NOWAIT)
+		ok = info.out_features & PACKETWAY_FEATURE_LONG ? 3 : 2;
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (all) {
 		pw.world.n = pw.n;
-		why = start_leases();
+		pw.later.n = pw.n;
+		pw.longs = all == 3;
+		why = start_leases(all >= 2);
 		pw.on = !why;
 		pw.reason = why;
 	} else if (!pw.reason) {
@@ -933,6 +959,7 @@ int MPI_Finalize(void)
 	if (pw.on)
 		PMPI_Barrier(MPI_COMM_WORLD);
 	pw.on = false;
+	pw_request_stop();
 	pwl_close(pw.s);
 	pw.s = NULL;
 	if (pw.started)
@@ -1151,7 +1178,7 @@ static int exchange(struct ring *g, uint32_t op, uint64_t *w, long count, bool g
 	int n, err = 0;
 
 	for (; count && !err; count -= n, w += n) {
-		n = count < g->lane->slots ? count : g->lane->slots;
+		n = next_words(g, count);
 		err = ring_round(g, op, 0, w, n, gets);
 	}
 	return err;
@@ -1209,22 +1236,44 @@ static void part_from_image(const struct part *p, uint64_t image, bool max, char
  * together are one word, the value above. For the maximum the index is counted down from the
  * top, so that the lowest one wins.
  */
-static int short_pairs(struct ring *g, const struct pair *p, const char *in, char *out, int count,
-		       bool max)
+static bool is_short(const struct pair *p)
 {
-	uint64_t *w = calloc(count, sizeof(*w)), flip = max ? UINT32_MAX : 0;
-	int i, err;
+	return p->value.size <= 4 && p->index.size <= 4;
+}
 
-	if (!w)
-		return -ENOMEM;
+static void pair_words(const struct pair *p, const char *in, uint64_t *w, int count, bool max)
+{
+	uint64_t flip = max ? UINT32_MAX : 0;
+	int i;
+
 	for (i = 0; i < count; i++)
 		w[i] = part_image(&p->value, in + i * p->extent, max) << 32 |
 		       (part_image(&p->index, in + i * p->extent, false) ^ flip);
-	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, out);
-	for (i = 0; i < count && out && !err; i++) {
+}
+
+static void pair_results(const struct pair *p, const uint64_t *w, char *out, int count, bool max)
+{
+	uint64_t flip = max ? UINT32_MAX : 0;
+	int i;
+
+	for (i = 0; i < count; i++) {
 		part_from_image(&p->value, w[i] >> 32, max, out + i * p->extent);
 		part_from_image(&p->index, (uint32_t)w[i] ^ flip, false, out + i * p->extent);
 	}
+}
+
+static int short_pairs(struct ring *g, const struct pair *p, const char *in, char *out, int count,
+		       bool max)
+{
+	uint64_t *w = calloc(count, sizeof(*w));
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	pair_words(p, in, w, count, max);
+	err = exchange(g, max ? PW_ATON_OP_MAX : PW_ATON_OP_MIN, w, count, out);
+	if (out && !err)
+		pair_results(p, w, out, count, max);
 	free(w);
 	return err;
 }
@@ -1259,30 +1308,71 @@ static int pair_reduce(struct ring *g, const struct pair *p, const void *in, voi
 {
 	int err;
 
-	if (p->value.size <= 4 && p->index.size <= 4)
+	if (is_short(p))
 		err = short_pairs(g, p, in, out, count, op == MAXLOC);
 	else
 		err = long_pairs(g, p, in, out, count, op == MAXLOC);
 	return err;
 }
 
-/* one bit for each element: 64 of them are a word */
+/* one bit for each element: 64 of them are a word, which was 0 */
+static void truth_words(int type, const char *in, uint64_t *w, int count)
+{
+	int i, size = pw.type[type].size;
+
+	for (i = 0; i < count; i++)
+		if (load(in + (size_t)i * size, size, false))
+			w[i / 64] |= 1ULL << i % 64;
+}
+
+static void truth_results(int type, const uint64_t *w, char *out, int count)
+{
+	int i, size = pw.type[type].size;
+
+	for (i = 0; i < count; i++)
+		store(out + (size_t)i * size, size,
+		      w[i / 64] >> i % 64 & 1 ? pw.type[type].truth : 0);
+}
+
 static int truth_reduce(struct ring *g, int type, const char *in, char *out, int count, enum op op)
 {
-	int size = pw.type[type].size, words = (count + 63) / 64, i, err;
+	int words = (count + 63) / 64, err;
 	uint64_t *w = calloc(words, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		if (load(in + (size_t)i * size, size, false))
-			w[i / 64] |= 1ULL << i % 64;
+	truth_words(type, in, w, count);
 	err = exchange(g, ring_op(op), w, words, out);
-	for (i = 0; i < count && out && !err; i++)
-		store(out + (size_t)i * size, size,
-		      w[i / 64] >> i % 64 & 1 ? pw.type[type].truth : 0);
+	if (out && !err)
+		truth_results(type, w, out, count);
 	free(w);
 	return err;
+}
+
+/* all other operations of integers */
+static void int_words(int type, enum op op, const char *in, uint64_t *w, int count)
+{
+	int i, size = pw.type[type].size;
+
+	for (i = 0; i < count; i++) {
+		w[i] = load(in + (size_t)i * size, size, pw.type[type].sign);
+		if (op == LXOR)
+			w[i] = !!w[i];
+	}
+}
+
+static void int_results(int type, enum op op, const uint64_t *w, char *out, int count)
+{
+	int i, size = pw.type[type].size;
+
+	for (i = 0; i < count; i++)
+		store(out + (size_t)i * size, size,
+		      op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
+}
+
+static uint32_t int_mods(int type, enum op op)
+{
+	return pw.type[type].sign && (op == MIN || op == MAX) ? PACKETWAY_ATON_SIGNED : 0;
 }
 
 /* @out may be NULL; 0 or -errno */
@@ -1290,12 +1380,10 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 		  MPI_Op mpi_op)
 {
 	enum op op = which_op(mpi_op);
-	int i, n, err, size, type;
 	const char *from = in;
-	uint64_t w[SLOTS];
-	uint32_t mods = 0;
+	int n, err, size, type;
+	uint64_t w[LONG];
 	char *to = out;
-	bool sign;
 
 	if (float_type(t) >= 0)
 		return float_reduce(g, float_type(t), in, out, count, mpi_op);
@@ -1305,20 +1393,15 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 	if (op == LAND || op == LOR)
 		return truth_reduce(g, type, in, out, count, op);
 	size = pw.type[type].size;
-	sign = pw.type[type].sign;
-	if (sign && (op == MIN || op == MAX))
-		mods = PACKETWAY_ATON_SIGNED;
 	err = 0;
-	for (; count && !err; count -= n) {
-		n = count < g->lane->slots ? count : g->lane->slots;
-		for (i = 0; i < n; i++, from += size) {
-			w[i] = load(from, size, sign);
-			if (op == LXOR)
-				w[i] = !!w[i];
-		}
-		err = ring_round(g, ring_op(op), mods, w, n, to);
-		for (i = 0; to && !err && i < n; i++, to += size)
-			store(to, size, op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
+	for (; count && !err; count -= n, from += (size_t)n * size) {
+		n = next_words(g, count);
+		int_words(type, op, from, w, n);
+		err = ring_round(g, ring_op(op), int_mods(type, op), w, n, to);
+		if (!to || err)
+			continue;
+		int_results(type, op, w, to, n);
+		to += (size_t)n * size;
 	}
 	return err;
 }
@@ -1329,9 +1412,9 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
  */
 static bool pays(const struct ring *g, long words, long messages)
 {
-	long rounds = (words + g->lane->slots - 1) / g->lane->slots;
+	long most = next_words(g, LONG), rounds = (words + most - 1) / most;
 
-	return words <= pw.max && rounds * g->n + words <= MESSAGE * messages;
+	return words <= pw.max && CALL * rounds * g->n + words <= MESSAGE * messages;
 }
 
 /* of all ranks together, in as many steps as the highest rank has bits */
@@ -1368,7 +1451,7 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 		return passed(&call, PMPI_Allreduce(in, out, count, t, op, comm));
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, t, op);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
@@ -1392,7 +1475,7 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 		return passed(&call, PMPI_Reduce(in, out, count, t, op, root, comm));
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t, op);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Barrier(MPI_Comm comm)
@@ -1408,7 +1491,7 @@ int MPI_Barrier(MPI_Comm comm)
 		return passed(&call, PMPI_Barrier(comm));
 	err = ring_round(g, PW_ATON_OP_OR, 0, &nothing, 1, false);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 /* a reduction by OR: the root stores its bytes, the others store 0 */
@@ -1444,8 +1527,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		PMPI_Pack(buf, count, t, words, room, &pos, comm);
 	err = 0;
 	for (i = 0; i < (bytes + 7) / 8 && !err; i += n) {
-		n = (bytes + 7) / 8 - i;
-		n = n < g->lane->slots ? n : g->lane->slots;
+		n = next_words(g, (bytes + 7) / 8 - i);
 		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, rank != root);
 	}
 	pos = 0;
@@ -1453,7 +1535,7 @@ int MPI_Bcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm)
 		PMPI_Unpack(words, bytes, &pos, buf, count, t, comm);
 	free(words);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 /* Parts of results ------------------------------------------------------------- */
@@ -1464,20 +1546,16 @@ static int reduce_part(struct ring *g, const void *in, void *out, int count, int
 {
 	int i, n, at, err, type = int_type(t), size = pw.type[type].size;
 	enum op op = which_op(mpi_op);
-	bool sign = pw.type[type].sign;
 	const char *from = in;
-	uint64_t w[SLOTS];
-	uint32_t mods = 0;
+	uint64_t w[LONG];
 	char *to = out;
 
-	if (sign && (op == MIN || op == MAX))
-		mods = PACKETWAY_ATON_SIGNED;
 	err = 0;
 	for (at = 0; at < count && !err; at += n) {
-		n = count - at < g->lane->slots ? count - at : g->lane->slots;
-		for (i = 0; i < n; i++)
-			w[i] = load(from + (size_t)(at + i) * size, size, sign);
-		err = ring_round(g, ring_op(op), mods, w, n, at < first + own && at + n > first);
+		n = next_words(g, count - at);
+		int_words(type, op, from + (size_t)at * size, w, n);
+		err = ring_round(g, ring_op(op), int_mods(type, op), w, n,
+				 at < first + own && at + n > first);
 		/* in place: what is overwritten was stored on the ring before */
 		for (i = 0; i < n && !err; i++)
 			if (at + i >= first && at + i < first + own)
@@ -1517,7 +1595,7 @@ int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype 
 	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, count * g->n, count * rank, count,
 			  t, op);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Datatype t, MPI_Op op,
@@ -1551,7 +1629,7 @@ int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Dataty
 		first += counts[i];
 	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, total, first, counts[rank], t, op);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 /*
@@ -1565,7 +1643,7 @@ static int blocks(struct ring *g, int bytes, uint64_t *words, int wanted)
 
 	err = 0;
 	for (i = 0; i < total && !err; i += n) {
-		n = total - i < g->lane->slots ? total - i : g->lane->slots;
+		n = next_words(g, total - i);
 		err = ring_round(g, PW_ATON_OP_OR, 0, words + i, n, i * 8 < (long)bytes * wanted);
 	}
 	return err;
@@ -1639,7 +1717,7 @@ int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_
 		return passed(&call, PMPI_Allgather(in, count, t, out, out_count, out_t, comm));
 	err = gather(g, in, count, t, out, out_count, out_t, true, bytes, comm);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
@@ -1666,7 +1744,7 @@ int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_cou
 		return passed(&call, PMPI_Gather(in, count, t, out, out_count, out_t, root, comm));
 	err = gather(g, in, count, t, out, out_count, out_t, rank == root, bytes, comm);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 /* integers only: sums of others depend on the order */
@@ -1719,7 +1797,7 @@ int MPI_Scan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MP
 		return passed(&call, PMPI_Scan(in, out, count, t, op, comm));
 	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, true, comm);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
 int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
@@ -1734,46 +1812,259 @@ int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 		return passed(&call, PMPI_Exscan(in, out, count, t, op, comm));
 	err = scan(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, false, comm);
 	end(&call);
-	return err ? failed(g, comm, err) : MPI_SUCCESS;
+	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
-/* Forms that the library keeps --------------------------------------------------- */
+/* Forms that do not wait ---------------------------------------------------------- */
 
-/* the ring is asked while a rank waits, and these do not wait */
+/* a collective of one round */
+struct later {
+	struct pw_request x;
+	void *out;		/* NULL: this rank gets no result */
+	int count;
+	MPI_Datatype t;
+	enum op op;		/* of a reduction */
+	bool packed;		/* a broadcast; the type is our own */
+};
+
+/*
+ * Where they go; NULL: to the MPI library. To find a ring for a communicator is to wait, so it
+ * must have one from its collectives before. One that shares the rounds of the world has none of
+ * its own: collectives of two communicators that do not wait may begin in any order.
+ */
+static struct ring *later_ring(MPI_Comm comm)
+{
+	struct ring *g = NULL;
+	int flag = 0;
+
+	if (comm == MPI_COMM_WORLD)
+		g = &pw.later;
+	else if (comm == MPI_COMM_NULL || pw.later.bit < 0 ||
+		 PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag) != MPI_SUCCESS || !flag)
+		return NULL;
+	return g->bit < 0 || g == &pw.world ? NULL : g;
+}
+
+static void later_failed(struct pw_request *x)
+{
+	failed(x->comm, x->err);
+}
+
+static void later_store(struct pw_request *x)
+{
+	struct later *l = (struct later *)x;
+	int f = float_type(l->t), pair = pair_type(l->t), type = int_type(l->t), i, pos = 0;
+	uint64_t *w = x->round.word;
+	char *to = l->out;
+
+	if (l->packed) {
+		PMPI_Unpack(w, sizeof(x->round.word), &pos, to, l->count, l->t, x->comm);
+		PMPI_Type_free(&l->t);
+	} else if (f >= 0) {
+		for (i = 0; i < l->count; i++)
+			pw_exact_from_image(pw.floats[f].kind, w[i], l->op == MAX,
+					    to + i * pw_exact_size(pw.floats[f].kind));
+	} else if (pair >= 0) {
+		pair_results(&pw.pair[pair], w, to, l->count, l->op == MAXLOC);
+	} else if (l->op == LAND || l->op == LOR) {
+		truth_results(type, w, to, l->count);
+	} else {
+		int_results(type, l->op, w, to, l->count);
+	}
+}
+
+/* words of a reduction; 0: it takes more than one round. Nothing is stored without @w. */
+static int later_words(const struct ring *g, const char *in, int count, MPI_Datatype t, enum op op,
+		       uint64_t *w)
+{
+	int f = float_type(t), pair = pair_type(t), type = int_type(t), i;
+	bool truth = op == LAND || op == LOR;
+	int words = truth ? (count + 63) / 64 : count;
+
+	if (words > g->lane->slots || (f >= 0 && op == SUM) ||
+	    (pair >= 0 && !is_short(&pw.pair[pair])))
+		return 0;
+	if (!w)
+		return words;
+	if (f >= 0)
+		for (i = 0; i < count; i++)
+			w[i] = pw_exact_image(pw.floats[f].kind,
+					      in + i * pw_exact_size(pw.floats[f].kind), op == MAX);
+	else if (pair >= 0)
+		pair_words(&pw.pair[pair], in, w, count, op == MAXLOC);
+	else if (truth)
+		truth_words(type, in, w, count);
+	else
+		int_words(type, op, in, w, count);
+	return words;
+}
+
+static struct later *new_later(MPI_Comm comm)
+{
+	struct later *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		give_up("request", -ENOMEM);
+	l->x.comm = comm;
+	l->x.fail = later_failed;
+	return l;
+}
+
+/* @words words of @l, by @op, go to the ring */
+static int start_later(struct ring *g, struct later *l, uint32_t op, uint32_t mods, int words,
+		       const struct call *call, MPI_Request *r)
+{
+	struct pwl_round *round = &l->x.round;
+	int i, err;
+
+	round->bit = g->bit;
+	round->members = g->n;
+	round->round = ++g->round;
+	round->op = op;
+	round->mods = mods;
+	round->count = words;
+	for (i = 0; i < words; i++)
+		round->reg[i] = g->lane->reg[i];
+	l->x.store = l->out ? later_store : NULL;
+	packets += words;
+	err = pw_request_start(pw.s, pw.threads, &g->queue, &l->x, r);
+	end(call);
+	return err;
+}
+
+static int reduce_later(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
+			MPI_Op mpi_op, MPI_Comm comm, const struct call *call, MPI_Request *r)
+{
+	struct later *l = new_later(comm);
+	enum op op = which_op(mpi_op);
+	uint32_t mods = int_type(t) >= 0 && float_type(t) < 0 ? int_mods(int_type(t), op) : 0;
+	int words;
+
+	l->out = out;
+	l->count = count;
+	l->t = t;
+	l->op = op;
+	words = later_words(g, in, count, t, op, l->x.round.word);
+	return start_later(g, l, ring_op(op), mods, words, call, r);
+}
+
+/* as fits(), for what does not wait */
+static enum why fits_later(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, struct ring **g)
+{
+	struct ring *later = pw.on ? later_ring(comm) : NULL;
+	enum why why;
+
+	if (pw.on && !later)
+		return FORM;
+	why = fits(comm, t, op, count, g);
+	if (why != DONE)
+		return why;
+	*g = later;
+	return later_words(*g, NULL, count, t, which_op(op), NULL) ? DONE : FORM;
+}
+
+/* the ring takes none of these, or this is not for it */
 static struct call pass(MPI_Comm comm)
 {
 	return begin(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);
 }
 
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request *r)
-{
-	struct call call = pass(comm);
-
-	return passed(&call, PMPI_Ibarrier(comm, r));
-}
-
-int MPI_Ibcast(void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r)
-{
-	struct call call = pass(comm);
-
-	return passed(&call, PMPI_Ibcast(buf, n, t, root, comm, r));
-}
-
-int MPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		   MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = NULL;
+	enum why why = fits_later(comm, t, op, count, &g);
+	struct call call;
 
-	return passed(&call, PMPI_Iallreduce(in, out, n, t, op, comm, r));
+	if (why == DONE && dear(g, t, count, tree_messages(g)))
+		why = SIZE;
+	if (why == DONE && (!r || !buffers(in, out, true, pw.allreduce_alias)))
+		why = WRONG;
+	call = begin(why == FORM ? OTHER_FORM : ALLREDUCE, comm, why,
+		     why == DONE ? type_bytes(t, count) : 0);
+	if (why != DONE)
+		return passed(&call, PMPI_Iallreduce(in, out, count, t, op, comm, r));
+	return reduce_later(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, comm, &call, r);
 }
 
-int MPI_Ireduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
+int MPI_Ireduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 		MPI_Comm comm, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = NULL;
+	enum why why = fits_later(comm, t, op, count, &g);
+	struct call call;
+	int rank = -1;
 
-	return passed(&call, PMPI_Ireduce(in, out, n, t, op, root, comm, r));
+	if (why == DONE && dear(g, t, count, g->n - 1))
+		why = SIZE;
+	if (why == DONE) {
+		PMPI_Comm_rank(comm, &rank);
+		if (!r || !is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
+			why = WRONG;
+	}
+	call = begin(why == FORM ? OTHER_FORM : REDUCE, comm, why,
+		     why == DONE ? type_bytes(t, count) : 0);
+	if (why != DONE)
+		return passed(&call, PMPI_Ireduce(in, out, count, t, op, root, comm, r));
+	return reduce_later(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t,
+			    op, comm, &call, r);
 }
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : FORM;
+	struct call call = begin(why == FORM ? OTHER_FORM : BARRIER, comm, why, 0);
+
+	if (why != DONE)
+		return passed(&call, PMPI_Ibarrier(comm, r));
+	return start_later(g, new_later(comm), PW_ATON_OP_OR, 0, 1, &call, r);
+}
+
+/* as MPI_Bcast(), if the words are for one round */
+int MPI_Ibcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : FORM;
+	int rank = -1, room = 0, pos = 0;
+	struct call call;
+	struct later *l;
+	long bytes = 0;
+	char *packed;
+
+	if (why == DONE) {
+		bytes = block_bytes(count, t);
+		if (!is_root(g, root) || bytes < 0)
+			why = WRONG;
+		else if (!bytes || bytes > pw.max * 8 || bytes > pw.bcast_max)
+			why = SIZE;
+		else if (bytes > 8 * g->lane->slots)
+			why = FORM;
+	}
+	call = begin(why == FORM ? OTHER_FORM : BCAST, comm, why, why == DONE ? bytes : 0);
+	if (why != DONE)
+		return passed(&call, PMPI_Ibcast(buf, count, t, root, comm, r));
+	l = new_later(comm);
+	PMPI_Comm_rank(comm, &rank);
+	if (rank == root) {
+		PMPI_Pack_size(count, t, comm, &room);
+		packed = malloc(room > bytes ? room : bytes);
+		if (!packed)
+			give_up("broadcast", -ENOMEM);
+		PMPI_Pack(buf, count, t, packed, room, &pos, comm);
+		memcpy(l->x.round.word, packed, bytes);
+		free(packed);
+	} else {
+		l->packed = true;
+		l->out = buf;
+		l->count = count;
+		/* the program may free its own at once */
+		PMPI_Type_dup(t, &l->t);
+	}
+	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes + 7) / 8, &call, r);
+}
+
+/* Forms that the library keeps --------------------------------------------------- */
 
 int MPI_Iscan(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 	      MPI_Request *r)

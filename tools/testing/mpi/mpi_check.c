@@ -14,6 +14,16 @@
  * mpi_check parts COUNT [SEED]: random collectives of small blocks (gather, scan, scatter of a
  * reduction), and some that do not wait, by MPI_* and by PMPI_*.
  *
+ * mpi_check later COUNT [SEED [threads]]: random collectives that do not wait, some of them at once, in
+ * communicators whose order differs from rank to rank, completed by all calls that there are, in
+ * between messages; by MPI_* and by PMPI_*. "threads": with MPI_THREAD_MULTIPLE.
+ *
+ * mpi_check order: two collectives at once that do not wait, while rank 0 waits for a message that
+ * rank 1 sends after the second one.
+ *
+ * mpi_check overlap COUNT: what MPI_Iallreduce and MPI_Wait cost a rank that computes in between,
+ * beside MPI_Allreduce; see hidden().
+ *
  * mpi_check time COUNT [u64|int|double [ELEMENTS]]: microseconds for one MPI_Allreduce, a sum
  * of one 8-byte integer or of those.
  */
@@ -23,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "exact.h"
 
@@ -428,6 +439,332 @@ static int parts(int rounds)
 	return sum != 0;
 }
 
+#define LATER	4	/* at once */
+
+/* one that does not wait */
+struct later {
+	int what, count, size, me, root;
+	MPI_Datatype t;
+	MPI_Op op;
+	MPI_Comm c;
+	char in[64 * 8], a[64 * 8], b[64 * 8];
+};
+
+static void draw_later(struct later *l, const MPI_Comm *comms, int at)
+{
+	const MPI_Datatype types[] = {
+		MPI_INT, MPI_SIGNED_CHAR, MPI_UINT16_T, MPI_INT64_T, MPI_DOUBLE, MPI_C_BOOL,
+		MPI_2INT, MPI_FLOAT,
+	};
+	const MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BOR, MPI_BAND, MPI_LXOR };
+	int ti = rnd() % 8, oi = rnd() % 6, k, len, rank;
+	uint64_t mix = rnd();
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	l->what = rnd() % 4;
+	/* mostly one round, now and then more */
+	l->count = 1 + rnd() % (rnd() % 8 ? 4 : 40);
+	l->c = comms[at];
+	l->t = types[ti];
+	l->op = ti == 5 ? MPI_LOR : ti == 6 ? MPI_MINLOC : ti == 4 || ti == 7 ? MPI_MAX : ops[oi];
+	MPI_Comm_rank(l->c, &l->me);
+	MPI_Comm_size(l->c, &len);
+	MPI_Type_size(l->t, &l->size);
+	l->root = mix % len;
+	for (k = 0; k < (int)sizeof(l->in); k++)
+		l->in[k] = ti == 5 ? mix * (rank + k) >> 9 & 1 :
+			   ti == 4 || ti == 7 ? (mix * (rank + k) >> 9) % 60 :
+			   (char)(mix * (k + 1) * (rank * 7 + 3) >> 11);
+	memset(l->a, 0x55, sizeof(l->a));
+	memset(l->b, 0x55, sizeof(l->b));
+	if (l->what == 2) {
+		memcpy(l->a, l->in, sizeof(l->a));
+		memcpy(l->b, l->in, sizeof(l->b));
+	}
+}
+
+static void start_later(struct later *l, MPI_Request *r)
+{
+	MPI_Datatype pair;
+
+	switch (l->what) {
+	case 0:
+		MPI_Iallreduce(l->in, l->a, l->count, l->t, l->op, l->c, r);
+		break;
+	case 1:
+		MPI_Ireduce(l->in, l->a, l->count, l->t, l->op, l->root, l->c, r);
+		break;
+	case 2:
+		/* a type that is gone when the collective ends */
+		MPI_Type_contiguous(l->count, l->t, &pair);
+		MPI_Type_commit(&pair);
+		MPI_Ibcast(l->a, 1, pair, l->root, l->c, r);
+		MPI_Type_free(&pair);
+		break;
+	default:
+		MPI_Ibarrier(l->c, r);
+	}
+}
+
+/* what it should have given; as many differ */
+static int check_later(struct later *l, int round)
+{
+	switch (l->what) {
+	case 0:
+		PMPI_Allreduce(l->in, l->b, l->count, l->t, l->op, l->c);
+		break;
+	case 1:
+		PMPI_Reduce(l->in, l->b, l->count, l->t, l->op, l->root, l->c);
+		break;
+	case 2:
+		PMPI_Bcast(l->b, l->count, l->t, l->root, l->c);
+		break;
+	}
+	if ((l->what == 1 && l->me != l->root) || !memcmp(l->a, l->b, sizeof(l->a)))
+		return 0;
+	fprintf(stderr, "round %d, kind %d, count %d, size %d\n", round, l->what, l->count, l->size);
+	return 1;
+}
+
+/* all of @n requests by one of the calls that complete them */
+static void complete_later(MPI_Request *r, int n, int how)
+{
+	MPI_Status s[LATER + 1];
+	int i, index, flag = 0, some[LATER + 1];
+
+	switch (how) {
+	case 0:
+		for (i = 0; i < n; i++)
+			MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+		break;
+	case 1:
+		MPI_Waitall(n, r, s);
+		break;
+	case 2:
+		for (i = 0; i < n; i++)
+			MPI_Waitany(n, r, &index, s);
+		break;
+	case 3:
+		for (i = 0; i < n; i += index)
+			MPI_Waitsome(n, r, &index, some, s);
+		break;
+	case 4:
+		while (!flag)
+			MPI_Testall(n, r, &flag, MPI_STATUSES_IGNORE);
+		break;
+	case 5:
+		for (i = n - 1; i >= 0; i--)
+			for (flag = 0; !flag;)
+				MPI_Test(&r[i], &flag, s);
+		break;
+	case 6:
+		for (i = 0; i < n; i += flag)
+			MPI_Testany(n, r, &index, &flag, s);
+		break;
+	default:
+		for (i = 0; i < n; i++)
+			for (flag = 0; !flag;)
+				MPI_Request_get_status(r[i], &flag, s);
+		for (i = 0; i < n; i += index)
+			MPI_Testsome(n, r, &index, some, s);
+	}
+}
+
+static int later(int rounds)
+{
+	static struct later l[LATER];
+	MPI_Request r[LATER + 1];
+	int i, k, n, rank, ranks, first, bad = 0, sum, token, dice;
+	MPI_Comm comms[3];
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	comms[0] = MPI_COMM_WORLD;
+	MPI_Comm_split(MPI_COMM_WORLD, rank * 2 / ranks, -rank, &comms[1]);
+	MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
+	/* to have a ring is to have had a collective */
+	MPI_Barrier(comms[1]);
+	MPI_Barrier(comms[2]);
+	for (i = 0; i < rounds; i++) {
+		n = 1 + rnd() % LATER;
+		dice = rnd() % 8;
+		for (k = 0; k < n; k++)
+			draw_later(&l[k], comms, n < 3 ? (int)(rnd() % 3) : k % 3);
+		/* communicators in another order at each rank, if each has one collective */
+		first = n <= 3 && rnd() % 2 ? rank % n : 0;
+		for (k = 0; k < n && first; k++)
+			first = l[k].c == l[(k + 1) % n].c && n > 1 ? 0 : first;
+		for (k = 0; k < n; k++)
+			start_later(&l[(first + k) % n], &r[(first + k) % n]);
+		/* collectives that wait, and a message, are in between */
+		if (dice & 1)
+			MPI_Barrier(comms[dice % 3]);
+		token = rank;
+		if (dice & 2) {
+			MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % ranks, 7,
+					     (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD,
+					     MPI_STATUS_IGNORE);
+			bad += token != (rank + ranks - 1) % ranks;
+		}
+		/* one of MPI's own is among them */
+		MPI_Irecv(&token, 1, MPI_INT, (rank + 1) % ranks, 8, MPI_COMM_WORLD, &r[n]);
+		MPI_Send(&rank, 1, MPI_INT, (rank + ranks - 1) % ranks, 8, MPI_COMM_WORLD);
+		complete_later(r, n + 1, (i + rank) % 8);
+		bad += token != (rank + 1) % ranks;
+		for (k = 0; k <= n; k++)
+			bad += r[k] != MPI_REQUEST_NULL;
+		for (k = 0; k < n; k++)
+			bad += check_later(&l[k], i);
+	}
+	MPI_Comm_free(&comms[1]);
+	MPI_Comm_free(&comms[2]);
+	PMPI_Allreduce(&bad, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d times some collectives that do not wait, %d differ\n", rounds, sum);
+	return sum != 0;
+}
+
+static int order(void)
+{
+	int rank, n, one = 1, a = 0, b = 0, token = 0;
+	MPI_Request r[2];
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	/* rank 1 begins when rank 0 has begun both */
+	if (rank == 1)
+		MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Iallreduce(&one, &a, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]);
+	MPI_Iallreduce(&rank, &b, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[1]);
+	if (!rank) {
+		MPI_Send(&one, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+		MPI_Recv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+	if (rank == 1)
+		MPI_Send(&one, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+	if (!rank)
+		printf("two at once and a message: %s\n",
+		       a == n && b == n * (n - 1) / 2 ? "right" : "WRONG");
+	return 0;
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+#define COMPUTE_MAX	0.001	/* seconds */
+
+/* compute for so many seconds of this thread's own time */
+static void compute(double time)
+{
+	double end = seconds(CLOCK_THREAD_CPUTIME_ID) + time;
+
+	while (seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+#define LATE	0.001	/* seconds */
+
+/*
+ * Time in the calls of a collective, without what the clock takes. *@pure: from call to return of
+ * MPI_Allreduce. *@exposed: of the rank's own thread in MPI_Iallreduce, and in MPI_Wait after it
+ * has computed for longer than pure. Rank 0 computes for @late seconds before it calls. Wrong
+ * results are counted.
+ */
+static int calls(int count, double late, double *pure, double *exposed)
+{
+	int i, rank, n, bad = 0;
+	uint64_t in, out, want;
+	double t = 0, look;
+	MPI_Request r;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	*pure = 0;
+	*exposed = 0;
+	look = seconds(CLOCK_THREAD_CPUTIME_ID);
+	for (i = 0; i < count; i++)
+		t = seconds(CLOCK_THREAD_CPUTIME_ID);
+	look = (t - look) / count;
+	for (i = -10; i < count; i++) {
+		in = rank + i;
+		if (!rank)
+			compute(late);
+		t = seconds(CLOCK_MONOTONIC);
+		MPI_Allreduce(&in, &out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+		if (i >= 0)
+			*pure += (seconds(CLOCK_MONOTONIC) - t) / count;
+	}
+	for (i = -10; i < count; i++) {
+		in = rank + i;
+		want = (uint64_t)n * i + n * (n - 1) / 2;
+		PMPI_Barrier(MPI_COMM_WORLD);
+		if (!rank)
+			compute(late);
+		t = seconds(CLOCK_THREAD_CPUTIME_ID);
+		MPI_Iallreduce(&in, &out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &r);
+		t -= seconds(CLOCK_THREAD_CPUTIME_ID) - look;
+		/* on a busy machine a collective takes as long as the others have the CPU */
+		compute(*pure < COMPUTE_MAX / 2 ? 2 * *pure : COMPUTE_MAX);
+		t += seconds(CLOCK_THREAD_CPUTIME_ID) + look;
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+		t -= seconds(CLOCK_THREAD_CPUTIME_ID);
+		if (i >= 0)
+			*exposed -= t / count;
+		bad += out != want;
+	}
+	return bad;
+}
+
+/*
+ * How much of a collective is hidden behind what a rank computes, all ranks at once and with one
+ * that is late, as counted by calls(). And how often the result was there at the first question
+ * after all ranks had begun, without a call of MPI since: that depends on no clock.
+ */
+static int hidden(int count)
+{
+	int i, rank, n, flag, there = 0, bad, got[2], sum[2];
+	double mine[4], all[4];
+	uint64_t in, out;
+	MPI_Request r;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	bad = calls(count, 0, &mine[0], &mine[1]);
+	bad += calls(count, LATE, &mine[2], &mine[3]);
+	/* the late one waits for no other */
+	if (!rank)
+		mine[2] = mine[3] = 0;
+	for (i = 0; i < count; i++) {
+		in = rank + i;
+		out = 0;
+		MPI_Iallreduce(&in, &out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &r);
+		PMPI_Barrier(MPI_COMM_WORLD);
+		MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
+		there += flag;
+		if (!flag)
+			MPI_Wait(&r, MPI_STATUS_IGNORE);
+		bad += out != (uint64_t)n * i + n * (n - 1) / 2;
+	}
+	got[0] = there;
+	got[1] = bad;
+	PMPI_Reduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	PMPI_Reduce(got, sum, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+	if (!rank) {
+		printf("iallreduce of 8 bytes, %d ranks: pure %.1f us, exposed %.1f us, overlap %.1f %%; ",
+		       n, all[0] / n * 1e6, all[1] / n * 1e6, 100 * (1 - all[1] / all[0]));
+		printf("a rank is late: pure %.1f us, exposed %.1f us, overlap %.1f %%; ",
+		       all[2] / (n - 1) * 1e6, all[3] / (n - 1) * 1e6, 100 * (1 - all[3] / all[2]));
+		printf("%.1f %% there at the first test, %d wrong\n", 100.0 * sum[0] / count / n, sum[1]);
+	}
+	return bad != 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -439,7 +776,10 @@ int main(int argc, char **argv)
 	MPI_Comm comm[6], short_lived;
 	int rank, n, i, k, rounds, bad = 0, all;
 
-	MPI_Init(&argc, &argv);
+	if (argc > 4 && !strcmp(argv[4], "threads"))
+		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &k);
+	else
+		MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	if (argc > 2 && !strcmp(argv[1], "time")) {
@@ -457,6 +797,22 @@ int main(int argc, char **argv)
 	if (argc > 2 && (!strcmp(argv[1], "logic") || !strcmp(argv[1], "parts"))) {
 		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 		bad = *argv[1] == 'l' ? logic(atoi(argv[2])) : parts(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 2 && !strcmp(argv[1], "later")) {
+		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+		bad = later(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 2 && !strcmp(argv[1], "overlap")) {
+		bad = hidden(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 1 && !strcmp(argv[1], "order")) {
+		bad = order();
 		MPI_Finalize();
 		return bad;
 	}

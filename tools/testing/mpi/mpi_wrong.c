@@ -9,7 +9,8 @@
  * mpi_wrong idle: calls no collective at all.
  * mpi_wrong bcast BYTES: ten broadcasts, and nothing else.
  * mpi_wrong hold FILE: a barrier, then makes FILE and waits until it is gone; a barrier.
- * mpi_wrong die ROUND: sums, until rank 1 kills itself in this round; prints wrong ones.
+ * mpi_wrong die ROUND: sums, each second one without waiting, until rank 1 kills itself in this
+ *	round; prints wrong ones.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -132,6 +133,7 @@ static void hold(const char *file)
 static void die(int round)
 {
 	uint64_t one, sum, want, k;
+	MPI_Request r;
 	int err;
 
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -141,7 +143,13 @@ static void die(int round)
 		sum = 0;
 		if (rank == 1 && k == (uint64_t)round)
 			raise(SIGKILL);
-		err = MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+		if (k % 2) {
+			err = MPI_Iallreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &r);
+			if (err == MPI_SUCCESS)
+				err = MPI_Wait(&r, MPI_STATUS_IGNORE);
+		} else {
+			err = MPI_Allreduce(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+		}
 		if (err != MPI_SUCCESS) {
 			printf("rank %d: class %d in round %llu\n", rank, class_of(err),
 			       (unsigned long long)k);

@@ -16,7 +16,7 @@ fi
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -fPIC -shared -I"$top/uapi" -I"$top/tools/lib" \
-	-o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/fortran.c" "$top/tools/lib/exact.c" \
+	-pthread -o "$tmp/libpwmpi.so" "$top/tools/mpi/pwmpi.c" "$top/tools/mpi/fortran.c" "$top/tools/mpi/request.c" "$top/tools/lib/exact.c" \
 	"$top/tools/testing/mpi/shm_ring.c" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PW_SHM_RING=$tmp/ring
 
@@ -126,10 +126,33 @@ for np in 2 4 9; do
 	run $np mpi_check parts $((2 * count)) $np >"$tmp/out" 2>&1
 	tap_is "$np ranks: collectives of small blocks" "$(grep differ "$tmp/out")" "$((2 * count)) collectives of small blocks, 0 differ" ||
 		tail -n 20 "$tmp/out" | sed 's/^/# /'
-	tap_ok "$np ranks: some on the ring, those that do not wait not" \
+	tap_ok "$np ranks: some on the ring, of those that do not wait only some" \
 		grep -qE "^pwmpi: [1-9][0-9]+ of [0-9]+ collectives on the ring,.*not for their non-blocking or persistent form: [1-9]" "$tmp/out"
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
+
+# collectives that do not wait, several at once
+while read -r np seed threads <&3; do
+	: >"$PW_SHM_RING"
+	run "$np" mpi_check later $((count / 2)) "$seed" ${threads:+"$threads"} >"$tmp/out" 2>&1
+	tap_is "$np ranks: collectives that do not wait${threads:+ ($threads)}" "$(grep differ "$tmp/out")" \
+		"$((count / 2)) times some collectives that do not wait, 0 differ" || tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$np ranks: they were on the ring${threads:+ ($threads)}" grep -qE '^pwmpi: [1-9][0-9]{2} of [0-9]+ collectives on the ring' "$tmp/out"
+	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
+done 3<<-END
+	2 1
+	4 2
+	4 3 threads
+	9 4
+END
+: >"$PW_SHM_RING"
+run 3 mpi_check order >"$tmp/out" 2>&1
+tap_is "two at once, while a rank waits for a message" "$(grep -E 'right|pwmpi' "$tmp/out" | sort)" \
+	"$(printf 'pwmpi: 2 of 2 collectives on the ring\ntwo at once and a message: right')"
+: >"$PW_SHM_RING"
+run 4 mpi_check overlap 20 >"$tmp/out" 2>&1
+tap_ok "the result is there when all ranks have begun, without a call of MPI" grep -q ' 100.0 % there at the first test, 0 wrong$' "$tmp/out"
+grep iallreduce "$tmp/out" | sed 's/^/# /'
 
 # a line of JSON for each communicator
 rm -f "$tmp/log"

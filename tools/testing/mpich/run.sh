@@ -24,7 +24,7 @@ cc() {
 		-L"$lib" -lmpich -pthread
 }
 src=$top/tools/testing/mpi
-if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran}.c "$top/tools/lib/exact.c" "$src/shm_ring.c" ||
+if ! cc -fPIC -shared -o "$tmp/libpwmpi.so" "$top"/tools/mpi/{pwmpi,fortran,request}.c "$top/tools/lib/exact.c" "$src/shm_ring.c" ||
    ! cc -o "$tmp/mpi_check" "$src/mpi_check.c" "$top/tools/lib/exact.c" ||
    ! cc -o "$tmp/mpi_threads" "$src/mpi_threads.c"; then
 	exit 1

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Collectives of libpwmpi that do not wait: rounds without a task (PACKETWAY_ATON_ROUND_NOWAIT)
+ * behind generalized requests.
+ *
+ * The kernel has one round of a group bit at a time. The first request of a queue is in it; the
+ * others follow in the order in which they were made, the same at all ranks. What has ended is
+ * stored in the program's buffer by the thread of the program that next tests or waits.
+ *
+ * A program may make two requests and then be for long where this library is not asked: in
+ * MPI_Recv, which another rank answers after its second request. So a thread of our own starts
+ * what follows, and repeats rounds whose packets were damaged. It makes system calls only, none of
+ * MPI, and only looks once in a while: as a rule it finds nothing to do.
+ */
+#ifndef PW_REQUEST_H
+#define PW_REQUEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include <packetway.h>
+
+/**
+ * struct pw_request - a collective that does not wait
+ * @round: what goes to the ring; results in the place of operands
+ * @store: gives the program its results; NULL: there are none
+ * @fail: calls the program's error handler
+ * @comm: the communicator
+ * @err: 0 or -errno, when @state is not QUEUED
+ *
+ * The rest is request.c's. Allocated by malloc(), as the first member of what has more.
+ */
+struct pw_request {
+	struct pwl_round round;
+	void (*store)(struct pw_request *x);
+	void (*fail)(struct pw_request *x);
+	MPI_Comm comm;
+	int err;
+
+	MPI_Request handle;
+	bool started;			/* the kernel has the operands */
+	int tries;
+	enum { QUEUED, ENDED, SETTLED } state;
+	struct pw_request *next;	/* in its queue */
+	struct pw_request *other;	/* of all that the program has */
+};
+
+/* requests of a group bit */
+struct pw_queue {
+	struct pw_request *first, **last;	/* NULL: it was never used */
+	struct pw_queue *next;
+};
+
+/**
+ * pw_request_start - make a request
+ * @s: session, the same for all
+ * @threads: other threads of the program may wait at the same time
+ * @q: queue of its bit
+ * @x: the request; freed with the program's handle
+ * @handle: gets that
+ *
+ * Return: an MPI error.
+ */
+int pw_request_start(struct pwl *s, bool threads, struct pw_queue *q, struct pw_request *x,
+		     MPI_Request *handle);
+
+/* wait for all requests of a queue, which is not used after that if it @ends */
+void pw_request_drain(struct pw_queue *q, bool ends);
+
+/* the session is closed now */
+void pw_request_stop(void);
+
+/*
+ * Wait no longer for other ranks than this before MPI may send queued messages: another rank
+ * may wait for one of them.
+ */
+#define PW_ROUND_MS	5
+void pw_let_messages_go(void);
+
+#endif
