@@ -66,6 +66,7 @@ struct pwl_coll {
 	uint8_t reg[SLOTS];
 	uint64_t round;
 	uint64_t call;			/* what members compare */
+	struct pw_exact_guess guess;	/* of sums of floating-point numbers */
 	int timeout_ms;
 	uint64_t deadline;		/* 0: none */
 };
@@ -334,7 +335,8 @@ static int real(struct pwl_coll *c, enum call call, uint32_t op, void *x, uint32
 	err = begin(c, call, op, numbers, 0);
 	if (err || !numbers)
 		return err;
-	err = op == PW_ATON_OP_ADD ? pw_exact_sum(kind, x, x, numbers, c->n, combine, c) :
+	c->guess.room = c->most;
+	err = op == PW_ATON_OP_ADD ? pw_exact_sum(kind, x, x, numbers, c->n, &c->guess, combine, c) :
 				     pw_exact_extremes(kind, x, x, numbers, op == PW_ATON_OP_MAX,
 						       combine, c);
 	return end(c, err);

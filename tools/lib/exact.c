@@ -9,6 +9,8 @@
 /* bit 0 of all numbers is the lowest of a double: 2^-1074 */
 #define LOW_BASE	4096	/* ranges have MAX only: lowest bits are counted down from here */
 #define DIGITS		(PW_EXACT_WORDS + 1)
+#define GUESS_MARGIN	16	/* bits around an earlier range, if a word more gives them */
+#define GUESS_SKIP	6	/* up to 2^6 - 1 sums without a guess after wrong ones */
 
 /**
  * struct format - of a kind
@@ -215,15 +217,11 @@ struct digits {
 /* the 64 bits from bit @at on; @at may be below 0 */
 static uint64_t bits_at(const struct digits *d, int at)
 {
+	int i, shift = (at > 0 ? at / d->width * d->width : 0) - at;
 	uint64_t bits = 0;
-	int i, k;
 
-	for (i = 0; i < 64; i++) {
-		k = at + i;
-		if (k >= 0 && k < d->width * d->count &&
-		    d->digit[k / d->width] >> k % d->width & 1)
-			bits |= 1ULL << i;
-	}
+	for (i = at > 0 ? at / d->width : 0; i < d->count && shift < 64; i++, shift += d->width)
+		bits |= shift < 0 ? d->digit[i] >> -shift : d->digit[i] << shift;
 	return bits;
 }
 
@@ -356,6 +354,72 @@ void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void
 	put_bits(kind, bits, x);
 }
 
+/* has the plan room for the numbers of a rank, and are they neither special nor -0? */
+static bool fits(const struct pw_exact_plan *plan, const uint64_t range[PW_EXACT_RANGE])
+{
+	if (range[2])
+		return false;
+	return !range[0] || (LOW_BASE - (int)range[1] >= plan->low &&
+			     (int)range[0] <= plan->low + plan->words * plan->width);
+}
+
+/* is there something to guess, and is it time to? All ranks come to the same answer */
+static bool may_guess(struct pw_exact_guess *guess, int count)
+{
+	if (!guess->plan.words || 1 + (long)count * guess->plan.words > guess->room)
+		return false;
+	if (!guess->skip)
+		return true;
+	guess->skip--;
+	return false;
+}
+
+/* 1: a number of some rank did not fit */
+static int guessed_sum(enum pw_exact_kind kind, const char *from, char *to, int count,
+		       const uint64_t range[PW_EXACT_RANGE], struct pw_exact_guess *guess,
+		       pw_exact_combine combine, void *arg)
+{
+	int i, err, size = pw_exact_size(kind), words = guess->plan.words;
+	uint64_t *w = calloc(1 + (size_t)count * words, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w[0] = !fits(&guess->plan, range);
+	for (i = 0; i < count && !w[0]; i++)
+		pw_exact_split(&guess->plan, kind, from + i * size, w + 1 + i * words);
+	err = combine(arg, PW_EXACT_ADD, w, 1 + (long)count * words, true);
+	if (!err && w[0]) {
+		err = 1;
+		guess->misses++;
+		guess->skip = (1 << (guess->misses > GUESS_SKIP ? GUESS_SKIP : guess->misses - 1)) - 1;
+	} else if (!err) {
+		guess->misses = 0;
+	}
+	for (i = 0; i < count && to && !err; i++)
+		pw_exact_join(&guess->plan, kind, w + 1 + i * words, 0, to + i * size);
+	free(w);
+	return err;
+}
+
+/* the next sum may be of numbers like these: the plan of a sum, with room on both sides */
+static void remember(struct pw_exact_guess *guess, const struct pw_exact_plan *plan,
+		     const uint64_t range[PW_EXACT_RANGE], int count)
+{
+	int spare;
+
+	if (!plan->words)
+		return;
+	guess->plan = *plan;
+	guess->plan.special = false;
+	spare = plan->words * plan->width - ((int)range[0] - plan->low);
+	if (spare < GUESS_MARGIN && plan->words < PW_EXACT_WORDS &&
+	    1 + (long)count * (plan->words + 1) <= guess->room) {
+		guess->plan.words++;
+		spare += plan->width;
+	}
+	guess->plan.low -= spare / 2;
+}
+
 /**
  * pw_exact_sum - sums of the numbers of all ranks
  * @kind: their type
@@ -363,6 +427,7 @@ void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void
  * @out: gets the sums; may be @in, or NULL if this rank does not want them
  * @count: how many
  * @ranks: how many ranks there are
+ * @guess: what sums of these ranks were before; NULL: not known
  * @combine: combines words
  * @arg: its first argument
  *
@@ -371,7 +436,7 @@ void pw_exact_from_image(enum pw_exact_kind kind, uint64_t image, bool max, void
  * Return: 0, -ENOMEM, or what @combine returned.
  */
 int pw_exact_sum(enum pw_exact_kind kind, const void *in, void *out, int count, int ranks,
-		 pw_exact_combine combine, void *arg)
+		 struct pw_exact_guess *guess, pw_exact_combine combine, void *arg)
 {
 	int i, err, size = pw_exact_size(kind), nflags = (count + 15) / 16;
 	uint64_t range[PW_EXACT_RANGE], *w, *flags;
@@ -380,10 +445,17 @@ int pw_exact_sum(enum pw_exact_kind kind, const void *in, void *out, int count, 
 	char *to = out;
 
 	pw_exact_range(kind, in, count, range);
+	if (guess && may_guess(guess, count)) {
+		err = guessed_sum(kind, from, to, count, range, guess, combine, arg);
+		if (err <= 0)
+			return err;
+	}
 	err = combine(arg, PW_EXACT_MAX, range, PW_EXACT_RANGE, true);
 	if (err)
 		return err;
 	plan = pw_exact_plan(range, ranks);
+	if (guess)
+		remember(guess, &plan, range, count);
 	w = calloc((size_t)count * plan.words + nflags, sizeof(*w));
 	if (!w)
 		return -ENOMEM;

@@ -11,6 +11,10 @@
  *   words	each number as a fixed-point number from the lowest to the highest bit, cut
  *		into words that leave room for the carries of all ranks; combined by ADD
  *
+ * Sums of a program are often of numbers of the same size. A sum that is guessed takes one step:
+ * the words by the plan of an earlier sum, and a word before them that counts the ranks with a
+ * number that does not fit. If there is one, the three steps follow.
+ *
  * The result is the number nearest to the exact sum (ties to even), the same bits whatever
  * the order and the number of ranks. Numbers are taken apart and put together as integers:
  * no machine's arithmetic, rounding mode or order of bytes has a part in it.
@@ -58,6 +62,20 @@ struct pw_exact_plan {
 	bool special;
 };
 
+/**
+ * struct pw_exact_guess - what the next sum may need; the same at all ranks, zeros at first
+ * @plan: plan of an earlier sum with some room around its bits; no words: none
+ * @room: words that are combined at once; set by the caller. More are not guessed: 0: nothing is
+ * @misses: guesses in a row that were wrong
+ * @skip: sums until the next guess
+ */
+struct pw_exact_guess {
+	struct pw_exact_plan plan;
+	int room;
+	int misses;
+	int skip;
+};
+
 int pw_exact_size(enum pw_exact_kind kind);
 void pw_exact_range(enum pw_exact_kind kind, const void *x, int count,
 		    uint64_t range[PW_EXACT_RANGE]);
@@ -75,7 +93,7 @@ typedef int (*pw_exact_combine)(void *arg, enum pw_exact_op op, uint64_t *words,
 				bool gets);
 
 int pw_exact_sum(enum pw_exact_kind kind, const void *in, void *out, int count, int ranks,
-		 pw_exact_combine combine, void *arg);
+		 struct pw_exact_guess *guess, pw_exact_combine combine, void *arg);
 int pw_exact_extremes(enum pw_exact_kind kind, const void *in, void *out, int count, bool max,
 		      pw_exact_combine combine, void *arg);
 

@@ -137,6 +137,7 @@ struct ring {
 	int bit;		/* -1: it is not */
 	int rank, n;
 	uint64_t round;
+	struct pw_exact_guess guess;	/* of sums of floating-point numbers */
 	struct pw_queue queue;	/* collectives that do not wait */
 	struct ring *next;	/* in pw.others, under the lock */
 	struct stats st[COLLS];
@@ -1201,7 +1202,8 @@ static int float_reduce(struct ring *g, int f, const void *in, void *out, int co
 	int err;
 
 	count *= pw.floats[f].parts;
-	err = op == MPI_SUM ? pw_exact_sum(kind, in, out, count, g->n, combine, g) :
+	g->guess.room = next_words(g, LONG);
+	err = op == MPI_SUM ? pw_exact_sum(kind, in, out, count, g->n, &g->guess, combine, g) :
 			      pw_exact_extremes(kind, in, out, count, op == MPI_MAX, combine, g);
 	return err;
 }

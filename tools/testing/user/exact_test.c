@@ -6,9 +6,12 @@
  * must have the bits of the exact sum rounded once. A digest of all sums is the same on
  * every machine.
  *
+ * Then threads as ranks that guess the plans of their sums.
+ *
  *   exact_test dump COUNT	inputs and sums in hexadecimal, for another judge
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -318,6 +321,164 @@ static void known(void)
 	ok(same(exact_sum(wide, 3, false, 3), 0x1p-1074), "the widest range");
 }
 
+/* --- ranks that guess ------------------------------------------------------------- */
+
+#define GUESSERS 5
+#define GUESS_COUNT 2
+#define GUESS_ROOM 8
+
+static pthread_barrier_t all_here;	/* ranks */
+static pthread_barrier_t turn;		/* ranks, and the thread that has numbers for them */
+static uint64_t brought[GUESSERS][GUESS_ROOM];
+static double addend[GUESSERS][GUESS_COUNT];
+static float faddend[GUESSERS][GUESS_COUNT];
+static int rounds[GUESSERS];
+
+struct guesser {
+	int rank;
+	bool single;
+	unsigned long sums;
+	struct pw_exact_guess guess;
+	double out[GUESS_COUNT];
+};
+
+/* a round: @count words are combined, some at a time */
+static int meet(void *arg, enum pw_exact_op op, uint64_t *words, long count, bool gets)
+{
+	const struct guesser *g = arg;
+	uint64_t r;
+	long from, i, n;
+	int k;
+
+	for (from = 0; from < count; from += n) {
+		n = count - from < GUESS_ROOM ? count - from : GUESS_ROOM;
+		memcpy(brought[g->rank], words + from, n * sizeof(*words));
+		rounds[g->rank]++;
+		pthread_barrier_wait(&all_here);
+		for (i = 0; i < n; i++) {
+			r = brought[0][i];
+			for (k = 1; k < GUESSERS; k++) {
+				uint64_t x = brought[k][i];
+
+				r = op == PW_EXACT_ADD ? r + x : op == PW_EXACT_OR ? r | x :
+				    r > x ? r : x;
+			}
+			if (gets)
+				words[from + i] = r;
+		}
+		pthread_barrier_wait(&all_here);
+	}
+	return 0;
+}
+
+static void one_guess(struct guesser *g)
+{
+	float f[GUESS_COUNT];
+	int i;
+
+	if (!g->single) {
+		pw_exact_sum(PW_EXACT_DOUBLE, addend[g->rank], g->out, GUESS_COUNT, GUESSERS,
+			     &g->guess, meet, g);
+		return;
+	}
+	pw_exact_sum(PW_EXACT_FLOAT, faddend[g->rank], f, GUESS_COUNT, GUESSERS, &g->guess, meet, g);
+	for (i = 0; i < GUESS_COUNT; i++)
+		g->out[i] = f[i];
+}
+
+static void *guesser(void *arg)
+{
+	struct guesser *g = arg;
+	unsigned long v;
+
+	for (v = 0; v < g->sums; v++) {
+		pthread_barrier_wait(&turn);
+		one_guess(g);
+		pthread_barrier_wait(&turn);
+	}
+	return NULL;
+}
+
+/* a number of the size 2^@e; all of @way with some odds */
+static double sized(int e, int way, bool single)
+{
+	double x = way < WAYS ? number(way, single) : ldexp((double)(rnd() >> 11), e - 53);
+
+	x = rnd() & 1 ? -x : x;
+	return single ? (float)x : x;
+}
+
+/*
+ * Sums one after the other. Their size stays (@drift 0), or moves; one of @odd is of any numbers at
+ * all, NaN, infinity and zeros of both signs among them.
+ */
+static void guesses(const char *name, bool single, int drift, int odd, unsigned long count,
+		    double rounds_max)
+{
+	struct guesser g[GUESSERS];
+	static struct plain plain;
+	pthread_t thread[GUESSERS];
+	unsigned long v, wrong = 0;
+	int r, i, e = 3, way;
+	double want;
+
+	seed = 23;
+	memset(rounds, 0, sizeof(rounds));
+	memset(g, 0, sizeof(g));
+	for (r = 0; r < GUESSERS; r++) {
+		g[r].rank = r;
+		g[r].single = single;
+		g[r].sums = count;
+		g[r].guess.room = GUESS_ROOM;
+		pthread_create(&thread[r], NULL, guesser, &g[r]);
+	}
+	for (v = 0; v < count; v++) {
+		way = odd && rnd() % odd == 0 ? (int)(rnd() % WAYS) : WAYS;
+		e += drift ? (int)(rnd() % (2 * drift + 1)) - drift : 0;
+		e = e < -60 || e > 60 ? 0 : e;
+		for (r = 0; r < GUESSERS; r++) {
+			for (i = 0; i < GUESS_COUNT; i++) {
+				addend[r][i] = sized(e, way, single);
+				faddend[r][i] = (float)addend[r][i];
+			}
+		}
+		pthread_barrier_wait(&turn);
+		pthread_barrier_wait(&turn);
+		for (i = 0; i < GUESS_COUNT; i++) {
+			memset(&plain, 0, sizeof(plain));
+			for (r = 0; r < GUESSERS; r++)
+				plain_add(&plain, addend[r][i]);
+			want = plain_sum(&plain, single ? 24 : 53, single ? 1074 - 149 : 0);
+			for (r = 0; r < GUESSERS; r++)
+				wrong += !same(g[r].out[i], want);
+		}
+	}
+	for (r = 0; r < GUESSERS; r++) {
+		pthread_join(thread[r], NULL);
+		wrong += g[r].guess.plan.low != g[0].guess.plan.low ||
+			 g[r].guess.plan.words != g[0].guess.plan.words || rounds[r] != rounds[0];
+	}
+	is(wrong, 0, "guesses, %s: %lu sums of %s, %.2f rounds each", name, count,
+	   single ? "floats" : "doubles", (double)rounds[0] / count);
+	ok(rounds[0] <= rounds_max * count, "at most %.2f rounds each", rounds_max);
+}
+
+static void guessed_sums(void)
+{
+	unsigned long count = tap_scaled(20000) / 20 + 300;
+	int i;
+
+	pthread_barrier_init(&all_here, NULL, GUESSERS);
+	pthread_barrier_init(&turn, NULL, GUESSERS + 1);
+	for (i = 0; i < 2; i++) {
+		guesses("of one size", i, 0, 0, count, 1.05);
+		guesses("slowly moving", i, 1, 0, count, 1.2);
+		guesses("moving", i, 12, 0, count, 1.5);
+		guesses("and others", i, 0, 20, count, 1.6);
+		guesses("of all kinds", i, 12, 2, count, 4);
+	}
+}
+
 static void images(void)
 {
 	unsigned long i, count = tap_scaled(100000), bad = 0;
@@ -386,6 +547,7 @@ int main(int argc, char **argv)
 		sums(way, false, count);
 		sums(way, true, count);
 	}
+	guessed_sums();
 	images();
 	return tap_done();
 }
