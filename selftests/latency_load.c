@@ -2,10 +2,11 @@
 /*
  * latency_load: work for a SAN whose polls are measured (lib_latency.sh).
  *
- *	latency_load PORTS none|fast|rtl WHAT BYTES FRAMES [MS]
+ *	latency_load PORTS|TOPOLOGY none|fast|rtl WHAT BYTES FRAMES [MS]
  *
- * Makes a namespace with SAN 0 of PORTS ports and a station at each of them.
- * WHAT: idle   nothing is sent
+ * Makes a namespace with SAN 0 of PORTS ports, or with a generated topology, and a station at
+ * each of them.
+ * WHAT: idle   nothing is sent, and there is one station
  *       ring   every station sends FRAMES frames to the next one
  *       all    station 0 sends FRAMES broadcasts
  *       incast every station sends FRAMES frames to station 0
@@ -14,15 +15,18 @@
  *              time than the one before, then the fabric runs
  *       flush  the same, and the engine is replaced instead
  *       sizes  the fabric is made anew with other queues, FRAMES times
+ *       round  every station is in a round of eight words on the ring, FRAMES times
  *       tables the last port has a router to another SAN instead of a station: every
  *              station joins FRAMES groups, and a station of the other SAN asks for nodes
  *              and routes
- * Counters and queues are read while the fabric runs, MS milliseconds (default 500);
+ * Counters, queues and stages are read while the fabric runs, MS milliseconds (default 500);
  * then the stations and the SAN are deleted.
  */
 #include "pwrouter.h"
 #include "pwsan.h"
 
+#include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #define FAR_SAN		1
@@ -42,21 +46,30 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void make_san(const char *engine)
+/* @what: number of ports, or topology */
+static void make_san(const char *what, const char *engine)
 {
-	struct pw_attr a[] = {
-		{ PACKETWAY_A_SAN_ID, 0 },
-		{ PACKETWAY_A_SAN_PORTS, ports },
-		{ PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE },
-	};
+	uint32_t type = PACKETWAY_ENGINE_NONE;
+	struct rtattr *nest;
+	struct pw_req r;
 
 	if (!strcmp(engine, "fast"))
-		a[2].value = PACKETWAY_ENGINE_FAST;
+		type = PACKETWAY_ENGINE_FAST;
 	else if (!strcmp(engine, "rtl"))
-		a[2].value = PACKETWAY_ENGINE_RTL;
-	errno = -pw_genl_ask(&san, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK, PACKETWAY_A_SAN, a, 3);
+		type = PACKETWAY_ENGINE_RTL;
+	pw_genl_init(&r, san.family, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK);
+	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ENGINE, type);
+	if (strchr(what, ':'))
+		pw_req_put(&r, PACKETWAY_A_SAN_TOPOLOGY, what, strlen(what) + 1);
+	else
+		pw_req_u32(&r, PACKETWAY_A_SAN_PORTS, atoi(what));
+	pw_req_end(&r, nest);
+	errno = -pw_nl_talk(&san.nl, &r);
 	if (errno)
-		die("SAN");
+		die(san.nl.ext);
+	ports = pw_gsan_get(&san, PACKETWAY_A_SAN_PORTS);
 }
 
 static void make_stations(void)
@@ -174,6 +187,72 @@ static void tables(int ms)
 	close(sock);
 }
 
+#define ROUND_BIT	3
+#define ROUND_REGS	0xff00u
+
+/* a member of the rounds, whose file is bound and has a lease */
+static void *member(void *arg)
+{
+	struct packetway_aton_round c = {
+		.size = sizeof(c), .bit = ROUND_BIT, .members = stations, .call = 1,
+		.op = PW_ATON_OP_ADD, .count = 8, .reg = { 8, 9, 10, 11, 12, 13, 14, 15 },
+	};
+	int file = *(int *)arg;
+
+	for (c.round = 1; c.round <= frames; c.round++)
+		if (ioctl(file, PACKETWAY_IOC_ATON_ROUND, &c))
+			die("round");
+	return NULL;
+}
+
+/* rounds of all stations */
+static void rounds(void)
+{
+	struct packetway_aton_lease l = {
+		.size = sizeof(l), .regs = ROUND_REGS, .group = 1U << ROUND_BIT, .key = 1,
+	};
+	static pthread_t thread[256];
+	static int file[256];
+	pthread_attr_t attr;
+	char name[16];
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	if (setns(ns, CLONE_NEWNET))
+		die("setns");
+	for (i = 0; i < stations; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		file[i] = open(PW_DEV, O_RDWR | O_CLOEXEC);
+		if (file[i] < 0 || pw_bind(file[i], pw_link_index(&nl, name)) ||
+		    ioctl(file[i], PACKETWAY_IOC_ATON_LEASE, &l))
+			die("lease");
+	}
+	for (i = 0; i < stations; i++)
+		if (pthread_create(&thread[i], &attr, member, &file[i]))
+			die("thread");
+	for (i = 0; i < stations; i++)
+		pthread_join(thread[i], NULL);
+	for (i = 0; i < stations; i++)
+		close(file[i]);
+}
+
+/* what the stages of the fabric have counted */
+static void read_stages(void)
+{
+	struct rtattr *nest;
+	struct pw_req r;
+
+	pw_genl_init(&r, san.family, PACKETWAY_CMD_SAN_GET, 0);
+	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
+	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
+	pw_req_put(&r, PACKETWAY_A_SAN_WITH_STAGES, NULL, 0);
+	pw_req_end(&r, nest);
+	errno = -pw_nl_talk(&san.nl, &r);
+	if (errno)
+		die("stages");
+}
+
 static void watch(int ms)
 {
 	double end = pw_now() + ms / 1000.0;
@@ -187,6 +266,7 @@ static void watch(int ms)
 		 (unsigned long)st.st_ino);
 	do {
 		pw_stats_read(fd[0], "s0", &s);
+		read_stages();
 		q = open(path, O_RDONLY | O_CLOEXEC);
 		while (q >= 0 && read(q, buf, sizeof(buf)) > 0)
 			;
@@ -203,19 +283,25 @@ int main(int argc, char **argv)
 	int i;
 
 	if (argc < 6) {
-		fprintf(stderr, "usage: latency_load PORTS ENGINE WHAT BYTES FRAMES [MS]\n");
+		fprintf(stderr,
+			"usage: latency_load PORTS|TOPOLOGY ENGINE WHAT BYTES FRAMES [MS]\n");
 		return 1;
 	}
-	ports = atoi(argv[1]);
 	len = atoi(argv[4]);
 	frames = atoi(argv[5]);
 	ns = pw_ns_new();
-	if (ns < 0 || ports < 1 || ports > 256 || pw_nl_open(&nl, ns) || pw_genl_open(&san, ns))
+	if (ns < 0 || pw_nl_open(&nl, ns) || pw_genl_open(&san, ns))
 		die("namespace");
-	stations = strcmp(argv[3], "tables") ? ports : ports - 1;
-	make_san(argv[2]);
+	make_san(argv[1], argv[2]);
+	stations = ports;
+	if (!strcmp(argv[3], "idle"))
+		stations = 1;
+	else if (!strcmp(argv[3], "tables"))
+		stations = ports - 1;
 	make_stations();
-	if (stations < ports) {
+	if (!strcmp(argv[3], "round")) {
+		rounds();
+	} else if (!strcmp(argv[3], "tables")) {
 		tables(argc > 6 ? atoi(argv[6]) : 500);
 	} else {
 		load(argv[3]);
