@@ -102,6 +102,8 @@ int main(int argc, char **argv)
 		threads = atoi(argv[3]);
 	if (threads < 1 || threads > THREADS)
 		return 1;
+	/* with AVX, some releases of Open MPI have wrong minima of unsigned numbers */
+	setenv("OMPI_MCA_op", "^avx", 0);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (level != MPI_THREAD_MULTIPLE) {
