@@ -87,15 +87,15 @@ tap_is "name show" "$(pwctl -j name show 1 | jq -c 'map(select(.local | not) | [
 	'[["00:02:01","b"],["00:02:02","bc"],["00:02:10","ab"],["00:03:01","c"],["00:03:02","bc"]]'
 tap_is "what a node can do" "$(pwctl -j name show 1 | jq -c 'map(select(.name == "c"))[0].can')" '["compute","aton","esp"]'
 tap_is "resolve in a SAN" "$(pwctl -j resolve c san 1 | jq -r '.[0].addr')" 00:03:01
-tap_is "resolve from a station" "$(pwctl -j resolve c dev a | jq -c '.[0] | [.addr, .name, .hops]')" '["00:03:01","c",2]'
-tap_is "resolve by address" "$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].name')" c
+tap_is "resolve from a station" "$(pwctl -j resolve c dev a timeout 30000 | jq -c '.[0] | [.addr, .name, .hops]')" '["00:03:01","c",2]'
+tap_is "resolve by address" "$(pwctl -j resolve 00:03:01 dev a timeout 30000 | jq -r '.[0].name')" c
 tap_is "resolve an unknown name" "$(status pwctl resolve no-such-name dev a timeout 3000)" 2
 tap_is "or in a SAN" "$(says pwctl resolve no-such-name san 1)" "Error: No half-router of this SAN knows the node."
 
 # ping and trace, by address and by source route
 tap_ok "ping across" pwctl ping 00:03:01 dev a count 2 interval 10 timeout 30000
 tap_ok "ping by source route" pwctl ping 00:03:01 by-route dev a count 2 interval 10 timeout 30000
-hex=$(pwctl -j resolve c dev a | jq -r '.[0].l2rh')
+hex=$(pwctl -j resolve c dev a timeout 30000 | jq -r '.[0].l2rh')
 tap_ok "ping by this source route ($hex)" pwctl ping 00:03:01 route "$hex" dev a count 1 timeout 30000
 tap_is "a source route that is none" "$(status pwctl ping 00:03:01 route 00 dev a)" 1
 l2=$(pwctl -j router show bc | jq '.[0].halves[1].stats."forward-l2"')
@@ -135,7 +135,7 @@ tap_is "send: two kinds of routes" "$(status pwctl send 00:03:01 pt 9 by-route l
 tap_is "send: no row of L2RHs" "$(status pwctl send 00:03:01 pt 9 l2rhs 0011 dev a)" 1
 before=$(pwctl -j router show bc stats | jq '[.[0].halves[].stats."forward-l2"] | add')
 tap_ok "send by-route" pwctl send 00:03:01 pt 1500 text hello by-route dev a
-row=$(pwctl -j resolve 00:03:01 dev a | jq -r '.[0].l2rh')
+row=$(pwctl -j resolve 00:03:01 dev a timeout 30000 | jq -r '.[0].l2rh')
 tap_ok "send with l2rhs" pwctl send 00:03:01 pt 1500 text hello l2rhs "$row" dev a
 # shellcheck disable=SC2016 # eval expands it each time
 busywait 60000 eval '[ "$(pwctl -j router show bc stats | jq "[.[0].halves[].stats.\"forward-l2\"] | add")" -ge $((before + 2)) ]'
@@ -175,7 +175,7 @@ listener=$!
 # shellcheck disable=SC2016 # eval expands it each time
 busywait 60000 eval '[ "$(sockets)" -gt $before ]'
 tap_ok "esp one-way" pwctl esp count 00:03:01 tag 99 thresh 5 one-way dev a
-tap_ok "esp one-way by-route" pwctl esp count 00:03:01 tag 99 thresh 5 one-way by-route dev a
+tap_ok "esp one-way by-route" pwctl esp count 00:03:01 tag 99 thresh 5 one-way by-route timeout 30000 dev a
 tap_ok "the listener" wait $listener
 tap_is "it heard both" "$(jq -sc 'flatten | map([.src, .instruction, .tag])' "$heard")" \
 	'[["00:01:01","count",99],["00:01:01","count",99]]'

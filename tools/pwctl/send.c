@@ -10,7 +10,7 @@ struct send_args {
 	bool crc32, crc64, fetch;
 };
 
-#define FETCH_MS 1000	/* for an answer of a half-router */
+#define FETCH_MS 5000	/* for an answer of a half-router */
 
 #define AT(m) offsetof(struct send_args, m)
 
