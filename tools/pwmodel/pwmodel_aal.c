@@ -227,6 +227,7 @@ static void job_of(const struct message *m, struct pw_aal_job *job)
 	job->piece = m->unit;
 	job->pieces = m->units;
 	job->path = -1;
+	job->id = m->hdr[4];
 	job->all = m->all;
 	job->gap_init = m->gap_init;
 	job->gap_lock = m->gap_lock;

@@ -2,7 +2,9 @@
 /*
  * The two engines of the whole fabric side by side under the same random messages. Everything
  * that can be seen from outside is compared, and each side by itself is held to deliver every
- * message once, whole and in the order in which it was sent.
+ * message once, whole and in the order in which it was sent. With several processes at a port
+ * each that a message is for reads it once, in the order in which messages of a type were sent
+ * to it from a port in the same way (to it, to all, by a connection).
  */
 #ifndef FABRIC_SIDES_H
 #define FABRIC_SIDES_H
@@ -27,12 +29,19 @@ struct scene {
 	u32 flags, ic_blocks, og_blocks, resend, queue, keep, descs, credit;
 	u32 gap_lock, gap_init, gap_get, gap_word;
 	u32 route;
+	u32 procs;		/* processes at a port, 0: one without a name */
 };
+
+/* several processes at a port: at most so many, and types of their messages */
+#define PROCS 4
+#define TYPES 3
+#define CONNS 16
 
 /* a message that was taken, and the ports at which it has arrived */
 struct sent {
 	u16 src, dst;
 	u16 got;
+	u64 read;		/* bit of each process that has read it */
 };
 
 struct side {
@@ -42,13 +51,20 @@ struct side {
 	u64 last[FT_PORTS][FT_PORTS];
 	struct sent *sent;		/* by number; number 0 is not used */
 	u64 nsent, cap;
+	void *procs;
+	struct last {
+		u64 n[FT_PORTS][TYPES][2 + CONNS];
+	} *read;		/* last message that a process has read: by source, type and way */
+	u64 reads, overtaken;
+	u64 newest[FT_PORTS];
 };
 
-static_assert(FT_PORTS <= 16);
+static_assert(FT_PORTS <= 16 && FT_PORTS * PROCS <= 64);
 
 static struct {
 	u64 cycles, delivered, busy, refused, dropped, corrupted, resent, ahead, duplicate, stray;
 	u64 overrun, lost, refused_in, nomem, compared, events, lone, pieces, low, mcast;
+	u64 reads, overtaken;
 } sum;
 
 static void mix(struct side *s, u64 v)
@@ -61,6 +77,38 @@ static void mix(struct side *s, u64 v)
 static u64 cookie(u64 n, u32 len)
 {
 	return n << 17 | len;
+}
+
+/* process @i of @port: two names in turn */
+static void proc_name(u32 port, u32 i, u8 *name, u32 *instance)
+{
+	memcpy(name, i % 2 ? "srv" : "wrk", PW_FABRIC_NAME);
+	*instance = 8 * port + i / 2;
+}
+
+/* the processes that message @n to @dst is for: one, a name, or now and then none */
+static void to_of(const struct scene *sc, u64 n, u16 dst, struct pw_fabric_to *to)
+{
+	u32 v = n * 0x9e3779b97f4a7c15ull >> 40;
+
+	proc_name(dst % sc->t.ports, v % sc->procs, to->name, &to->instance);
+	v /= PROCS;
+	if (dst >= PW_FABRIC_MC ? v % 8 : !(v % 4))
+		to->instance = PW_FABRIC_ANY;
+	v /= 8;
+	if (!(v % 16))
+		to->name[2]++;
+	to->type = v / 16 % TYPES;
+}
+
+static bool is_for(const struct scene *sc, const struct pw_fabric_to *to, u32 port, u32 i)
+{
+	u8 name[PW_FABRIC_NAME];
+	u32 instance;
+
+	proc_name(port, i, name, &instance);
+	return !memcmp(name, to->name, PW_FABRIC_NAME) &&
+	       (to->instance == PW_FABRIC_ANY || to->instance == instance);
 }
 
 /* ports that a message from @src to @dst must reach */
@@ -79,7 +127,40 @@ static void note_sent(struct side *s, const struct ft_msg *m)
 		if (!s->sent)
 			abort();
 	}
-	s->sent[++s->nsent] = (struct sent) { m->src, m->dst, 0 };
+	s->sent[++s->nsent] = (struct sent) { m->src, m->dst, 0, 0 };
+}
+
+/* bits of the processes that must read message @n */
+static u64 readers(const struct side *s, u64 n)
+{
+	const struct sent *m = &s->sent[n];
+	u16 ports = receivers(s->sc, m->src, m->dst);
+	struct pw_fabric_to to;
+	u64 bits = 0;
+	u32 i;
+
+	to_of(s->sc, n, m->dst, &to);
+	for (i = 0; i < s->sc->t.ports * PROCS; i++)
+		if (ports >> i / PROCS & 1 && i % PROCS < s->sc->procs &&
+		    is_for(s->sc, &to, i / PROCS, i % PROCS))
+			bits |= BIT_ULL(i);
+	return bits;
+}
+
+/* ports at which message @n must be delivered */
+static u16 expected(const struct side *s, u64 n)
+{
+	u16 ports = 0;
+	u64 bits;
+	u32 i;
+
+	if (!s->sc->procs)
+		return receivers(s->sc, s->sent[n].src, s->sent[n].dst);
+	bits = readers(s, n);
+	for (i = 0; i < s->sc->t.ports; i++)
+		if (bits >> i * PROCS & (BIT(PROCS) - 1))
+			ports |= BIT(i);
+	return ports;
 }
 
 /* a delivery that should not be: of no message, from elsewhere, a second one, at a wrong port */
@@ -88,7 +169,7 @@ static bool stray(struct side *s, u64 n, u16 src, u16 dst)
 	struct sent *m = &s->sent[n];
 
 	if (!n || n > s->nsent || m->src != src || m->got >> dst & 1 ||
-	    !(receivers(s->sc, m->src, m->dst) >> dst & 1))
+	    !(expected(s, n) >> dst & 1))
 		return true;
 	m->got |= BIT(dst);
 	return false;
@@ -100,8 +181,43 @@ static u64 missing(const struct side *s)
 	u64 i, n = 0;
 
 	for (i = 1; i <= s->nsent; i++)
-		n += s->sent[i].got != receivers(s->sc, s->sent[i].src, s->sent[i].dst);
+		n += s->sent[i].got != expected(s, i) ||
+		     (s->sc->procs && s->sent[i].read != readers(s, i));
 	return n;
+}
+
+static void served(void *ctx, u16 dst, const u8 *name, u32 instance, u64 c, u64 cycle)
+{
+	struct side *s = ctx;
+	u64 n = c >> 17, *last;
+	struct pw_fabric_to to;
+	struct sent *m;
+	u32 i;
+
+	mix(s, cycle << 16 | dst << 8 | name[0]);
+	mix(s, c ^ (u64)instance << 48);
+	s->reads++;
+	for (i = 0; i < s->sc->procs; i++) {
+		memcpy(to.name, name, PW_FABRIC_NAME);
+		to.instance = instance;
+		if (is_for(s->sc, &to, dst, i))
+			break;
+	}
+	m = &s->sent[n];
+	if (!n || n > s->nsent || i == s->sc->procs ||
+	    !((readers(s, n) & ~m->read) >> (dst * PROCS + i) & 1)) {
+		s->wrong++;
+		return;
+	}
+	m->read |= BIT_ULL(dst * PROCS + i);
+	to_of(s->sc, n, m->dst, &to);
+	last = &s->read[dst * PROCS + i].n[m->src][to.type][m->dst == PW_FABRIC_ALL ? 1 :
+		m->dst >= PW_FABRIC_MC ? 2 + (m->dst & ~PW_FABRIC_MC) : 0];
+	s->wrong += n <= *last;
+	*last = n;
+	/* types, sources and processes overtake each other: else there were nothing to see */
+	s->overtaken += n < s->newest[dst];
+	s->newest[dst] = max(s->newest[dst], n);
 }
 
 static void deliver(void *ctx, u16 dst, u16 src, u64 c, u32 len, u64 cycle,
@@ -111,7 +227,8 @@ static void deliver(void *ctx, u16 dst, u16 src, u64 c, u32 len, u64 cycle,
 
 	s->delivered++;
 	/* once, in order, whole */
-	if (len != (c & 0x1ffff) || c >> 17 <= s->last[src][dst] || t->delivered != cycle ||
+	if (len != (c & 0x1ffff) || (c >> 17 <= s->last[src][dst] && !s->sc->procs) ||
+	    t->delivered != cycle ||
 	    stray(s, c >> 17, src, dst))
 		s->wrong++;
 	s->last[src][dst] = c >> 17;
@@ -171,15 +288,35 @@ static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
 }
 
 static const struct pw_fabric_ops ops = {
-	.deliver = deliver, .done = done, .room = room, .fetch = fetch,
+	.deliver = deliver, .done = done, .room = room, .fetch = fetch, .served = served,
 };
 static const struct pw_fabric_ops ops_fault = {
-	.deliver = deliver, .done = done, .room = room, .fetch = fetch, .fault = fault,
+	.deliver = deliver, .done = done, .room = room, .fetch = fetch, .served = served,
+	.fault = fault,
 };
 
 static bool lossy(const struct scene *sc)
 {
 	return sc->drop || sc->corrupt || pw_fabric_faults_on(&sc->faults);
+}
+
+static void open_procs(struct side *s)
+{
+	const struct scene *sc = s->sc;
+	u8 name[PW_FABRIC_NAME];
+	u32 i, instance;
+
+	s->procs = malloc(pw_fabric_procs_size(s->f));
+	s->read = calloc(sc->t.ports * PROCS, sizeof(*s->read));
+	if (!s->procs || !s->read)
+		abort();
+	memset(s->procs, 0xa5, pw_fabric_procs_size(s->f));
+	pw_fabric_procs(s->f, s->procs);
+	for (i = 0; i < sc->t.ports * sc->procs; i++) {
+		proc_name(i / sc->procs, i % sc->procs, name, &instance);
+		if (pw_fabric_proc(s->f, i / sc->procs, name, instance))
+			abort();
+	}
 }
 
 static void open_side(struct side *s, const struct scene *sc, u32 flags)
@@ -200,6 +337,8 @@ static void open_side(struct side *s, const struct scene *sc, u32 flags)
 	s->sc = sc;
 	s->hash = 1;
 	s->f = pw_fabric_init(mem, &p, lossy(sc) ? &ops_fault : &ops, s);
+	if (sc->procs)
+		open_procs(s);
 }
 
 static void run_to(struct side *s, u64 at)
@@ -210,7 +349,13 @@ static void run_to(struct side *s, u64 at)
 
 static int send(struct side *s, const struct ft_msg *m, u64 c)
 {
+	struct pw_fabric_to to;
+
 	sum.pieces += pieces_for(s->f, m->src, m->dst, m->len);
+	if (s->sc->procs) {
+		to_of(s->sc, c >> 17, m->dst, &to);
+		return pw_fabric_send_to(s->f, m->src, m->dst, m->path, m->len, c, NULL, &to);
+	}
 	return pw_fabric_send(s->f, m->src, m->dst, m->path, m->len, c, NULL);
 }
 
@@ -218,6 +363,8 @@ static void close_side(struct side *s)
 {
 	sum.low += s->pieces;
 	free(s->sent);
+	free(s->procs);
+	free(s->read);
 	pieces_free(s->f);
 	free(s->f);
 }
@@ -302,6 +449,8 @@ static void add_up(struct side *a, struct side *b)
 	pw_fabric_stats(b->f, &st);
 	sum.lone += st.lone;
 	sum.delivered += a->delivered;
+	sum.reads += a->reads;
+	sum.overtaken += a->overtaken;
 	for (i = 0; i < ports; i++) {
 		pw_fabric_port_stats(a->f, i, &s);
 		sum.resent += s.resent;

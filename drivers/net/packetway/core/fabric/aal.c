@@ -742,6 +742,8 @@ static void new_message(struct pw_aal *u, u16 b)
 	p = &u->msg[m];
 	u->msg_free = p->next;
 	u->cfg.engine->read_header(u, b, p->hdr);
+	p->id = p->hdr[PW_AAL_HDR_WORDS - 1];
+	p->unread = 0;
 	p->src = u->srcpn;
 	p->dst = u->dstpn;
 	p->first = b;
@@ -867,7 +869,7 @@ bool pw_aal_expired(const struct pw_aal *u, u16 m)
 		return false;
 	if (u->asking)
 		return false;
-	return p->nserved || !(u->cfg.flags & PW_AAL_F_KEEP_UNREAD);
+	return pw_aal_mortal(u, p);
 }
 
 /**
@@ -909,12 +911,21 @@ void pw_aal_obsolete(struct pw_aal *u, u16 m)
 /**
  * pw_aal_read_done() - host: release the receive lock after the last get
  * @u: AAL unit
+ *
+ * A message that several processes read is obsolete after the last of them.
  */
 void pw_aal_read_done(struct pw_aal *u)
 {
+	struct pw_aal_msg *p;
+
 	u->dev.rlcked = false;
-	if (u->curmsg != PW_AAL_NONE && u->cfg.flags & PW_AAL_F_RELEASE_READ)
-		u->msg[u->curmsg].due = u->now;
+	if (u->curmsg == PW_AAL_NONE)
+		return;
+	p = &u->msg[u->curmsg];
+	if (p->unread && --p->unread)
+		return;
+	if (u->cfg.flags & PW_AAL_F_RELEASE_READ)
+		p->due = u->now;
 }
 
 /**
@@ -924,15 +935,26 @@ void pw_aal_read_done(struct pw_aal *u)
  */
 void pw_aal_discard(struct pw_aal *u, u16 desc)
 {
-	u->msg[desc].nserved = 1;
-	u->msg[desc].served[0] = 0;
-	u->msg[desc].due = u->now;
+	struct pw_aal_msg *p = &u->msg[desc];
+
+	if (!p->nserved) {
+		p->nserved = 1;
+		p->served[0] = 0;
+	}
+	p->unread = 0;
+	p->due = u->now;
 }
 
 /* ---- controller 8: message server ---- */
 
-/* was the message served to this instance before? */
-static bool served(const struct pw_aal_msg *p, u32 instance)
+/**
+ * pw_aal_served() - was a message served to this instance before?
+ * @p: message
+ * @instance: instance of a process
+ *
+ * Return: true if it was.
+ */
+bool pw_aal_served(const struct pw_aal_msg *p, u32 instance)
 {
 	u32 i;
 
@@ -975,7 +997,7 @@ u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg)
 	case C8_MATCH:
 		return wanted(u, &u->msg[*msg]) ? C8_SERVED : C8_NEXT_MSG;
 	case C8_SERVED:
-		return served(&u->msg[*msg], u->want[3]) ? C8_NEXT_MSG : C8_MARK;
+		return pw_aal_served(&u->msg[*msg], u->want[3]) ? C8_NEXT_MSG : C8_MARK;
 	case C8_MARK:
 		return C8_GRANT;
 	case C8_NEXT_MSG:

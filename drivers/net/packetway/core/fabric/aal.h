@@ -151,11 +151,12 @@ struct pw_aal_dev {
 	bool rlcked, wlcked;
 	bool nomem, exit;
 	s8 path;	/* with SETDST: path, -1 for the path counter */
+	u32 id;		/* with SETDST: the host's number of the message, for the callbacks */
 };
 
 /* a cell without its bytes */
 struct pw_aal_cell {
-	u32 id;		/* message identifier, last header word */
+	u32 id;		/* the host's number of the message */
 	u16 sqn;
 	u16 src;
 	u16 dst;
@@ -205,6 +206,8 @@ struct pw_aal_msg {
 	u16 cells;
 	u8 nserved;
 	bool complete;
+	u8 unread;	/* several processes: those that have not read it yet */
+	u32 id;		/* the host's number of the message */
 };
 
 /* a message in the send buffer */
@@ -216,7 +219,7 @@ struct pw_aal_txm {
 
 /**
  * struct pw_aal_send - a message for the fast engine
- * @id: identifier, last header word
+ * @id: the host's number of the message
  * @len: data bytes
  * @dst: destination port, or multicast connection
  * @com: PW_CELL_COM_ALL, PW_CELL_COM_ONE or PW_CELL_COM_MC
@@ -478,6 +481,7 @@ int pw_aal_order(const struct pw_aal *u);
 void pw_aal_reassemble(struct pw_aal *u);
 bool pw_aal_commit(struct pw_aal *u);
 bool pw_aal_match(const struct pw_aal *u, u16 b);
+bool pw_aal_served(const struct pw_aal_msg *p, u32 instance);
 bool pw_aal_expired(const struct pw_aal *u, u16 m);
 void pw_aal_obsolete(struct pw_aal *u, u16 m);
 u8 pw_aal_c8_next(const struct pw_aal *u, u8 st, u16 *src, u16 *msg);
@@ -492,7 +496,7 @@ bool pw_aal_idle(const struct pw_aal *u);
 /* event-driven engine */
 void pw_aal_fast_run(struct pw_aal *u, u64 now);
 void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s);
-void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap);
+void pw_aal_fast_recv(struct pw_aal *u, u64 now, const u32 *want, u32 len, u32 gap);
 void pw_aal_fast_read_done(struct pw_aal *u);
 void pw_aal_fast_discard(struct pw_aal *u, u16 desc);
 void pw_aal_fast_accepted(struct pw_aal *u, u64 t);
@@ -570,6 +574,12 @@ static inline s64 pw_aal_blktime(const struct pw_aal *u, u16 blk)
 static inline bool pw_aal_due(const struct pw_aal *u, const struct pw_aal_og *b)
 {
 	return !b->ready || (b->ready > 0 && u->now > b->due);
+}
+
+/* may controller 10 drop a complete message once its lifetime has ended? */
+static inline bool pw_aal_mortal(const struct pw_aal *u, const struct pw_aal_msg *p)
+{
+	return !(u->cfg.flags & PW_AAL_F_KEEP_UNREAD) || (p->nserved && !p->unread);
 }
 
 /* first complete message of a source, from @m on */

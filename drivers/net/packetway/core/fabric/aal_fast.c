@@ -844,7 +844,7 @@ static void c10_predict(struct pw_aal *u)
 
 			if (u->curmsg == m && u->dev.rlcked)
 				continue;
-			if (p->nserved || !(u->cfg.flags & PW_AAL_F_KEEP_UNREAD))
+			if (pw_aal_mortal(u, p))
 				due = min(due, p->due);
 		}
 	}
@@ -1612,18 +1612,18 @@ void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
  * pw_aal_fast_recv() - a process takes the receive lock and requests a message
  * @u: AAL unit; neither lock is set
  * @now: cycle that has just ended
- * @id: identifier of the message
- * @len: bytes that the process gets
+ * @want: header words of the request
+ * @len: bytes that the process gets; ops->granted may change c0len
  * @gap: idle cycles before the first get
  */
-void pw_aal_fast_recv(struct pw_aal *u, u64 now, u32 id, u32 len, u32 gap)
+void pw_aal_fast_recv(struct pw_aal *u, u64 now, const u32 *want, u32 len, u32 gap)
 {
 	u->now = now;
 	c10_sync(u, now);
 	u->dev.rlcked = true;
 	u->asking = true;
 	c10_predict(u);
-	u->want[4] = id;
+	memcpy(u->want, want, sizeof(u->want));
 	u->c0len = len;
 	u->c0gap = gap;
 	u->st[8] = C8_START;

@@ -110,6 +110,7 @@ static void put(struct pw_aal_host *h)
 
 	if (!n) {
 		h->u->dev.path = h->job.path;
+		h->u->dev.id = h->job.id;
 		issue(h, PW_AAL_SETDST, (u32)h->job.dst << 16 |
 		      (h->job.mc ? PW_CELL_COM_MC :
 		       h->job.all ? PW_CELL_COM_ALL : PW_CELL_COM_ONE), 4);
@@ -203,6 +204,8 @@ static void take_answer(struct pw_aal_host *h)
 		return;
 	dev->readi = false;
 	if (dev->read) {
+		if (h->ops->granted)
+			h->ops->granted(h->ctx, h);
 		h->state = HOST_RX_GET;
 		h->i = 0;
 		h->n = 0;

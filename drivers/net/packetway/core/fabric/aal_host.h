@@ -19,6 +19,7 @@
  * @all: send: to all ports
  * @mc: send: to the members of a multicast connection
  * @path: send: path, -1 for the path counter
+ * @id: send: number of the message for the callbacks of the AAL unit
  * @gap_lock: idle cycles between getting the lock and init-send
  * @gap_init: idle cycles after init-send
  * @gap_get: idle cycles before the first get
@@ -33,6 +34,7 @@ struct pw_aal_job {
 	bool all;
 	bool mc;
 	s8 path;
+	u32 id;
 	u32 gap_lock;
 	u32 gap_init;
 	u32 gap_get;
@@ -47,6 +49,7 @@ struct pw_aal_host;
  * @store: bytes received
  * @started: init-send was issued
  * @sent: the AAL unit has taken the last header word and segments the message
+ * @granted: controller 8 has found a message; may change the length in the job
  * @received: the last get is done and the lock released
  * @denied: no such message; return true to ask again
  */
@@ -55,6 +58,7 @@ struct pw_aal_host_ops {
 	void (*store)(void *ctx, struct pw_aal_host *h, u32 off, const u8 *buf, u32 n);
 	void (*started)(void *ctx, struct pw_aal_host *h);
 	void (*sent)(void *ctx, struct pw_aal_host *h);
+	void (*granted)(void *ctx, struct pw_aal_host *h);
 	void (*received)(void *ctx, struct pw_aal_host *h);
 	bool (*denied)(void *ctx, struct pw_aal_host *h);
 };

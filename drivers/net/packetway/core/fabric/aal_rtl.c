@@ -225,7 +225,7 @@ static void c1_word(struct pw_aal *u, u8 st)
 	put_unaligned_be32(word[i], data + 4 * i);
 	u->c1blk = u->ogcurmsg;
 	if (st == C1_ID)
-		u->txm[u->txm_cur].id = u->d;
+		u->txm[u->txm_cur].id = u->dev.id;
 }
 
 static void ctl1(struct pw_aal *u)

@@ -30,16 +30,40 @@ void __pw_fabric_trace(struct pw_fabric *f, enum pw_fabric_ev ev, u32 unit, u32 
 
 /**
  * pw_fabric_message_header() - header words of a message
+ * @f: fabric
  * @m: message
  * @hdr: result
  */
-void pw_fabric_message_header(const struct fmsg *m, u32 *hdr)
+void pw_fabric_message_header(const struct pw_fabric *f, const struct fmsg *m, u32 *hdr)
 {
+	if (unlikely(f->procs)) {
+		memcpy(hdr, f->procs->msg[m - f->msg], sizeof(*f->procs->msg));
+		return;
+	}
 	hdr[0] = 'p';
 	hdr[1] = 'w';
 	hdr[2] = 'f';
 	hdr[3] = pw_fabric_to_one(m) ? m->dst : U32_MAX;
 	hdr[4] = m->id;
+}
+
+/**
+ * pw_fabric_request() - header words with which a process asks for a message
+ * @f: fabric
+ * @port: its port
+ * @m: message
+ * @want: result
+ */
+void pw_fabric_request(const struct pw_fabric *f, u32 port, const struct fmsg *m, u32 *want)
+{
+	const struct fproc *q;
+
+	pw_fabric_message_header(f, m, want);
+	want[3] = port;
+	if (unlikely(f->procs)) {
+		q = &f->procs->proc[port];
+		memcpy(want, q->hdr[q->asks], sizeof(*q->hdr));
+	}
 }
 
 /**
@@ -136,12 +160,24 @@ void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m)
 	}
 }
 
+/* hand message @m to the owner at @port */
+static void deliver(struct pw_fabric *f, struct fmsg *m, u32 port)
+{
+	map_set(m->done, port);
+	m->t.delivered = f->now;
+	m->need--;
+	f->stats.delivered++;
+	f->ops->deliver(f->ctx, port, m->src, m->cookie, m->len, f->now, &m->t);
+}
+
 /**
  * pw_fabric_arrived() - deliver the messages that are in order now
  * @f: fabric
  * @m: message that was read or dropped
  * @port: port at which this happened
  * @read: it was read
+ *
+ * With several processes at a port the order is that in which they ask.
  */
 void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 {
@@ -153,6 +189,12 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 		map_set(m->done, port);
 		m->need--;
 	}
+	if (unlikely(f->procs)) {
+		if (read)
+			deliver(f, m, port);
+		pw_fabric_end_message(f, m);
+		return;
+	}
 	for (i = p->q_head; i != NONE; i = next) {
 		struct fmsg *e = &f->msg[i];
 
@@ -161,11 +203,7 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 			continue;
 		if (!map_get(e->got, port))
 			break;
-		map_set(e->done, port);
-		e->t.delivered = f->now;
-		e->need--;
-		f->stats.delivered++;
-		f->ops->deliver(f->ctx, port, e->src, e->cookie, e->len, f->now, &e->t);
+		deliver(f, e, port);
 		next = e->next;
 		pw_fabric_end_message(f, e);
 	}
@@ -282,12 +320,6 @@ static void give_back(struct pw_fabric *f, u32 port, u32 n)
 
 /* ---- complete messages of a port, oldest first ---- */
 
-static u16 *ready_at(struct fport *p, u32 i)
-{
-	i += p->r_head;
-	return &p->ready[i < p->r_cap ? i : i - p->r_cap];
-}
-
 static void ready_pop(struct fport *p)
 {
 	if (++p->r_head == p->r_cap)
@@ -386,12 +418,16 @@ void pw_fabric_on_acked(void *ctx, struct pw_aal *u, u32 id, u16 sqn, u16 from)
 void pw_fabric_on_complete(void *ctx, struct pw_aal *u, u16 desc)
 {
 	struct fport *p = &((struct pw_fabric *)ctx)->port[u->cfg.port];
-	struct fmsg *m = pw_fabric_find(ctx, u->msg[desc].hdr[4]);
 	struct pw_fabric *f = ctx;
+	struct fmsg *m;
 
+	if (unlikely(f->procs))
+		m = f->procs->complete(f, u, &u->msg[desc]);
+	else
+		m = pw_fabric_find(f, u->msg[desc].id);
 	if (m)
 		m->t.reassembled = u->now;
-	*ready_at(p, p->r_num++) = desc;
+	*pw_fabric_ready_at(p, p->r_num++) = desc;
 	pw_fabric_want_look(f, u->cfg.port);
 }
 
@@ -410,14 +446,14 @@ void pw_fabric_on_obsolete(void *ctx, struct pw_aal *u, u16 desc)
 
 	/* if it is still in the list, it timed out unread */
 	for (i = 0; i < p->r_num; i++) {
-		if (*ready_at(p, i) == desc) {
+		if (*pw_fabric_ready_at(p, i) == desc) {
 			f->stats.lost++;
-			m = pw_fabric_find(f, u->msg[desc].hdr[4]);
+			m = pw_fabric_find(f, u->msg[desc].id);
 			if (m && !map_get(m->got, u->cfg.port))
 				pw_fabric_arrived(f, m, u->cfg.port, false);
 			continue;
 		}
-		*ready_at(p, n++) = *ready_at(p, i);
+		*pw_fabric_ready_at(p, n++) = *pw_fabric_ready_at(p, i);
 	}
 	p->r_num = n;
 }
@@ -486,6 +522,23 @@ static void start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	f->engine->start_rx(f, port, m);
 }
 
+/**
+ * pw_fabric_read() - the last get of a process is done
+ * @f: fabric
+ * @port: its port
+ */
+void pw_fabric_read(struct pw_fabric *f, u32 port)
+{
+	struct fport *p = &f->port[port];
+	struct fmsg *m = &f->msg[p->rx];
+
+	p->rx = NONE;
+	if (unlikely(f->procs))
+		f->procs->read(f, port, m);
+	else
+		pw_fabric_arrived(f, m, port, true);
+}
+
 /* oldest complete message that the process reads; others are dropped */
 static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 {
@@ -495,7 +548,7 @@ static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 
 	while (p->r_num) {
 		desc = p->ready[p->r_head];
-		m = pw_fabric_find(f, p->u->msg[desc].hdr[4]);
+		m = pw_fabric_find(f, p->u->msg[desc].id);
 		if (m && p->attached && (m->src != port || f->p.flags & PW_FABRIC_F_SELF ||
 					 m->dst != PW_FABRIC_ALL))
 			return m;
@@ -540,7 +593,7 @@ static void look(struct pw_fabric *f, u32 port)
 
 	if (p->u->dev.wlcked || p->u->dev.rlcked || !pw_aal_host_idle(&p->host))
 		return;
-	m = next_ready(f, port);
+	m = unlikely(f->procs) ? f->procs->next(f, port) : next_ready(f, port);
 	if (poll && p->q_wait == NONE)
 		m = expected(f, port);
 	if (p->q_wait != NONE && !(m && p->sent_last) && admit(f, p)) {
@@ -549,7 +602,7 @@ static void look(struct pw_fabric *f, u32 port)
 	}
 	if (!m)
 		return;
-	if (p->r_num && !poll)
+	if (p->r_num && !poll && !f->procs)
 		ready_pop(p);
 	start_rx(f, port, m);
 }

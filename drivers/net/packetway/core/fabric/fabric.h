@@ -20,6 +20,10 @@
  * always drains.
  * Without that flag it is the published machine, including its time-outs.
  *
+ * A port has one process, which reads every message in the order of arrival. It can have
+ * several instead, with names, see pw_fabric_procs(): then a message is read by those that
+ * its header names, in the order in which controller 8 finds it.
+ *
  * The buffers of a device can be sparse (PW_FABRIC_F_SPARSE): then those of a port have no
  * memory until a message needs it. The owner calls pw_fabric_lacks() when pw_fabric_send()
  * returns -ENOMEM and pw_fabric_low() after each pw_fabric_run() of at most
@@ -162,6 +166,8 @@ struct pw_fabric_trace {
  *	data are no longer used
  * @room: a port whose queue was full can take a message again
  * @fetch: rtl: bytes of a message handed over without a data pointer; NULL: zeros
+ * @served: several processes: the one called @name and @instance at port @dst has read a
+ *	message; @deliver follows when all that the message is for have
  * @trace: trace record
  * @cell: while the tap is on: the 53 bytes of a cell that PPD @unit
  *	(pw_fabric_ranks() + p: port p) took in, with byte 0 on its link in @cycle; a second
@@ -176,6 +182,7 @@ struct pw_fabric_ops {
 		     const struct pw_fabric_times *times);
 	void (*room)(void *ctx, u16 src, u64 cycle);
 	void (*fetch)(void *ctx, u16 src, u64 cookie, u32 off, u8 *buf, u32 n);
+	void (*served)(void *ctx, u16 dst, const u8 *name, u32 instance, u64 cookie, u64 cycle);
 	void (*trace)(void *ctx, const struct pw_fabric_trace *t);
 	void (*cell)(void *ctx, u32 unit, u64 cycle, bool lost, const u8 *cell);
 	pw_bmx_fault_fn fault;
@@ -257,6 +264,31 @@ size_t pw_fabric_lacks(struct pw_fabric *f, u16 src, u16 dst, u32 len);
 size_t pw_fabric_low(struct pw_fabric *f);
 void *pw_fabric_give(struct pw_fabric *f, void *mem);
 void *pw_fabric_take(struct pw_fabric *f);
+
+/* fabric_procs.c: several processes at a port, for tools and tests */
+
+/* processes at a port, at most: a message remembers that many of a name */
+#define PW_FABRIC_PROCS		PW_AAL_SERVED
+#define PW_FABRIC_NAME		3	/* characters of a name */
+#define PW_FABRIC_ANY		U32_MAX	/* instance: every process of the name at the port */
+
+/**
+ * struct pw_fabric_to - what controller 8 compares: the processes that a message is for
+ * @name: their name
+ * @instance: their instance, or PW_FABRIC_ANY
+ * @type: type of the message
+ */
+struct pw_fabric_to {
+	u8 name[PW_FABRIC_NAME];
+	u32 instance;
+	u32 type;
+};
+
+size_t pw_fabric_procs_size(const struct pw_fabric *f);
+void pw_fabric_procs(struct pw_fabric *f, void *mem);
+int pw_fabric_proc(struct pw_fabric *f, u16 port, const u8 *name, u32 instance);
+int pw_fabric_send_to(struct pw_fabric *f, u16 src, u16 dst, int path, u32 len, u64 cookie,
+		      const void *data, const struct pw_fabric_to *to);
 
 /* fabric_tools.c: for tools and tests */
 struct pw_aal *pw_fabric_aal(struct pw_fabric *f, u16 port);

@@ -17,7 +17,7 @@ static u32 cell_data(struct pw_fabric *f, const struct pw_aal_cell *c, u8 *data)
 	off = i * PW_CELL_DATA_LEN;
 	n = PW_CELL_DATA_LEN;
 	if (!i) {
-		pw_fabric_message_header(m, hdr);
+		pw_fabric_message_header(f, m, hdr);
 		for (i = 0; i < PW_AAL_HDR_WORDS; i++)
 			put_unaligned_be32(hdr[i], data + 4 * i);
 		data += PW_CELL_MSG_HDR;
@@ -197,8 +197,11 @@ static void on_granted(void *ctx, struct pw_aal *u, bool read)
 {
 	struct pw_fabric *f = ctx;
 
-	if (read)
+	if (read) {
+		if (unlikely(f->procs))
+			u->c0len = f->procs->granted(f, u->cfg.port)->len;
 		return;
+	}
 	f->port[u->cfg.port].rx = NONE;
 	pw_fabric_want_look(f, u->cfg.port);
 }
@@ -343,7 +346,12 @@ static void fast_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 
 static void fast_start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 {
-	pw_aal_fast_recv(f->port[port].u, f->now, m->id, m->len, f->p.gap_get);
+	/* cells carry the identifier only, unless there are several processes */
+	u32 want[PW_AAL_HDR_WORDS] = { [PW_AAL_HDR_WORDS - 1] = m->id };
+
+	if (unlikely(f->procs))
+		pw_fabric_request(f, port, m, want);
+	pw_aal_fast_recv(f->port[port].u, f->now, want, m->len, f->p.gap_get);
 	replan(f, port);
 }
 
@@ -381,7 +389,6 @@ static void fast_ends(struct pw_fabric *f)
 	for (w = 0; w < MAP_WORDS; w++) {
 		while (f->end[w]) {
 			struct fport *p;
-			struct fmsg *m;
 
 			i = 32 * w + fls(f->end[w] & -f->end[w]) - 1;
 			map_clear(f->end, i);
@@ -389,10 +396,8 @@ static void fast_ends(struct pw_fabric *f)
 			p->u->now = f->now;
 			pw_aal_fast_read_done(p->u);
 			replan(f, i);
-			m = &f->msg[p->rx];
-			p->rx = NONE;
 			pw_fabric_want_look(f, i);
-			pw_fabric_arrived(f, m, i, true);
+			pw_fabric_read(f, i);
 		}
 	}
 }
@@ -561,8 +566,8 @@ static struct fmsg *lone_message(struct pw_fabric *f)
 	struct fport *p = &f->port[f->last_src];
 	struct fmsg *m;
 
-	/* lone.c knows the paths of the three-stage network only */
-	if (f->nmsgs != 1 || p->q_wait == NONE || !f->lone || f->p.topo ||
+	/* lone.c knows the paths of the three-stage network and one process at a port only */
+	if (f->nmsgs != 1 || p->q_wait == NONE || !f->lone || f->p.topo || f->procs ||
 	    !pw_fabric_device(f) || !pw_fabric_unwatched(f))
 		return NULL;
 	m = &f->msg[p->q_wait];

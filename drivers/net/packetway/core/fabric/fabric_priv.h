@@ -133,6 +133,33 @@ struct pw_fabric_engine {
 	void (*lost)(struct pw_fabric *f, u32 stage, u64 *dropped, u64 *corrupted);
 };
 
+/**
+ * struct fprocs - several processes at a port
+ * @complete: a message is complete at a port; returns it or NULL
+ * @next: message that the next process of an idle port asks for, or NULL
+ * @granted: controller 8 has found a message for that process
+ * @read: that process has read it
+ * @sent: message of a cell that a port takes in, or NULL
+ * @proc: processes of each port
+ * @msg: header words of each message
+ *
+ * The shared part calls it through this table only: the module has no such processes.
+ */
+struct fprocs {
+	struct fmsg *(*complete)(struct pw_fabric *f, struct pw_aal *u, struct pw_aal_msg *p);
+	struct fmsg *(*next)(struct pw_fabric *f, u32 port);
+	struct fmsg *(*granted)(struct pw_fabric *f, u32 port);
+	void (*read)(struct pw_fabric *f, u32 port, struct fmsg *m);
+	struct fmsg *(*sent)(struct pw_fabric *f, u16 src, u16 dst, u16 sqn);
+	struct fproc {
+		u8 num;
+		u8 asks;		/* the one that asks or reads */
+		u8 last;		/* the one that was served last */
+		u32 hdr[PW_AAL_SERVED][PW_AAL_HDR_WORDS - 1];	/* name and instance */
+	} *proc;
+	u32 (*msg)[PW_AAL_HDR_WORDS];
+};
+
 struct pw_fabric {
 	struct pw_fabric_params p;
 	const struct pw_fabric_engine *engine;
@@ -168,6 +195,7 @@ struct pw_fabric {
 	u32 nmsgs;		/* messages from pw_fabric_send() to ops->done() */
 	u16 last_src;		/* sender of the last one */
 	struct flone *lone;	/* rtl: NULL */
+	struct fprocs *procs;	/* NULL: one process at a port */
 	bool sparse;
 	/* sparse: ports that have few free receive blocks */
 	bool lows;
@@ -248,6 +276,13 @@ static inline void pw_fabric_trace(struct pw_fabric *f, enum pw_fabric_ev ev, u3
 {
 	if (unlikely(f->tracing))
 		__pw_fabric_trace(f, ev, unit, n, cycle, c);
+}
+
+/* complete messages of a port, oldest first */
+static inline u16 *pw_fabric_ready_at(struct fport *p, u32 i)
+{
+	i += p->r_head;
+	return &p->ready[i < p->r_cap ? i : i - p->r_cap];
 }
 
 /* message with that identifier, NULL if it has ended */
@@ -359,7 +394,9 @@ static inline void pw_fabric_lone_forget(struct pw_fabric *f)
 		f->lone->msg = NONE;
 }
 
-void pw_fabric_message_header(const struct fmsg *m, u32 *hdr);
+void pw_fabric_message_header(const struct pw_fabric *f, const struct fmsg *m, u32 *hdr);
+void pw_fabric_request(const struct pw_fabric *f, u32 port, const struct fmsg *m, u32 *want);
+void pw_fabric_read(struct pw_fabric *f, u32 port);
 void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n);
 void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
 void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read);

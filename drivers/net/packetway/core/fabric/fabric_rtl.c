@@ -82,9 +82,18 @@ static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c
 static void on_cell_in(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c)
 {
 	const u8 *hdr = u->ic_cell + (size_t)u->iclb * PW_BMX_CELL + PW_CELL_DATA;
+	struct pw_fabric *f = ctx;
+	struct fmsg *m;
 
-	if (c->type != PW_CELL_T_ACK && c->flag & PW_CELL_F_FIRST)
-		pw_fabric_first_in(ctx, u, get_unaligned_be32(hdr + 4 * (PW_AAL_HDR_WORDS - 1)));
+	if (c->type == PW_CELL_T_ACK || !(c->flag & PW_CELL_F_FIRST))
+		return;
+	if (likely(!f->procs)) {
+		pw_fabric_first_in(f, u, get_unaligned_be32(hdr + 4 * (PW_AAL_HDR_WORDS - 1)));
+		return;
+	}
+	m = f->procs->sent(f, c->src, c->dst, c->sqn);
+	if (m)
+		pw_fabric_first_in(f, u, m->id);
 }
 
 static void on_refused(void *ctx, struct pw_aal *u, bool in)
@@ -164,14 +173,17 @@ static void host_started(void *ctx, struct pw_aal_host *h)
 	f->msg[f->port[h->u->cfg.port].tx].t.start = f->now;
 }
 
-static void host_received(void *ctx, struct pw_aal_host *h)
+static void host_granted(void *ctx, struct pw_aal_host *h)
 {
 	struct pw_fabric *f = ctx;
-	struct fport *p = &f->port[h->u->cfg.port];
-	struct fmsg *m = &f->msg[p->rx];
 
-	p->rx = NONE;
-	pw_fabric_arrived(f, m, h->u->cfg.port, true);
+	if (unlikely(f->procs))
+		h->job.len = f->procs->granted(f, h->u->cfg.port)->len;
+}
+
+static void host_received(void *ctx, struct pw_aal_host *h)
+{
+	pw_fabric_read(ctx, h->u->cfg.port);
 }
 
 /* a polling receiver stops when it has a message to send */
@@ -190,6 +202,7 @@ static const struct pw_aal_host_ops host_ops = {
 	.fetch = host_fetch,
 	.store = host_store,
 	.started = host_started,
+	.granted = host_granted,
 	.received = host_received,
 	.denied = host_denied,
 };
@@ -200,7 +213,8 @@ static void rtl_start_tx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	struct pw_aal_job job;
 
 	memset(&job, 0, sizeof(job));
-	pw_fabric_message_header(m, job.hdr);
+	pw_fabric_message_header(f, m, job.hdr);
+	job.id = m->id;
 	job.len = m->len;
 	job.dst = pw_fabric_to_conn(m) ? m->dst ^ PW_FABRIC_MC : m->dst;
 	job.all = m->dst == PW_FABRIC_ALL;
@@ -219,8 +233,7 @@ static void rtl_start_rx(struct pw_fabric *f, u32 port, struct fmsg *m)
 	struct pw_aal_job job;
 
 	memset(&job, 0, sizeof(job));
-	pw_fabric_message_header(m, job.hdr);
-	job.hdr[3] = port;
+	pw_fabric_request(f, port, m, job.hdr);
 	job.len = m->len;
 	job.gap_get = f->p.gap_get;
 	job.gap_word = f->p.gap_word;
