@@ -12,6 +12,7 @@
 #include "pwmodel.h"
 #include "pwmodel_capture.h"
 #include "pwmodel_look.h"
+#include "pwmodel_procs.h"
 #include "topo_file.h"
 
 struct message {
@@ -20,10 +21,11 @@ struct message {
 	struct pw_fabric_times t;
 	uint32_t bytes;
 	int src, dst;
+	struct pw_fabric_to to;
 	bool done, arrived;
 };
 
-static const char *vcd, *trace, *capture;
+static const char *vcd, *trace, *capture, *processes;
 static struct pw_fabric_faults faults = { .seed = PW_FABRIC_FAULT_SEED };
 static uint32_t ports, ranks, conns;
 static const struct pw_topo_conn *conn;
@@ -64,7 +66,7 @@ static enum pw_bmx_fault fault(void *ctx, u32 ppd, u64 t)
 }
 
 static struct pw_fabric_ops ops = {
-	.deliver = deliver, .done = done, .fetch = fetch, .cell = cell,
+	.deliver = deliver, .done = done, .fetch = fetch, .cell = cell, .served = pwm_procs_served,
 };
 
 /* "mcN": connection N of the topology */
@@ -90,26 +92,28 @@ static const char *dst_text(int dst, char *buf, size_t cap)
 
 static void read_messages(const char *path)
 {
+	const char *head = processes ? "cycle,src,dst,bytes,name,instance,type" : "cycle,src,dst,bytes";
 	char *text = pwm_slurp(path, NULL), *line, *save = NULL;
+	int cols = processes ? 7 : 4;
 	size_t cap = 0, n = 0;
 
 	for (line = strtok_r(text, "\r\n", &save); line; line = strtok_r(NULL, "\r\n", &save)) {
-		char *col[4], *s = line, what[48];
+		char *col[7], *s = line, what[48];
 		struct message m = {};
 		int64_t dst;
 		int i;
 
 		n++;
-		if (n == 1 && !strcmp(line, "cycle,src,dst,bytes"))
+		if (n == 1 && !strcmp(line, head))
 			continue;
-		for (i = 0; i < 4 && s; i++) {
+		for (i = 0; i < cols && s; i++) {
 			col[i] = s;
 			s = strchr(s, ',');
 			if (s)
 				*s++ = 0;
 		}
-		if (i != 4 || s)
-			pwm_fail("%s: row %zu has not the columns cycle,src,dst,bytes", path, n);
+		if (i != cols || s)
+			pwm_fail("%s: row %zu has not the columns %s", path, n, head);
 		snprintf(what, sizeof(what), "cycle in row %zu", n);
 		m.cycle = pwm_u64(col[0], what);
 		if (m.cycle > UINT64_MAX / 4)
@@ -131,6 +135,8 @@ static void read_messages(const char *path)
 		if (pwm_u64(col[3], what) > PW_FABRIC_MAX_LEN)
 			pwm_fail("%s: %s is more than %u", what, col[3], PW_FABRIC_MAX_LEN);
 		m.bytes = (uint32_t)pwm_u64(col[3], what);
+		if (processes)
+			pwm_procs_to(&m.to, col + 4, n, m.dst, conn);
 		if (nmsgs && m.cycle < msgs[nmsgs - 1].cycle)
 			pwm_fail("cycle in row %zu: %s is before the row above", n, col[0]);
 		if (nmsgs == cap) {
@@ -179,6 +185,14 @@ static void advance(struct pw_fabric *f, uint64_t cycle)
 	}
 }
 
+static int send(struct pw_fabric *f, const struct message *m, size_t i)
+{
+	if (processes)
+		return pw_fabric_send_to(f, m->src, m->dst, PW_FABRIC_AUTO, m->bytes, i, NULL,
+					 &m->to);
+	return pw_fabric_send(f, m->src, m->dst, PW_FABRIC_AUTO, m->bytes, i, NULL);
+}
+
 static void feed(struct pw_fabric *f)
 {
 	for (size_t i = 0; i < nmsgs; i++) {
@@ -187,8 +201,7 @@ static void feed(struct pw_fabric *f)
 
 		advance(f, m->cycle);
 		for (;;) {
-			err = pw_fabric_send(f, m->src, m->dst, PW_FABRIC_AUTO, m->bytes, i,
-					     NULL);
+			err = send(f, m, i);
 			if (err != -EBUSY)
 				break;
 			advance(f, pw_fabric_now(f) + 1);
@@ -328,6 +341,44 @@ static enum pw_fabric_machine machine_of(const char *arg)
 		 pw_fabric_machine[1]);
 }
 
+/* @at: when it was read, NULL: never, which is possible with --published only */
+static void print_message(const struct message *m, const u64 *at, const struct pwm_read *r)
+{
+	char dst[16];
+
+	printf("%d,%s,%u,%llu,%llu,%llu,%llu,%llu,", m->src, dst_text(m->dst, dst, sizeof(dst)),
+	       m->bytes, (unsigned long long)m->t.start, (unsigned long long)m->t.segmented,
+	       (unsigned long long)m->t.first_out, (unsigned long long)m->t.first_in,
+	       (unsigned long long)m->t.reassembled);
+	if (at)
+		printf("%llu", (unsigned long long)*at);
+	printf(",%llu", (unsigned long long)m->t.acked);
+	if (processes && r)
+		printf(",%u,%s,%u,%u", r->port, r->name, r->instance, m->to.type);
+	else if (processes)
+		printf(",,%.3s,,%u", m->to.name, m->to.type);
+	putchar('\n');
+}
+
+/* a line for each message, or for each process that has read one */
+static void print_messages(void)
+{
+	printf("src,dst,bytes,start,segmented,first_cell_out,first_cell_in,reassembled,delivered,acked%s\n",
+	       processes ? ",port,name,instance,type" : "");
+	for (size_t i = 0; i < nmsgs; i++) {
+		const struct message *m = &msgs[i];
+		const struct pwm_read *r;
+		size_t n = 0;
+
+		if (processes)
+			r = pwm_procs_reads(i, &n);
+		for (size_t j = 0; j < n; j++)
+			print_message(m, &r[j].cycle, &r[j]);
+		if (!n)
+			print_message(m, m->arrived ? &m->delivered : NULL, NULL);
+	}
+}
+
 int pwm_fabric(int argc, char **argv)
 {
 	struct given *given = calloc(pw_fabric_param_num, sizeof(*given));
@@ -352,6 +403,8 @@ int pwm_fabric(int argc, char **argv)
 			pwm_fail("%s: unknown option or argument missing", argv[i]);
 		if (!strcmp(argv[i], "--messages"))
 			file = arg;
+		else if (!strcmp(argv[i], "--processes"))
+			processes = arg;
 		else if (!strcmp(argv[i], "--vcd"))
 			vcd = arg;
 		else if (!strcmp(argv[i], "--signals"))
@@ -384,6 +437,8 @@ int pwm_fabric(int argc, char **argv)
 		pwm_fail("--messages: missing");
 	if (fast && !unpack)
 		pwm_fail("--engine fast: needs --unpack immediately");
+	if (processes && !unpack)
+		pwm_fail("--processes: needs --unpack immediately");
 	if (fast && vcd)
 		pwm_fail("--vcd: needs --engine rtl");
 	if (signals && !vcd)
@@ -402,6 +457,8 @@ int pwm_fabric(int argc, char **argv)
 	ranks = pw_fabric_ranks(&p);
 	conns = pw_fabric_conns(&p);
 	conn = topo ? topo->conn : NULL;
+	if (processes)
+		pwm_procs_read(processes, ports);
 	read_messages(file);
 	mem = malloc(pw_fabric_size(&p));
 	if (!mem)
@@ -409,6 +466,8 @@ int pwm_fabric(int argc, char **argv)
 	ops.trace = trace ? pwm_trace_event : NULL;
 	ops.fault = pw_fabric_faults_on(&faults) ? fault : NULL;
 	f = pw_fabric_init(mem, &p, &ops, NULL);
+	if (processes)
+		pwm_procs_open(f);
 	if (trace)
 		pwm_trace_open(trace, ports, ranks);
 	if (capture) {
@@ -437,22 +496,8 @@ int pwm_fabric(int argc, char **argv)
 		pwm_capture_close();
 	if (vcd)
 		pwm_vcd_close();
-	puts("src,dst,bytes,start,segmented,first_cell_out,first_cell_in,reassembled,delivered,acked");
-	for (size_t i = 0; i < nmsgs; i++) {
-		const struct message *m = &msgs[i];
-		char dst[16];
-
-		printf("%d,%s,%u,%llu,%llu,%llu,%llu,%llu,", m->src,
-		       dst_text(m->dst, dst, sizeof(dst)), m->bytes,
-		       (unsigned long long)m->t.start, (unsigned long long)m->t.segmented,
-		       (unsigned long long)m->t.first_out, (unsigned long long)m->t.first_in,
-		       (unsigned long long)m->t.reassembled);
-		if (m->arrived)
-			printf("%llu,", (unsigned long long)m->delivered);
-		else
-			printf(",");	/* vanished unread: possible with --published only */
-		printf("%llu\n", (unsigned long long)m->t.acked);
-	}
+	print_messages();
+	pwm_procs_close();
 	free(mem);
 	free(topo);
 	free(msgs);

@@ -308,6 +308,47 @@ refused "--topology: torus: sizes are missing, too many or out of range, it is t
 refused "--k: --topology determines it" --topology torus:4x4 --k 4
 refused "--topology: ring:40: 41 switches in a row, at most 32 are possible" --topology ring:40
 
+# several processes at a port: the same cycles and the same order on both engines; the capture has their names
+cp "$tmp/load.csv" "$tmp/before.csv"
+printf '%s\n' port,name,instance 5,wrk,0 5,wrk,1 5,srv,0 6,wrk,2 >"$tmp/procs.csv"
+printf '%s\n' cycle,src,dst,bytes,name,instance,type 0,0,5,1600,srv,0,1 11000,9,5,4,wrk,0,2 11000,9,5,4,wrk,1,3 \
+	11400,1,5,4,wrk,0,2 12000,3,-1,8,wrk,-1,4 >"$tmp/load.csv"
+for where in "" --published "--topology torus:4x4"; do
+	# shellcheck disable=SC2086 # words
+	run --processes "$tmp/procs.csv" $where
+	tap_result $? "processes $where"
+	tap_ok "rtl and fast agree" cmp -s "$tmp/rtl" "$tmp/fast"
+	tap_is "who read what, in the order of reading" \
+		"$(sed 1d "$tmp/rtl" | sort -t, -nk9 | cut -d, -f1,11-14 | tr '\n' ' ')" \
+		"3,6,wrk,2,4 0,5,srv,0,1 1,5,wrk,0,2 9,5,wrk,1,3 9,5,wrk,0,2 3,5,wrk,1,4 3,5,wrk,0,4 "
+done
+for engine in rtl fast; do
+	"$pwmodel" fabric --messages "$tmp/load.csv" --processes "$tmp/procs.csv" --pack immediately --unpack immediately \
+		--engine $engine --capture "$tmp/$engine.pcap" >/dev/null
+	cells "$tmp/$engine.pcap" >"$tmp/$engine.cells"
+done
+tap_ok "the same cells at the same units" cmp "$tmp/rtl.cells" "$tmp/fast.cells"
+tap_ok "with the names of the processes" grep -q "$(printf '%08x' 0x77 0x72 0x6b 1 3)" "$tmp/rtl.cells"
+refused "--processes: needs --unpack immediately" --processes "$tmp/procs.csv"
+for row in "port of process in row 2: port 16 is not 0..15:16,wrk,3" \
+	"name of process in row 2: 'work' is not a name of one to three characters:5,work,3" \
+	"instance of process in row 2: 2147483648 is not 0..2147483647:5,wrk,2147483648"; do
+	printf '5,wrk,0\n%s\n' "${row##*:}" >"$tmp/wrong.csv"
+	refused "${row%:*}" --unpack immediately --processes "$tmp/wrong.csv"
+done
+echo 5,wrk >"$tmp/wrong.csv"
+refused "$tmp/wrong.csv: row 1 has not the columns port,name,instance" --unpack immediately --processes "$tmp/wrong.csv"
+printf '%s\n' 5,wrk,0 5,wrk,0 >"$tmp/wrong.csv"
+echo 0,1,5,4,wrk,0,1 >"$tmp/load.csv"
+refused "--processes: port 5 has wrk 0 twice" --unpack immediately --processes "$tmp/wrong.csv"
+seq -f 5,wrk,%.0f 0 10 >"$tmp/wrong.csv"
+refused "--processes: port 5 has more than 10" --unpack immediately --processes "$tmp/wrong.csv"
+echo 0,1,6,4,wrk,0,1 >"$tmp/load.csv"
+refused "name in row 1: there is no process wrk 0 where the message goes" --unpack immediately --processes "$tmp/procs.csv"
+echo 0,1,6,4 >"$tmp/load.csv"
+refused "$tmp/load.csv: row 1 has not the columns cycle,src,dst,bytes,name,instance,type" --unpack immediately --processes "$tmp/procs.csv"
+cp "$tmp/before.csv" "$tmp/load.csv"
+
 refused "--signals: needs --vcd" --signals "$tmp/signals"
 refused "--vcd: needs --engine rtl" --unpack immediately --engine fast --vcd "$tmp/c.vcd"
 refused "--vcd: $tmp/none/c.vcd: No such file or directory" --vcd "$tmp/none/c.vcd"
