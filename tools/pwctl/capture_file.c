@@ -142,6 +142,22 @@ static enum status interface_block(struct capture *c, struct section *s, size_t 
 	return ST_OK;
 }
 
+static void section_block(struct capture *c, size_t at, size_t end)
+{
+	uint16_t code, len;
+
+	for (at += 16; at + 4 <= end && !c->comment; at += 4 + ((len + 3u) & ~3u)) {
+		code = get16(c, at);
+		len = get16(c, at + 2);
+		if (!code || len > end - at - 4)
+			break;
+		if (code == 1) {
+			c->comment = (const char *)c->data + at + 4;
+			c->comment_len = len;
+		}
+	}
+}
+
 static enum status read_pcapng(struct capture *c)
 {
 	struct section s = { .n = 0 };
@@ -164,7 +180,9 @@ static enum status read_pcapng(struct capture *c)
 			return cut(c, at);
 		body = at + 8;
 		end = at + len - 4;
-		if (type == 1) {
+		if (type == 0x0a0d0d0a) {
+			section_block(c, body, end);
+		} else if (type == 1) {
 			st = interface_block(c, &s, body, end);
 		} else if (type == 6) {
 			if (end - body < 20)

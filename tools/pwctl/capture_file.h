@@ -28,12 +28,16 @@ typedef enum status (*capture_fn)(void *ctx, const struct capture_record *r);
  * @data: all of it; the caller frees it
  * @len: bytes of it
  * @skipped: records of other protocols
+ * @comment: of its first section, in a pcapng file; in @data, not ended; NULL: none
+ * @comment_len: bytes of it
  */
 struct capture {
 	const char *path;
 	uint8_t *data;
 	size_t len;
 	size_t skipped;
+	const char *comment;
+	size_t comment_len;
 	/* private: */
 	bool swapped;		/* in the other byte order than this machine */
 	capture_fn take;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture_file.h"
+#include "topo_file.h"
 
 /* the template, linked in by the assembler */
 asm(".pushsection .rodata\n view_page: .incbin \"" VIEW_HTML "\"\n .byte 0\n .popsection\n");
@@ -49,6 +50,22 @@ static json_t *number(const json_t *args, const char *name, json_int_t other)
 	return json_integer(json_is_integer(v) ? json_integer_value(v) : other);
 }
 
+/* switches and links of a fabric that is not of three stages, as pwmodel writes them */
+static void set_fabric(json_t *page, json_t *fabric)
+{
+	if (fabric && topo_file_json_good(fabric))
+		json_object_set(page, "fabric", fabric);
+}
+
+/* a comment of other programs is no such object */
+static void read_comment(const struct capture *c, json_t *page)
+{
+	json_t *j = c->comment ? json_loadb(c->comment, c->comment_len, 0, NULL) : NULL;
+
+	set_fabric(page, j);
+	json_decref(j);
+}
+
 /*
  * Trace of a model: rows of [cycle, name, process, unit, src, dst, sequence number, times],
  * and messages as [from, to, name, port, bytes]. Begin and end of a message stand side by
@@ -70,6 +87,7 @@ static enum status read_trace(struct file *f, json_t *page)
 		json_decref(root);
 		return fail(0, "%s: neither a capture nor a trace of pwmodel fabric", f->c.path);
 	}
+	set_fabric(page, json_object_get(json_object_get(root, "otherData"), "fabric"));
 	json_array_foreach(list, i, e) {
 		name = json_string_value(json_object_get(e, "name"));
 		ph = json_string_value(json_object_get(e, "ph"));
@@ -164,6 +182,7 @@ static enum status read_file(struct file *f, json_t *page)
 	st = capture_is(&f->c) ? capture_records(&f->c, add_frame, f) : read_trace(f, page);
 	if (!st && !json_array_size(f->frames))
 		st = fail(0, "%s: no record of packetway in it", f->c.path);
+	read_comment(&f->c, page);
 	base = strrchr(f->c.path, '/');
 	base = base ? base + 1 : f->c.path;
 	json_object_set_new(page, "title", json_string(base) ?: json_string("packetway"));

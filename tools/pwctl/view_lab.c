@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "pwctl.h"
+#include "topo_file.h"
 
 #define MAX_NS 1024
 /* longest record: a ring packet of 256 KiB behind its header */
@@ -61,6 +62,26 @@ static enum status look_stations(const struct lab_ns *ns, int n, json_t *list)
 	return ST_OK;
 }
 
+/* links of the SANs whose topology has a name; the kernel does not keep those of a file */
+static void look_topologies(json_t *sans)
+{
+	const char *name;
+	struct pw_topo *t;
+	char why[256];
+	json_t *san, *j;
+	size_t i;
+
+	json_array_foreach(sans, i, san) {
+		name = json_string_value(json_object_get(san, "topology"));
+		t = name && strchr(name, ':') ? topo_file_load(name, why, sizeof(why)) : NULL;
+		j = t ? topo_file_json(t, name) : NULL;
+		if (j)
+			json_object_update(san, j);
+		json_decref(j);
+		free(t);
+	}
+}
+
 /* what the pictures need to know of a lab; its namespace is this process's afterwards */
 static enum status look(const char *lab, json_t **out)
 {
@@ -77,6 +98,8 @@ static enum status look(const char *lab, json_t **out)
 		st = fail(errno, "lab %s", lab);
 	if (!st)
 		st = object_list("san", sans);
+	if (!st)
+		look_topologies(sans);
 	if (!st)
 		st = router_list(routers);
 	for (i = 0; i < n; i++)

@@ -746,7 +746,7 @@ int pwm_aton(int argc, char **argv)
 		room = malloc(TAP_BYTES);
 		if (!room)
 			pwm_fail("--capture: no memory");
-		pwm_capture_open(a.capture);
+		pwm_capture_open(a.capture, NULL);
 		pwm_capture_width(format(&a).width);
 		pw_ring_tap(ring, room, TAP_BYTES);
 	}

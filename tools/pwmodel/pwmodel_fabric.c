@@ -332,6 +332,19 @@ static struct pw_topo *set_topology(struct pw_fabric_params *p, const char *what
 	return t;
 }
 
+/* switches and links for what shows a trace or a capture; a file by its name only */
+static char *picture_of(const struct pw_topo *t, const char *what)
+{
+	const char *slash = strrchr(what, '/');
+	json_t *j = topo_file_json(t, slash ? slash + 1 : what);
+	char *text = json_dumps(j, JSON_COMPACT);
+
+	if (!text)
+		pwm_fail("--topology: %s: the name is not UTF-8", what);
+	json_decref(j);
+	return text;
+}
+
 static enum pw_fabric_machine machine_of(const char *arg)
 {
 	for (int m = 0; m < PW_FABRIC_MACHINES; m++)
@@ -386,6 +399,7 @@ int pwm_fabric(int argc, char **argv)
 	bool pack = false, unpack = false, fast = false;
 	const char *file = NULL, *signals = NULL, *topology = NULL;
 	struct pw_topo *topo = NULL;
+	char *picture = NULL;
 	struct pw_fabric *f;
 	struct pw_fabric_stats st;
 	void *mem;
@@ -468,10 +482,12 @@ int pwm_fabric(int argc, char **argv)
 	f = pw_fabric_init(mem, &p, &ops, NULL);
 	if (processes)
 		pwm_procs_open(f);
+	if (topo && (trace || capture))
+		picture = picture_of(topo, topology);
 	if (trace)
-		pwm_trace_open(trace, ports, ranks);
+		pwm_trace_open(trace, ports, ranks, picture);
 	if (capture) {
-		pwm_capture_open(capture);
+		pwm_capture_open(capture, picture);
 		pw_fabric_tap(f, true);
 	}
 	if (vcd)
@@ -498,6 +514,7 @@ int pwm_fabric(int argc, char **argv)
 		pwm_vcd_close();
 	print_messages();
 	pwm_procs_close();
+	free(picture);
 	free(mem);
 	free(topo);
 	free(msgs);

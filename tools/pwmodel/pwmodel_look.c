@@ -258,13 +258,16 @@ static void name_of(const char *what, u32 pid, u32 tid, const char *fmt, u32 n)
 	fputs("\"}}", trace.f);
 }
 
-void pwm_trace_open(const char *path, u32 ports, u32 ranks)
+void pwm_trace_open(const char *path, u32 ports, u32 ranks, const char *fabric)
 {
 	u32 i;
 
 	trace.f = create(path, "--trace");
 	trace.ranks = ranks;
-	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", trace.f);
+	fputs("{\"displayTimeUnit\":\"ns\",", trace.f);
+	if (fabric)
+		fprintf(trace.f, "\"otherData\":{\"fabric\":%s},", fabric);
+	fputs("\"traceEvents\":[", trace.f);
 	name_of("process_name", PID_MESSAGES, 0, "messages", 0);
 	name_of("process_name", PID_STAGES, 0, "input units", 0);
 	name_of("process_name", PID_PORTS, 0, "ports", 0);

@@ -13,7 +13,8 @@ void pwm_vcd_sample(struct pw_fabric *f);
 void pwm_vcd_close(void);
 
 /* events in the JSON form that trace viewers of browsers read; a cycle is a nanosecond */
-void pwm_trace_open(const char *path, u32 ports, u32 ranks);
+/* @fabric: switches and links as JSON, NULL: three stages */
+void pwm_trace_open(const char *path, u32 ports, u32 ranks, const char *fabric);
 void pwm_trace_event(void *ctx, const struct pw_fabric_trace *t);
 void pwm_trace_message(size_t id, int src, int dst, u32 bytes, const struct pw_fabric_times *t);
 void pwm_trace_close(void);

@@ -428,6 +428,79 @@ struct pw_topo *topo_file_load(const char *what, char *why, size_t cap)
 	return t;
 }
 
+/* level of the inputs of each switch, if they all have one; otherwise there is no such array */
+static json_t *columns(const struct pw_topo *t)
+{
+	json_t *list = json_array();
+	u32 w, i, n;
+	int at;
+
+	for (w = 0; w < t->units; w++) {
+		at = -1;
+		for (i = 0; i < t->k; i++) {
+			/* inputs without rows are not used */
+			n = w * t->k + i;
+			if (t->first[n] == t->first[n + 1])
+				continue;
+			if (at >= 0 && at != t->level[n]) {
+				json_decref(list);
+				return NULL;
+			}
+			at = t->level[n];
+		}
+		json_array_append_new(list, json_integer(max(at, 0)));
+	}
+	return list;
+}
+
+json_t *topo_file_json(const struct pw_topo *t, const char *name)
+{
+	json_t *in = json_array(), *peer = json_array(), *j, *list = columns(t);
+	u32 i;
+
+	for (i = 0; i < t->ports; i++)
+		json_array_append_new(in, json_integer(t->in[i]));
+	for (i = 0; i < t->ranks; i++)
+		json_array_append_new(peer, json_integer(t->peer[i] == PW_TOPO_NONE ? -1 :
+			pw_topo_is_port(t->peer[i]) ? -2 - (t->peer[i] & ~PW_TOPO_PORT) :
+						      t->peer[i]));
+	j = json_pack("{s:s, s:i, s:i, s:i, s:o, s:o}", "topology", name, "ports", (int)t->ports,
+		      "switches", (int)t->units, "switch-ports", (int)t->k, "in", in, "peer", peer);
+	if (j && list)
+		json_object_set(j, "columns", list);
+	json_decref(list);
+	return j;
+}
+
+/* an array of @n integers from @lo to @hi - 1? */
+static bool numbers(const json_t *a, size_t n, json_int_t lo, json_int_t hi)
+{
+	size_t i;
+
+	for (i = 0; json_array_size(a) == n && i < n; i++) {
+		const json_t *v = json_array_get(a, i);
+
+		if (!json_is_integer(v) || json_integer_value(v) < lo || json_integer_value(v) >= hi)
+			return false;
+	}
+	return i == n;
+}
+
+bool topo_file_json_good(const json_t *j)
+{
+	json_int_t ports = json_integer_value(json_object_get(j, "ports"));
+	json_int_t units = json_integer_value(json_object_get(j, "switches"));
+	json_int_t k = json_integer_value(json_object_get(j, "switch-ports"));
+	const json_t *list = json_object_get(j, "columns");
+
+	if (!json_is_string(json_object_get(j, "topology")) || ports < 1 || ports > PW_TOPO_PORTS ||
+	    k < 1 || k > PW_BMX_KMAX || units < 1 || units * k > PW_TOPO_RANKS)
+		return false;
+	return numbers(json_object_get(j, "in"), ports, 0, units * k) &&
+	       numbers(json_object_get(j, "peer"), units * k, -1 - ports, units * k) &&
+	       (!list || numbers(list, units, 0, PW_TOPO_LEVELS));
+}
+
 void topo_file_print(const struct pw_topo_plan *p, FILE *f)
 {
 	u32 k = p->z.k, i, s, d, r, x, to;

@@ -222,6 +222,15 @@ cells() {
 	python3 - "$1" <<-'END'
 		import struct, sys
 		d, at, records = open(sys.argv[1], 'rb').read(), 24, []
+		# with a topology it is pcapng
+		if d[:4] == b'\n\r\r\n':
+		    at = 0
+		    while at < len(d):
+		        kind, size, _, high, low, n = struct.unpack('=6I', d[at:at + 24])
+		        if kind == 6:
+		            records.append((high, low, d[at + 28:at + 28 + n].hex()))
+		        at += size
+		    at = len(d)
 		while at < len(d):
 		    s, ns, n = struct.unpack('=III', d[at:at + 12])
 		    records.append((s, ns, d[at + 16:at + 16 + n].hex()))

@@ -56,9 +56,31 @@ for (const name of ["clos", "trace"]) {
 	point(/heat/.test(PW.picture(v, v.events.length >> 1)), `${name}: heat in the picture`);
 }
 
+/* switches and links of another topology, from the file */
+for (const name of ["torus", "torus-trace", "own", "butterfly", "butterfly-trace"]) {
+	const [, model, data] = open(name), v = model.views.find((x) => x.ports), picture = PW.picture(v, v.events.length >> 1);
+	const torus = !/^butterfly/.test(name), g = v.grid || { peer: [], k: 1 };
+	same(`${name}: a box for each switch`, (picture.match(/<rect class="line"/g) || []).length, torus ? 16 : 8);
+	point(picture.includes(`>${data.fabric && data.fabric.topology}<`), `${name}: the picture names it`);
+	point(!/stage 2/.test(picture), `${name}: there are no stages`);
+	/* two links for each station, four from each switch of the torus and of the first column of the butterfly */
+	const wires = (picture.match(/class="wire" d="([^"]*)"/) || ["", ""])[1].split("M").slice(1);
+	same(`${name}: its links`, wires.length, 16 * 2 + (torus ? 16 : 4) * 4);
+	point(!/NaN|undefined/.test(picture), `${name}: each has a place`);
+	same(`${name}: links leave the switches that they belong to`,
+		new Set(wires.filter((w, i) => i >= 16).map((w) => w.split("L")[0])).size, torus ? 16 : 8);
+	same(`${name}: switches stand in columns if cells pass them in one direction`,
+		new Set(wires.filter((w, i) => i >= 16).map((w) => w.split(" ")[0])).size, torus ? 4 : 2);
+	/* cells go along links only */
+	const strays = v.from.filter((f, i) => f >= 0 && f < v.stages && v.to[i] >= 0 && v.to[i] < v.stages &&
+		!g.peer.some((to, o) => to === v.to[i] && Math.floor(o / g.k) === Math.floor(f / g.k)));
+	same(`${name}: cells pass links only`, strays.length, 0);
+}
+
 /* a topology, which the page knows of a lab: a cell comes from where it was last */
 {
 	const data = open("torus")[2];
+	delete data.fabric;
 	data.lab = { name: "lab", sans: [{ id: 0, ports: 16, topology: "torus:4x4", switches: 16, "switch-ports": 5 }],
 		stations: [{ san: 0, port: 0, addr: 1, name: "a" }] };
 	const v = PW.load(data).views.find((x) => x.grid), k = 5;

@@ -81,9 +81,21 @@ again = run(build / 'pwmodel', 'fabric', '--messages', load, '--pack', 'immediat
 same('the same times as without a capture', done.stdout, again.stdout)
 cells = page(out / 'clos.pcap', 'clos.html')[1]
 trace = page(out / 'clos.json', 'trace.html')[1]
-run(build / 'pwmodel', 'fabric', '--messages', load, '--pack', 'immediately', '--unpack', 'immediately', '--engine', 'fast',
-    '--topology', 'torus:4x4', '--capture', out / 'torus.pcap')
-page(out / 'torus.pcap', 'torus.html')
+# a capture and a trace of another topology have its switches and links in them, also of a topology that a file has
+(out / 'own.yaml').write_text(run(build / 'pwmodel', 'topology', 'torus:4x4').stdout)
+for name, topology in (('torus', 'torus:4x4'), ('butterfly', 'butterfly:4x2'), ('own', out / 'own.yaml')):
+    run(build / 'pwmodel', 'fabric', '--messages', load, '--pack', 'immediately', '--unpack', 'immediately', '--engine', 'fast',
+        '--topology', topology, '--capture', out / (name + '.pcapng'), '--trace', out / (name + '.json'))
+    one, two = page(out / (name + '.pcapng'), name + '.html')[1], page(out / (name + '.json'), name + '-trace.html')[1]
+    same(name + ': a capture and a trace have the same switches', one.get('fabric'), two.get('fabric'))
+    same(name + ': the topology of the file', (one.get('fabric') or {}).get('topology'), topology.name if name == 'own' else topology)
+# what does not fit together is not drawn
+text = (out / 'torus.json').read_text()
+for what, old, new in (('a switch too many', '"switches":16', '"switches":17'), ('a link to nowhere', '"peer":[-2', '"peer":[-99'),
+                       ('a link that is text', '"peer":[-2', '"peer":["x"'), ('no size', '"switch-ports":5', '"switch-ports":0')):
+    (out / 'bad.json').write_text(text.replace(old, new))
+    same('a trace with ' + what, (text.count(old), page(out / 'bad.json', 'bad.html')[1].get('fabric')), (1, None))
+(out / 'bad.html').unlink()
 # each cell is taken in by three input units and a port
 same('cells at every unit of their path', len(cells['frames']) % 4, 0)
 same('a trace has the hops of the capture', sum(f[1] == 'cell' for f in trace['frames']), len(cells['frames']) * 3 // 4)
