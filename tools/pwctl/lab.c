@@ -104,22 +104,38 @@ static bool san_topology(const char *file, const char *v, char *out, size_t cap)
 	return snprintf(out, cap, "%.*s%s", dir, file, v) < (int)cap;
 }
 
-/* a fault of a SAN's cells: a word of `pwctl san add`, checked before anything is made */
-static enum status check_fault(const char *file, yaml_document_t *d, const yaml_node_pair_t *p,
-			       const struct pw_fabric_param *f)
+/*
+ * A parameter of a SAN's fabric or a fault of its cells: words of `pwctl san add`, checked before
+ * anything is made. 0 takes the default of a parameter; other parameters may lower a limit, which
+ * the kernel checks.
+ */
+static enum status check_param(const char *file, yaml_document_t *d, const yaml_node_pair_t *p)
 {
-	const char *v = yaml_text(d, p->value);
+	const char *key = yaml_text(d, p->key), *v = yaml_text(d, p->value);
+	const struct pw_fabric_param *f = pw_fabric_param_find(key);
+	bool fault = !f;
 	uint32_t x;
 
-	return parse_u32(v, &x) || x < f->min || x > f->max ?
-	       yaml_bad(file, d, p->value, "%s: '%s' is not %u..%u %s", f->name, v, f->min, f->max,
-			f->unit) : ST_OK;
+	if (fault)
+		f = pw_fabric_fault_find(key);
+	if (!f)
+		return ST_OK;
+	if (!strcmp(key, "k"))
+		return yaml_bad(file, d, p->key, "k: 'ports' or 'topology' of a SAN determines it");
+	if (!fault && !pw_fabric_param_has(f, PW_FABRIC_DEVICE))
+		return yaml_bad(file, d, p->key, "%s: the machine 'device' has no such parameter",
+				key);
+	if (!fault && pw_fabric_param_named(f) && pw_fabric_route_named(v, &x))
+		return ST_OK;
+	if (parse_u32(v, &x) || ((fault || x) && (x < f->min || x > f->max)))
+		return yaml_bad(file, d, p->value, "%s: '%s' is not %u..%u %s", f->name, v, f->min,
+				f->max, f->unit);
+	return ST_OK;
 }
 
 static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map,
 			    struct lab_san *s)
 {
-	const struct pw_fabric_param *fault;
 	yaml_node_pair_t *p;
 	const char *key, *v;
 	int i;
@@ -144,8 +160,7 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 				return yaml_bad(file, d, p->value, "the name of the file is too long");
 			continue;
 		}
-		fault = pw_fabric_fault_find(key);
-		if (fault && check_fault(file, d, p, fault))
+		if (check_param(file, d, p))
 			return ST_USAGE;
 		for (i = 0; i < s->n; i += 2)
 			if (!strcmp(s->words[i], key))

@@ -25,6 +25,46 @@ tap_is "a key" "$(says san add 3 prots 4)" \
 tap_is "a value" "$(says san add 3 engine fats)" \
 	"pwctl: engine: 'fats' is not one of none|fast|rtl (did you mean 'fast'?), see 'pwctl san help'"
 tap_is "an option" "$(says --jsn san show)" "pwctl: unknown option '--jsn' (did you mean '--json'?), see 'pwctl help'"
+# each parameter of the fabric in each place: words of a SAN, keys of a lab and of a sweep, rows of the page
+dir=$(mktemp -d)
+trap 'rm -rf "$tmp" "$dir"' EXIT
+page=$top/Documentation/networking/packetway-models.rst
+# lab KEY VALUE: what is said of a lab with it; the next line is wrong, so that none is made
+lab() {
+	printf 'sans: [{id: 0, ports: 16, %s: %s}]\nname: a b\n' "$1" "$2" >"$dir/lab.yaml"
+	says lab up "$dir/lab.yaml" | grep -o 'lab.yaml:[0-9]*: .*'
+}
+taken=$(lab rate 1)
+# sweep KEY VALUE MACHINE: what is said of a sweep with it, and the status
+sweep() {
+	printf 'name: s\nmachine: %s\nparameters: {%s: %s}\nload: [0.1, 0.2]\nseeds: 1\ncycles: 1000\n' "$3" "$1" "$2" >"$dir/s.yaml"
+	(cd "$dir" && says experiment sweep s.yaml; echo $?) | tail -n 2 | tr '\n' ' '
+}
+pwmodel fabric --help | sed -n 's/^  --\([a-z-]* .*\.\..*\)/\1/p' >"$dir/table"
+tap_is "parameters" "$(wc -l <"$dir/table")" 17
+while read -r name unit range published device; do
+	max=${range#*..} machine=device value=$device default=$device
+	case $name:$device in
+	k:*) module="from ports" value= why="k: 'ports' or 'topology' of a SAN determines it" ;;
+	*:-) module="the device has none" machine=published value= default=$published why="$name: the machine 'device' has no such parameter" ;;
+	*) module=$name why="$name: '$((max + 1))' is not $range $unit" ;;
+	esac
+	[ -z "$value" ] || tap_ok "$name: a word of a SAN" grep -q "\[$name " <(pwctl san add --help)
+	tap_is "$name: a lab refuses it" "$(lab "$name" $((max + 1)))" "lab.yaml:1: $why"
+	[ -z "$value" ] || tap_is "$name: and takes $value" "$(lab "$name" "$value")" "$taken"
+	tap_is "$name: a sweep refuses it" "$(sweep "$name" $((max + 1)) $machine)" "pwctl: s.yaml:3: $name: '$((max + 1))' is not $range 1 "
+	tap_is "$name: and takes $default" "$(sweep "$name" "$default" $machine)" "0 "
+	# name, module, pwmodel, lab, sweep
+	row=$(grep -m 1 "^$name  " "$page" | sed 's/``//g; s/  */ /g; s/, or the$//')
+	case $module in
+	"$name") tap_is "$name: the page has all places" "$row" "$name $name --$name $name $name" ;;
+	*) tap_ok "$name: the page has all places" grep -q "^$name $module --$name .* $name\$" <<<"$row" ;;
+	esac
+done <"$dir/table"
+# values of a route have names; 0 takes the default
+tap_is "a lab takes the name of a route, and 0" "$(lab route least)$(lab depth 0)" "$taken$taken"
+tap_is "not another name" "$(lab route most)" "lab.yaml:1: route: 'most' is not 1..65536 policy"
+
 tap_is "nothing is near" "$(says xyzzy)" "pwctl: unknown command 'xyzzy', see 'pwctl help'"
 tap_is "a word of one letter" "$(says san add 3 engine x)" \
 	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
