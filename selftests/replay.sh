@@ -48,6 +48,16 @@ done
 printf '%s\n' 'traffic: trace' 'trace: run.csv' 'load: [0.1, 0.5, 1]' 'cycles: 20000' 'parameters: {k: [4, 8]}' >replay.yaml
 tap_ok "a sweep with it" pwctl experiment sweep replay.yaml
 tap_is "gives a curve for each fabric" "$(($(wc -l <replay.csv) - 1))" 6
+# and through other topologies
+for topology in torus:4x4 butterfly:4x2; do
+	pwmodel fabric --messages run.csv --topology $topology --engine fast --unpack immediately >other.csv
+	tap_is "sent through $topology, and arrived" "$? $(awk -F, 'NR > 1 && $9 >= $4' other.csv | wc -l)" "0 $n"
+done
+printf '%s\n' 'traffic: trace' 'trace: run.csv' 'load: [0.1, 1]' 'cycles: 20000' 'topology: [clos:4, torus:4x4, crossbar:16]' >other.yaml
+tap_ok "a sweep over topologies" pwctl experiment sweep other.yaml
+# latencies of each topology, in the order of loads; two ranks pass three, two and one switches
+tap_is "gives each a curve of its own" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "topology") t = i; if ($i == "latency") l = i }; next }
+	{ curve[$t] = curve[$t] " " $l } END { for (t in curve) print curve[t] }' other.csv | sort -u | wc -l)" 3
 tap_ok "lab down" pwctl lab down r
 cd /
 rm -rf "$tmp"

@@ -45,8 +45,8 @@ tap_is "parameters" "$(wc -l <"$dir/table")" 17
 while read -r name unit range published device; do
 	max=${range#*..} machine=device value=$device default=$device
 	case $name:$device in
-	k:*) module="from ports" value= why="k: 'ports' or 'topology' of a SAN determines it" ;;
-	*:-) module="the device has none" machine=published value= default=$published why="$name: the machine 'device' has no such parameter" ;;
+	k:*) module="from ports" value='' why="k: 'ports' or 'topology' of a SAN determines it" ;;
+	*:-) module="the device has none" machine=published value='' default=$published why="$name: the machine 'device' has no such parameter" ;;
 	*) module=$name why="$name: '$((max + 1))' is not $range $unit" ;;
 	esac
 	[ -z "$value" ] || tap_ok "$name: a word of a SAN" grep -q "\[$name " <(pwctl san add --help)

@@ -182,6 +182,19 @@ for engine in rtl fast; do
 		--engine $engine --trace "$tmp/$engine.json" >"$tmp/table"
 	tap_ok "$engine: a trace changes no cycle" cmp -s "$tmp/table" "$tmp/plain"
 	look "$engine trace" 10 trace "$tmp/$engine.json" "$tmp/table"
+	"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately --topology fattree:4x2 \
+		--engine $engine --trace "$tmp/$engine-tree.json" >/dev/null
+done
+# the format that browsers open, as a schema; and what is not of that form
+sed 's/"ph":"X"/"ph":"Y"/' "$tmp/rtl.json" >"$tmp/kind.json"
+sed 's/,"dur":[0-9.]*//' "$tmp/rtl.json" >"$tmp/dur.json"
+for file in rtl fast rtl-tree fast-tree kind dur; do
+	case $file in kind|dur) want=invalid ;; *) want=valid ;; esac
+	tap_is "$file.json against the schema of trace events" "$("$top/scripts/lib/python" jsonschema -c 'import json, jsonschema, sys
+schema, trace = (json.load(open(f)) for f in sys.argv[1:])
+jsonschema.Draft7Validator.check_schema(schema)
+error = next(jsonschema.Draft7Validator(schema).iter_errors(trace), None)
+print("invalid" if error else "valid")' "$top/tools/testing/pwmodel/trace.schema.json" "$tmp/$file.json" 2>&1)" $want
 done
 "$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately --vcd "$tmp/a.vcd" >"$tmp/table"
 tap_ok "a waveform changes no cycle" cmp -s "$tmp/table" "$tmp/plain"
