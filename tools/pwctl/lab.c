@@ -23,6 +23,7 @@
 
 #include "fabric/fabric_fault.h"
 #include "pwctl.h"
+#include "ring/ring_param.h"
 #include "yaml_node.h"
 
 #define NETNS "/run/netns"
@@ -133,6 +134,28 @@ static enum status check_param(const char *file, yaml_document_t *d, const yaml_
 	return ST_OK;
 }
 
+/* the same for a parameter of its ring, which has names for values instead of numbers, or a range */
+static enum status check_ring(const char *file, yaml_document_t *d, const yaml_node_pair_t *p)
+{
+	const char *key = yaml_text(d, p->key), *v = yaml_text(d, p->value);
+	const struct pw_ring_param *r = strncmp(key, "ring-", 5) ? NULL :
+					pw_ring_param_find(key + 5);
+	uint32_t x;
+
+	if (!r)
+		return ST_OK;
+	for (x = 0; r->words && x <= r->san_max; x++)
+		if (!strcmp(v, r->words[x]))
+			return ST_OK;
+	if (r->words)
+		return yaml_bad(file, d, p->value, "%s: '%s' is neither %s nor %s", key, v,
+				r->words[0], r->words[1]);
+	if (parse_u32(v, &x) || x < r->min || x > r->san_max)
+		return yaml_bad(file, d, p->value, "%s: '%s' is not %u..%u %s", key, v, r->min,
+				r->san_max, r->unit);
+	return ST_OK;
+}
+
 static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *map,
 			    struct lab_san *s)
 {
@@ -160,7 +183,7 @@ static enum status read_san(const char *file, yaml_document_t *d, yaml_node_t *m
 				return yaml_bad(file, d, p->value, "the name of the file is too long");
 			continue;
 		}
-		if (check_param(file, d, p))
+		if (check_param(file, d, p) || check_ring(file, d, p))
 			return ST_USAGE;
 		for (i = 0; i < s->n; i += 2)
 			if (!strcmp(s->words[i], key))

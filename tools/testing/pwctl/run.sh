@@ -65,6 +65,29 @@ done <"$dir/table"
 tap_is "a lab takes the name of a route, and 0" "$(lab route least)$(lab depth 0)" "$taken$taken"
 tap_is "not another name" "$(lab route most)" "lab.yaml:1: route: 'most' is not 1..65536 policy"
 
+# those of the ring: name, a good and a wrong value, what labs and pwmodel and sweeps say of it
+page=$top/Documentation/networking/packetway-aton.rst
+while IFS='|' read -r name good wrong lab model sweep; do
+	tap_ok "ring-$name: a word of a SAN" grep -q "\[ring-$name " <(pwctl san add --help)
+	tap_is "ring-$name: a lab refuses $wrong" "$(lab "ring-$name" "$wrong")" "lab.yaml:1: ring-$name: '$wrong' is $lab"
+	tap_is "ring-$name: and takes $good" "$(lab "ring-$name" "$good")" "$taken"
+	tap_is "--$name: pwmodel refuses it" "$(pwmodel aton majority 1 3 "--$name" "$wrong" 2>&1)" "pwmodel: $name: $model"
+	tap_ok "--$name: and takes $good" pwmodel aton majority 1 3 "--$name" "$good"
+	for value in "$wrong" "$good"; do
+		printf 'name: r\nmodel: ring\nparameters: {n: [2, 4], %s: %s}\ncommand: bitsum\nseeds: 1\nbits: 50000\nx: n\n' "$name" "$value" >"$dir/r.yaml"
+		(cd "$dir" && says experiment sweep r.yaml; echo $?) | tail -n 2 | tr '\n' ' ' >"$tmp"
+		[ "$value" = "$good" ] || tap_is "$name: a sweep refuses it" "$(cat "$tmp")" "pwctl: r.yaml:3: $name: '$wrong' is not $sweep 1 "
+	done
+	tap_is "$name: and takes $good" "$(cat "$tmp")" "0 "
+	tap_is "$name: each row of it has the value" "$(awk -F, -v name="$name" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$dir/r.csv" | sort -u)" "$good"
+	tap_ok "$name: the page has all places" grep -q "^$name .*\`\`ring-$name\`\` .*\`\`--$name\`\` .*\`\`$name\`\`" "$page"
+done <<-'END'
+	propagation|3|65537|not 0..255 bit times|65537 is not 0 to 65536 bit times|0..65536
+	release|appended|late|neither back nor appended|'late' is neither back nor appended|one of back, appended
+	width|8|65|not 1..64 bits|65 is not 1 to 64 bits|1..64
+	bitsum|3|25|not 0..24 bits|25 is not 0 to 24 bits|0..24
+END
+
 tap_is "nothing is near" "$(says xyzzy)" "pwctl: unknown command 'xyzzy', see 'pwctl help'"
 tap_is "a word of one letter" "$(says san add 3 engine x)" \
 	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
