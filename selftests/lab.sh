@@ -70,6 +70,52 @@ done
 tap_is "cells dropped and damaged" "$(hit 0) $(hit 1) $(hit 2)" "[true,false] [false,true] [false,false]"
 pwctl lab down faults
 tap_is "leaves nothing" "$(left)" "$before"
+# source routes of stations
+row=00830103020000000083000001000000
+cat >"$dir/routes.yaml" <<EOF
+lab: routes
+sans:
+  - {id: 1, engine: fast}
+  - {id: 3, engine: fast}
+routers:
+  - ca san 3:14 san 1:14
+stations:
+  - name: a1
+    san: 1
+    port: 0
+    address: 10.6.0.11/24
+    route:
+      - 00:03:02 l2rhs $row mtu 1400
+      - 00:03:05-00:03:08 l2rhs 0083010302000000
+  - {name: a2, san: 1, port: 1, address: 10.6.0.12/24}
+  - {name: c2, san: 3, port: 1, address: 10.6.0.32/24, route: 00:01:02 l2rhs 0083010302000000}
+EOF
+routes() { pwctl lab exec "$1" pwctl -j route show dev pw0 | jq -c 'map([.first, .last, .mtu // 0])'; }
+by_row() { pwctl lab exec "$1" pwctl -j stats | jq '.[0].stats.eep_tx_source_route'; }
+tap_ok "source routes: up" pwctl lab up "$dir/routes.yaml" timeout 60000
+tap_is "those of a station, with its MTU" "$(routes a1)" '[["00:03:02","00:03:02",1400],["00:03:05","00:03:08",0]]'
+tap_is "of one without" "$(routes a2)" '[]'
+tap_is "one line in place of a list" "$(routes c2)" '[["00:01:02","00:01:02",0]]'
+one=$(by_row a1)
+tap_ok "what it sends there" pwctl lab exec a1 pwctl ping 00:03:02 count 1 timeout 30000
+tap_is "has the row in front" "$(($(by_row a1) - one))" 1
+tap_ok "source routes: down" pwctl lab down routes
+tap_is "leaves nothing" "$(left)" "$before"
+# refused LINE: what it says about this line as the route of station a
+refused() {
+	printf 'lab: x\nstations:\n  - name: a\n    route: %s\n' "$1" >"$bad"
+	pwctl lab up "$bad" 2>&1
+}
+form="station 'a': a route is one line, ADDR[-LAST] l2rhs HEX [mtu N]"
+for line in "00:00:02" "00:00:02 l2rh $row" "00:00:02 l2rhs 0083" "00:00:02 l2rhs $row mtu" \
+	    "00:00:02 l2rhs $row mtu x" "00:00:02 l2rhs $row dev pw0" "00:00:02-x l2rhs $row" "{a: b}"; do
+	tap_is "no route: $line" "$(refused "$line")" "pwctl: $bad:4: $form"
+done
+tap_is "65 routes" "$(refused "[$(printf "00:00:02 l2rhs $row, %.0s" {1..65})]")" \
+	"pwctl: $bad:4: station 'a': at most 64 routes"
+tap_is "a row that the kernel refuses" "$(refused "00:00:02 l2rhs 0011223344556677" | tail -n 1)" \
+	"pwctl: station 'a': route '00:00:02 l2rhs 0011223344556677' is refused"
+tap_is "leaves nothing" "$(left)" "$before"
 rm -r "$dir"
 tap_is "exec without a lab" "$(status pwctl lab exec s1 true)" 2
 

@@ -41,6 +41,8 @@ struct lab_station {
 	uint64_t operand[PACKETWAY_ATON_REGS];
 	uint32_t set;		/* bit per operand given */
 	long group;
+	char **route;		/* source routes: ADDR[-LAST] l2rhs HEX [mtu N] */
+	int nroute;
 	uint32_t pw_addr;	/* learnt when it is up */
 };
 
@@ -262,6 +264,79 @@ static enum status read_operands(const char *file, yaml_document_t *d, int node,
 	return ST_OK;
 }
 
+#define ROUTE_WORDS 5
+
+/* the words of a source route, in a copy of its line; their number */
+static int split_route(char *line, char **w)
+{
+	char *save;
+	int n = 0;
+
+	for (w[0] = strtok_r(line, BLANK, &save); w[n]; w[n] = strtok_r(NULL, BLANK, &save))
+		if (++n > ROUTE_WORDS)
+			break;
+	return n;
+}
+
+/* the words are checked before anything is made; the kernel checks the row */
+static bool good_route(char *line)
+{
+	uint8_t row[PACKETWAY_SOURCE_ROUTE_MAX];
+	char *w[ROUTE_WORDS + 1], *dash;
+	uint32_t x;
+	int n, len;
+
+	n = split_route(line, w);
+	if ((n != 3 && n != 5) || strcmp(w[1], "l2rhs") || (n == 5 && strcmp(w[3], "mtu")))
+		return false;
+	dash = strchr(w[0], '-');
+	if (dash)
+		*dash++ = 0;
+	if (parse_addr(w[0], &x) || (dash && parse_addr(dash, &x)))
+		return false;
+	len = parse_hex(w[2], row, sizeof(row));
+	return len > 0 && len % 8 == 0 && (n == 3 || !parse_u32(w[4], &x));
+}
+
+static enum status read_route(const char *file, yaml_document_t *d, int node,
+			      struct lab_station *s)
+{
+	const char *v = yaml_text(d, node);
+	char *copy = v ? strdup(v) : NULL;
+	bool good = copy && good_route(copy);
+
+	free(copy);
+	if (!good)
+		return yaml_bad(file, d, node,
+				"station '%s': a route is one line, ADDR[-LAST] l2rhs HEX [mtu N]",
+				s->name);
+	if (s->nroute == PACKETWAY_SOURCE_ROUTES_MAX)
+		return yaml_bad(file, d, node, "station '%s': at most %d routes", s->name,
+				PACKETWAY_SOURCE_ROUTES_MAX);
+	if (!s->route)
+		s->route = calloc(PACKETWAY_SOURCE_ROUTES_MAX, sizeof(*s->route));
+	if (s->route)
+		s->route[s->nroute] = strdup(v);
+	if (!s->route || !s->route[s->nroute])
+		return fail(ENOMEM, "%s", file);
+	s->nroute++;
+	return ST_OK;
+}
+
+static enum status read_routes(const char *file, yaml_document_t *d, int node,
+			       struct lab_station *s)
+{
+	yaml_node_t *n = yaml_document_get_node(d, node);
+	enum status st = ST_OK;
+	yaml_node_item_t *i;
+
+	if (n->type != YAML_SEQUENCE_NODE)
+		return read_route(file, d, node, s);
+	for (i = n->data.sequence.items.start; !st && i < n->data.sequence.items.top; i++)
+		st = read_route(file, d, *i, s);
+	return st;
+}
+
 /* the keys of a station that are numbers */
 static const struct {
 	const char *key;
@@ -299,6 +374,8 @@ static enum status read_station(const char *file, yaml_document_t *d, yaml_node_
 			st = read_addrs(file, d, p->value, s);
 		else if (!strcmp(key, "operand"))
 			st = read_operands(file, d, p->value, s);
+		else if (!strcmp(key, "route"))
+			st = read_routes(file, d, p->value, s);
 		else if (strcmp(key, "name"))
 			st = yaml_bad(file, d, p->key, "unknown key '%s' in station '%s'", key, s->name);
 		else if (!v || !good_name(v))
@@ -452,6 +529,19 @@ static FILE *open_known(const char *name)
 	return f;
 }
 
+static void free_lab(struct lab *lab)
+{
+	int i, k;
+
+	for (i = 0; i < lab->nst; i++) {
+		for (k = 0; k < lab->st[i].nroute; k++)
+			free(lab->st[i].route[k]);
+		free(lab->st[i].route);
+	}
+	free(lab->st);
+}
+
+/* free_lab() follows, whatever it returns */
 static enum status read_lab(const char *file, struct lab *lab)
 {
 	yaml_parser_t parser;
@@ -602,6 +692,29 @@ static int write_hosts(const struct lab *lab)
 	return 0;
 }
 
+/* `pwctl route add` for each source route; in the namespace of the station */
+static enum status add_routes(const struct lab_station *s)
+{
+	char *argv[2 + ROUTE_WORDS + 2 + 1] = { "route", "add" }, *line;
+	enum status st = ST_OK;
+	int i, n;
+
+	for (i = 0; !st && i < s->nroute; i++) {
+		line = strdup(s->route[i]);
+		if (!line)
+			return fail(ENOMEM, "%s", s->name);
+		n = 2 + split_route(line, argv + 2);
+		argv[n++] = "dev";
+		argv[n++] = "pw0";
+		argv[n] = NULL;
+		st = pwctl(n, argv);
+		if (st)
+			fail(0, "station '%s': route '%s' is refused", s->name, s->route[i]);
+		free(line);
+	}
+	return st;
+}
+
 /* in the namespace of the station */
 static enum status configure_station(struct lab_station *s)
 {
@@ -625,6 +738,8 @@ static enum status configure_station(struct lab_station *s)
 	for (i = 0; !ret && i < s->naddr; i++)
 		ret = link_addr_add(&nl, st.ifindex, s->addr[i]);
 	nl_close(&nl);
+	if (!ret)
+		ret = add_routes(s);
 	if (ret)
 		return ret;
 	s->pw_addr = st.addr;
@@ -1045,15 +1160,15 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 	struct lab lab;
 
 	st = words(v, argc, argv, &a);
-	if (!st)
-		st = read_lab(a.name, &lab);
 	if (st)
 		return st;
-	st = choose_host(&lab, a.host);
+	st = read_lab(a.name, &lab);
+	if (!st)
+		st = choose_host(&lab, a.host);
 	if (!st && a.ssh && !lab.self)
 		st = usage("lab %s has no hosts", lab.name);
 	if (st) {
-		free(lab.st);
+		free_lab(&lab);
 		return st;
 	}
 	/* the other hosts may begin later */
@@ -1114,7 +1229,7 @@ static enum status lab_up(const struct verb *v, int argc, char **argv)
 		close(home);
 out:
 	free(ns);
-	free(lab.st);
+	free_lab(&lab);
 	close(self);
 	return st;
 }
