@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Generic netlink: routers, routes, nodes. */
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/sock.h>
 
@@ -441,6 +442,10 @@ int pw_genl_router_new(struct sk_buff *skb, struct genl_info *info)
 	}
 	if (trunked) {
 		err = pw_trunk_parse(info, tb[PACKETWAY_A_ROUTER_TRUNK], &trunk);
+		if (err)
+			goto wipe;
+		/* session numbers, and so nonces, must differ from those of the last boot */
+		err = trunk.keyed ? wait_for_random_bytes() : 0;
 		if (err)
 			goto wipe;
 	}
