@@ -281,7 +281,7 @@ static const char *const half_counters[] = {
 	"err-limited", "rrp-rx", "rrp-tx", "rrp-malformed", "rrp-refused", "rrp-limited",
 	"tables-taken", "tables-ignored", "hrdown", "echo", "tables-asked", "tables-stale",
 	"drop-type", "echo-limited", "traced", "reduce-asked", "reduce-repeated",
-	"reduce-answered", "reduce-dropped",
+	"reduce-answered", "reduce-dropped", "rrp-done",
 };
 
 /* likewise PACKETWAY_A_TRUNK_STAT_*, from TX on */

@@ -571,6 +571,7 @@ enum {
 	PACKETWAY_A_HALF_STAT_REDUCE_REPEATED,	/* such requests that were sent again */
 	PACKETWAY_A_HALF_STAT_REDUCE_ANSWERED,	/* answers to the peer half */
 	PACKETWAY_A_HALF_STAT_REDUCE_DROPPED,	/* messages: forged, malformed, old or too many */
+	PACKETWAY_A_HALF_STAT_RRP_DONE,		/* of RRP_RX: not malformed, refused or limited */
 
 	__PACKETWAY_A_HALF_STAT_MAX
 };

@@ -142,8 +142,8 @@ static void pw_half_local_user(struct pw_half *h, struct sk_buff *skb, const str
 		pw_half_drop(h, skb, PW_HALF_RRP_REFUSED, 0);
 	else if (!trusted && !__ratelimit(&h->rrp_limit))
 		pw_half_drop(h, skb, PW_HALF_RRP_LIMITED, 0);
-	else
-		h->user->take(h, skb);
+	else if (h->user->take(h, skb))
+		pw_half_count(h, PW_HALF_RRP_DONE);
 }
 
 /* messages to the half-router itself */

@@ -114,7 +114,8 @@
 	X(REDUCE_ASKED)		\
 	X(REDUCE_REPEATED)	\
 	X(REDUCE_ANSWERED)	\
-	X(REDUCE_DROPPED)
+	X(REDUCE_DROPPED)	\
+	X(RRP_DONE)
 
 #define PW_X_HALF(sym) PW_HALF_##sym,
 enum pw_half_stat {
@@ -190,7 +191,7 @@ struct pw_fib {
  */
 struct pw_user {
 	refcount_t users;
-	void (*take)(struct pw_half *h, struct sk_buff *skb);
+	bool (*take)(struct pw_half *h, struct sk_buff *skb);
 	void (*detach)(struct pw_user *u);
 	void (*free)(struct pw_user *u);
 	struct pw_half __rcu *half;

@@ -1546,6 +1546,8 @@ static bool pw_rrp_handle(struct pw_half *h, struct sk_buff *skb)
 	changed = pw_rrp_act(h, &in, &out, &bad);
 	if (bad != PW_HALF_STAT_NUM)
 		pw_rrp_count(h, bad);
+	if (bad != PW_HALF_RRP_REFUSED && bad != PW_HALF_RRP_LIMITED)
+		pw_rrp_count(h, PW_HALF_RRP_DONE);
 	pw_rrp_flush(h, &out);
 	mutex_unlock(&h->db_lock);
 	consume_skb(skb);
@@ -1683,7 +1685,8 @@ static bool pw_rrp_welcome(const struct pw_eep_view *v, const struct pw_rrp_in *
  * @skb: the message, linear; consumed
  * @v: its fields
  *
- * It is handled later. BH off, RCU held.
+ * It is handled later. RRP_RX counts it, and so does one of RRP_DONE, RRP_MALFORMED, RRP_REFUSED
+ * and RRP_LIMITED. BH off, RCU held.
  */
 void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v)
 {
@@ -1693,6 +1696,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 
 	pw_half_count(h, PW_HALF_RRP_RX);
 	if (v->pt == PW_PT_ERR && v->te != PW_TE_ERR_HRDOWN && v->te != PW_TE_ERR_LINKDOWN) {
+		pw_half_count(h, PW_HALF_RRP_DONE);
 		consume_skb(skb);
 		return;
 	}

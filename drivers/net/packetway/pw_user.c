@@ -34,8 +34,8 @@
 #define PW_USER_ROOM	64	/* in front of a frame that is written */
 #define PW_USER_PREFIX	4096	/* bytes of prefixes and options beside the data */
 
-/* a frame for the program; consumed. BH off, RCU held */
-static void pw_user_take(struct pw_half *h, struct sk_buff *skb)
+/* a frame for the program; consumed. False: it was dropped. BH off, RCU held */
+static bool pw_user_take(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_user *u = h->user;
 	struct mem_cgroup *old;
@@ -43,12 +43,12 @@ static void pw_user_take(struct pw_half *h, struct sk_buff *skb)
 
 	if (READ_ONCE(u->gone)) {
 		pw_half_drop(h, skb, PW_HALF_DROP_DOWN, 0);
-		return;
+		return false;
 	}
 	if (skb_queue_len_lockless(&u->queue) >= PW_USER_FRAMES ||
 	    atomic_read(&u->bytes) >= PW_USER_BYTES) {
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
-		return;
+		return false;
 	}
 	/* it may wait for long: charged to who made the SAN, and to no sender */
 	old = pw_memcg_enter(h->san->memcg);
@@ -56,13 +56,14 @@ static void pw_user_take(struct pw_half *h, struct sk_buff *skb)
 	pw_memcg_leave(old);
 	if (!copy) {
 		pw_half_drop(h, skb, PW_HALF_DROP_NOMEM, 0);
-		return;
+		return false;
 	}
 	skb_orphan(copy);
 	consume_skb(skb);
 	atomic_add(copy->truesize, &u->bytes);
 	skb_queue_tail(&u->queue, copy);
 	wake_up_interruptible_poll(&u->wait, EPOLLIN | EPOLLRDNORM);
+	return true;
 }
 
 /* the half-router is deleted; RTNL */
