@@ -589,7 +589,7 @@ TEST_F(tree, bottleneck)
 	/* 40 frames wait at the half-router to SAN 5, which stands still */
 	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 5, PACKETWAY_A_SAN_FROZEN, 1, 0, 0));
 	for (i = 0; i < 40; i++) {
-		len = pw_msg(tx, ADDR(5, 0), addr_of(0), 1500, 0, 1, "x", 1);
+		len = pw_msg(tx, ADDR(5, 0), addr_of(0), 1500, 0, 1, NULL, 1000);
 		ASSERT_EQ(len, send(raw[0], tx, len, 0));
 	}
 	for (i = 0; i < 1000; i++) {
@@ -600,7 +600,18 @@ TEST_F(tree, bottleneck)
 	}
 	EXPECT_LE(40, v >> 24);
 	EXPECT_EQ(far, v & 0xffffff);
+	v = on_the_path(far, PW_ESP_OP_MAX, PW_ESP_TAG_BYTES, &esp);
+	EXPECT_LE(40 * len, v >> 24);
+	EXPECT_EQ(far, v & 0xffffff);
 	ASSERT_EQ(0, pw_gsan_set2_of(&self->g, 5, PACKETWAY_A_SAN_FROZEN, 0, 0, 0));
+	/* when all have left no byte is charged, at no node on the way */
+	for (i = 0; i < 1000; i++) {
+		v = on_the_path(far, PW_ESP_OP_MAX, PW_ESP_TAG_BYTES, &esp);
+		if (!(v >> 24))
+			break;
+		usleep(10000);
+	}
+	EXPECT_EQ(0, v >> 24);
 }
 
 TEST_HARNESS_MAIN

@@ -292,6 +292,7 @@ enum {
 	PW_ESP_TAG_RATE		= 2,	/* bits per second of its SAN's links; untimed: all ones */
 	PW_ESP_TAG_MTU		= 3,
 	PW_ESP_TAG_TIME		= 4,	/* virtual time of its SAN, ns; untimed: 0 */
+	PW_ESP_TAG_BYTES	= 5,	/* bytes of the frames of PW_ESP_TAG_QUEUE */
 };
 
 /* POETS: swAddr and pinAddr are little-endian 32-bit fields ---------------- */

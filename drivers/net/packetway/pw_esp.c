@@ -313,9 +313,10 @@ static void pw_esp_facts(const struct pw_esp *esp, u32 mtu, u64 *facts)
 {
 	const struct pw_san *san = esp->home;
 	const struct pw_engine *eng = rcu_dereference(san->engine);
+	const struct pw_port *port = &san->port[pw_san_port_of(san, esp->id)];
 
-	facts[PW_ESP_TAG_QUEUE - 1] =
-		atomic_read(&san->port[pw_san_port_of(san, esp->id)].inflight);
+	facts[PW_ESP_TAG_QUEUE - 1] = pw_port_frames(port);
+	facts[PW_ESP_TAG_BYTES - 1] = pw_port_bytes(port);
 	facts[PW_ESP_TAG_RATE - 1] = eng->ops->time ? READ_ONCE(san->fabric.rate) : U64_MAX;
 	facts[PW_ESP_TAG_MTU - 1] = mtu;
 	facts[PW_ESP_TAG_TIME - 1] = pw_engine_time(san);

@@ -652,7 +652,7 @@ static void pw_half_take(struct pw_half *h, const struct sk_buff *skb)
 	if (pw_cb(skb)->flags & PW_CB_PEER)
 		atomic_dec(&h->from_peer);
 	else
-		pw_port_release(h->san, pw_cb(skb)->src_port, 1);
+		pw_port_release(h->san, skb);
 }
 
 static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)

@@ -63,11 +63,11 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 {
 	struct pw_port *p = &h->san->port[h->port];
 	struct pw_skb_cb *cb = pw_cb(skb);
-	int max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
+	u32 max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
 	struct pw_engine *eng;
 
-	if (atomic_inc_return(&p->inflight) > max) {
-		atomic_dec(&p->inflight);
+	if (pw_port_charge(p, skb) > max) {
+		pw_port_uncharge(p, skb);
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
 		return;
 	}
@@ -89,7 +89,7 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
  */
 bool pw_half_busy(struct pw_half *h)
 {
-	return atomic_read(&h->san->port[h->port].inflight) > PW_HALF_INFLIGHT_MAX ||
+	return pw_port_frames(&h->san->port[h->port]) > PW_HALF_INFLIGHT_MAX ||
 	       (h->peer && atomic_read(&h->peer->from_peer) > PW_HALF_QUEUE_MAX / 2);
 }
 

@@ -197,11 +197,11 @@ static __always_inline bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)
  * @san: the SAN
  * @skb: the copy
  */
-void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb)
+void pw_port_charge_copy(struct pw_san *san, struct sk_buff *skb)
 {
 	struct pw_port *p = &san->port[pw_cb(skb)->src_port];
 
-	atomic_inc(&p->inflight);
+	pw_port_charge(p, skb);
 	if (unlikely(pw_cb(skb)->flags & PW_CB_OWN))
 		atomic_add(pw_port_own_cost(skb->len), &p->own);
 }

@@ -19,7 +19,8 @@
  *
  *  Frames inside the SAN name their sender by port number, never by pointer.
  *  pw_port.inflight counts the frames a port has sent that no receiver has
- *  taken; it lives in the SAN, so a sender may go while its frames travel.
+ *  taken, and their bytes; it lives in the SAN, so a sender may go while its
+ *  frames travel.
  *
  *  lock			protects			taken in
  *  pw_file.lock	binding, standing command and	process, interruptible
@@ -166,7 +167,7 @@ void pw_dying_net_exit(struct net *net);
 struct pw_port {
 	struct pw_end __rcu *end;	/* RTNL: the station or half-router here */
 	struct pw_info __rcu *info;	/* pw_san.info_lock: how the node describes itself */
-	atomic_t inflight;
+	atomic64_t inflight;	/* PW_LOAD_FRAME for each frame, and their words */
 	atomic_t own;		/* bytes of kernel-made messages among them */
 };
 
@@ -324,6 +325,7 @@ struct pw_skb_cb {
 	u8 hops;		/* routers passed */
 	u8 flags;		/* PW_CB_* */
 	u16 at;			/* port that a timed fabric has brought it to */
+	u16 words;		/* that its port is charged with */
 	const struct net *net;	/* of the sender, to compare and never to look at */
 	/* cut-through, ns before it arrived; 0: none */
 	u32 first;		/* first cell at the half-router, and the decision */
@@ -555,7 +557,7 @@ static inline struct sk_buff *pw_end_next(struct sk_buff **frames)
 	return skb;
 }
 
-void pw_port_charge_copy(struct pw_san *san, const struct sk_buff *skb);
+void pw_port_charge_copy(struct pw_san *san, struct sk_buff *skb);
 void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb);
@@ -571,18 +573,53 @@ static inline void pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 		__pw_port_own_done(san, skb);
 }
 
-/**
- * pw_port_release - frames of a port have left the SAN
- * @san: the SAN
- * @port: sender
- * @frames: how many; BH off, RCU held
- */
-static inline void pw_port_release(struct pw_san *san, unsigned int port, unsigned int frames)
+/* one operation counts a frame and its words of 8 bytes */
+#define PW_LOAD_FRAME	BIT_ULL(32)
+
+/* frames that a port has in the SAN */
+static inline u32 pw_port_frames(const struct pw_port *p)
 {
-	struct pw_port *p = &san->port[port];
+	return upper_32_bits(atomic64_read(&p->inflight));
+}
+
+/* and their bytes */
+static inline u64 pw_port_bytes(const struct pw_port *p)
+{
+	return (u64)PW_EEP_WORD * lower_32_bits(atomic64_read(&p->inflight));
+}
+
+/**
+ * pw_port_charge - a frame is under way from a port
+ * @p: sender
+ * @skb: the frame; its cb is that of this SAN
+ *
+ * Return: frames that the port has in the SAN now.
+ */
+static inline u32 pw_port_charge(struct pw_port *p, struct sk_buff *skb)
+{
+	u16 words = DIV_ROUND_UP(skb->len, PW_EEP_WORD);
+
+	pw_cb(skb)->words = words;
+	return upper_32_bits(atomic64_add_return(PW_LOAD_FRAME + words, &p->inflight));
+}
+
+/* the port is charged with this frame no longer; what is left */
+static inline u32 pw_port_uncharge(struct pw_port *p, const struct sk_buff *skb)
+{
+	return upper_32_bits(atomic64_sub_return(PW_LOAD_FRAME + pw_cb(skb)->words, &p->inflight));
+}
+
+/**
+ * pw_port_release - a frame has left the SAN
+ * @san: the SAN
+ * @skb: the frame; BH off, RCU held
+ */
+static inline void pw_port_release(struct pw_san *san, const struct sk_buff *skb)
+{
+	struct pw_port *p = &san->port[pw_cb(skb)->src_port];
 	struct pw_end *e;
 
-	if (atomic_sub_return(frames, &p->inflight) > PW_INFLIGHT_WAKE)
+	if (pw_port_uncharge(p, skb) > PW_INFLIGHT_WAKE)
 		return;
 	/* the sub_return orders the count before the look at the queue */
 	e = pw_port_end(p);
@@ -598,7 +635,7 @@ static inline void pw_port_release(struct pw_san *san, unsigned int port, unsign
 static inline void pw_port_done(struct pw_san *san, struct sk_buff *skb)
 {
 	pw_port_own_done(san, skb);
-	pw_port_release(san, pw_cb(skb)->src_port, 1);
+	pw_port_release(san, skb);
 }
 
 /* Does this port have a station or half-router that takes frames? RCU held or RTNL */

@@ -364,11 +364,11 @@ void pw_tx_let_go(struct pw_end *e)
 }
 
 /* a port with too many frames in the SAN is full until half of them have left it */
-static void pw_tx_charge(struct pw_station *st)
+static void pw_tx_charge(struct pw_station *st, struct sk_buff *skb)
 {
 	struct pw_port *port = &st->san->port[st->port];
 
-	if (likely(atomic_inc_return(&port->inflight) < PW_INFLIGHT_STOP))
+	if (likely(pw_port_charge(port, skb) < PW_INFLIGHT_STOP))
 		return;
 	if (READ_ONCE(st->end.full))
 		return;
@@ -382,7 +382,7 @@ static void pw_tx_charge(struct pw_station *st)
 	pw_count(st, PW_STAT_TX_STOPPED);
 	/* pairs with the barrier in pw_port_release() */
 	smp_mb();
-	if (atomic_read(&port->inflight) <= PW_INFLIGHT_WAKE)
+	if (pw_port_frames(port) <= PW_INFLIGHT_WAKE)
 		pw_tx_room(&st->end);
 }
 
@@ -442,7 +442,7 @@ static void pw_send_flags(struct pw_station *st, struct sk_buff *skb, u8 flags)
 	dev_sw_netstats_tx_add(st->dev, 1, skb->len);
 	if (cb->dst_port == PW_PORT_GROUP)
 		pw_count(st, PW_STAT_TX_GROUP);
-	pw_tx_charge(st);
+	pw_tx_charge(st, skb);
 	if (flags & PW_CB_OWN)
 		atomic_add(pw_port_own_cost(skb->len), &san->port[st->port].own);
 	pw_engine_xmit(eng, skb);
@@ -457,7 +457,7 @@ bool pw_own_full(const struct pw_station *st, unsigned int len)
 {
 	const struct pw_port *p = &st->san->port[st->port];
 
-	return atomic_read(&p->inflight) >= PW_INFLIGHT_OWN ||
+	return pw_port_frames(p) >= PW_INFLIGHT_OWN ||
 	       atomic_read(&p->own) > PW_OWN_BYTES - pw_port_own_cost(len);
 }
 
@@ -580,7 +580,7 @@ int pw_tx_waiting(struct pw_station *st, int budget)
 	do {
 		if (skb)
 			pw_xmit_late(st, skb);
-		more = n < budget && atomic_read(&port->inflight) < PW_INFLIGHT_STOP;
+		more = n < budget && pw_port_frames(port) < PW_INFLIGHT_STOP;
 		spin_lock(&st->waiting.lock);
 		skb = more ? __skb_dequeue(&st->waiting) : NULL;
 		st->sending = skb;

@@ -381,7 +381,7 @@ static void test_collect(void)
 /* values of the node: read, reduced and named, never stored; all else is aborted */
 static void test_facts(void)
 {
-	const u64 facts[PW_ESP_FACTS] = { 7, 8000000000ULL, 1500, U64_MAX };
+	const u64 facts[PW_ESP_FACTS] = { 7, 8000000000ULL, 1500, U64_MAX, 448 };
 	const u64 rate = PW_ESP_TAG_NODE | PW_ESP_TAG_RATE;
 	const u64 mtu = PW_ESP_TAG_NODE | PW_ESP_TAG_MTU;
 	u8 p[PW_ESP_LEN_MAX];
@@ -411,6 +411,9 @@ static void test_facts(void)
 	ok(collect(0, PW_ESP_TAG_NODE | PW_ESP_TAG_NAMED | PW_ESP_TAG_TIME, 4, PW_ESP_OP_MAX, 0) ==
 	   PW_ESP_V_FORWARD && in.f[PW_ESP_F_VAL] == ((BIT_ULL(40) - 1) << 24 | NODE),
 	   "COLLECT: a value of more than 40 bits is the largest");
+	pw_esp_store_put(&st, 0, 5, 1);
+	ok(collect(0, PW_ESP_TAG_NODE | PW_ESP_TAG_BYTES, 5, PW_ESP_OP_MAX, 0) ==
+	   PW_ESP_V_FORWARD && in.f[PW_ESP_F_VAL] == 448, "COLLECT: the last one that is known");
 #define REFUSED(what) ((what) == PW_ESP_V_ABORT && res.reason == PW_ESP_R_READONLY && untouched(0))
 	ok(REFUSED(count(0, rate, 5)), "COUNT writes: refused");
 	ok(REFUSED(collect(0, 1, rate, PW_ESP_OP_ADD, 5)), "a count of COLLECT: refused");

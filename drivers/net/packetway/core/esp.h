@@ -17,7 +17,7 @@
 
 /* ---- store ---- */
 
-#define PW_ESP_FACTS		PW_ESP_TAG_TIME
+#define PW_ESP_FACTS		PW_ESP_TAG_BYTES
 
 #define PW_ESP_CAPACITY_MAX	0x1000000U
 /* longest hash chain: beyond it a new tag is refused as if the store were full */
