@@ -48,6 +48,8 @@ static void print(const struct net_spec *s, const struct net_totals *t, const u6
 	       "\"stations\":%u,\"latency\":%u,", s->sans, s->ports,
 	       s->params.flags & PW_FABRIC_F_FAST ? "fast" : "rtl", net_topology_name[s->topology],
 	       s->links, s->base[s->sans], s->latency);
+	if (s->cut_through)
+		printf("\"cut_through\":%u,", s->cut_through);
 	printf("\"sent\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"bytes\":%" PRIu64
 	       ",\"cells\":%" PRIu64 ",\"acks\":%" PRIu64 ",\"resent\":%" PRIu64
 	       ",\"crossings\":%" PRIu64 ",\"router_queue_max\":%" PRIu64 ",\"events\":%" PRIu64

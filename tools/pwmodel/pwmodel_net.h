@@ -30,6 +30,7 @@
 #define NET_DIMS	16
 #define NET_THREADS	1024
 #define NET_LATENCY	1000000
+#define NET_LOOKUP	1000000			/* as the kernel has it for a SAN */
 #define NET_NEVER	PW_FABRIC_NEVER
 #define NET_NO_END	0xff			/* no way */
 
@@ -67,6 +68,7 @@ struct net_message {
  * @dims: number of dimensions
  * @arity: tree: children of a SAN
  * @latency: cycles from the last get at a router to the send on the peer SAN
+ * @cut_through: cycles from the first cell to the decision at a router; 0: it stores messages
  * @link: routers
  * @links: number of routers
  * @pattern: traffic
@@ -91,6 +93,7 @@ struct net_spec {
 	u32 dims;
 	u32 arity;
 	u32 latency;
+	u32 cut_through;
 	struct net_link *link;
 	size_t links, link_cap;
 	u32 pattern;
@@ -108,6 +111,16 @@ struct net_spec {
 extern const char *const net_topology_name[NET_TOPOLOGIES];
 extern const char *const net_pattern_name[NET_PATTERNS];
 
+/*
+ * Cut-through: two SANs have a message at the same time. Each runs as if it had it alone; what
+ * both count is taken off when it leaves the second one, as pw_fab_account() does it.
+ */
+struct net_cut {
+	u32 first;		/* cycles before the last get: decision; 0: it was stored */
+	u32 last;		/* last cell */
+	u64 saved;		/* so far */
+};
+
 /* a message on its way: waits at a router, or crosses */
 struct net_transit {
 	u64 at;			/* cycle in which it reaches the peer SAN */
@@ -115,6 +128,7 @@ struct net_transit {
 	u32 src, dst;		/* stations */
 	u32 bytes;
 	u32 hops;
+	struct net_cut cut;
 };
 
 /* list of messages; head is the first one not yet taken */
@@ -125,11 +139,13 @@ struct net_fifo {
 
 /* a message inside a fabric: its cookie is the index */
 struct net_inside {
+	u64 at;			/* cycle in which it came to this SAN */
 	u64 created;
 	u32 src, dst;
 	u32 bytes;
 	u32 hops;
 	u32 next;		/* free list */
+	struct net_cut cut;
 };
 
 /*

@@ -221,6 +221,17 @@ static void read_parameters(struct reader *r, int node, const char *key)
 	}
 }
 
+/* as the key of a SAN in a lab: on, off, or the cycles that a look-up takes */
+static void read_cut_through(struct reader *r, int node, const char *key)
+{
+	const char *v = yaml_text(&r->doc, node);
+
+	if (v && (!strcmp(v, "on") || !strcmp(v, "off")))
+		r->s->cut_through = !strcmp(v, "on");
+	else
+		r->s->cut_through = number(r, node, key, 1, NET_LOOKUP);
+}
+
 static void read_sans(struct reader *r, int node, const char *key)
 {
 	static const struct key keys[] = {
@@ -228,6 +239,7 @@ static void read_sans(struct reader *r, int node, const char *key)
 		{ "ports", read_ports, true },
 		{ "engine", read_engine, false },
 		{ "parameters", read_parameters, false },
+		{ "cut-through", read_cut_through, false },
 	};
 
 	READ_MAP(r, node, key, keys);

@@ -133,11 +133,11 @@ static bool is_full(const struct net_san *a, u32 port)
 }
 
 /* hand a message to the fabric; false if that has no room */
-static bool send(struct net_san *a, u32 port, u64 created, u32 src, u32 dst, u32 bytes, u32 hops)
+static bool send(struct net_san *a, u32 port, const struct net_transit *m)
 {
 	const struct net_spec *s = a->net->s;
-	u32 to = san_of(s, dst), i = a->inside_free;
-	u32 dst_port = to == a->id ? dst - s->base[a->id] : s->ports - 1 - a->hop[to];
+	u32 to = san_of(s, m->dst), i = a->inside_free;
+	u32 dst_port = to == a->id ? m->dst - s->base[a->id] : s->ports - 1 - a->hop[to];
 	int err;
 
 	if (i == NO_CELL) {
@@ -151,17 +151,18 @@ static bool send(struct net_san *a, u32 port, u64 created, u32 src, u32 dst, u32
 		i = a->inside_cap;
 		a->inside_cap = cap;
 	}
-	err = pw_fabric_send(a->f, port, dst_port, PW_FABRIC_AUTO, bytes, i, NULL);
+	err = pw_fabric_send(a->f, port, dst_port, PW_FABRIC_AUTO, m->bytes, i, NULL);
 	if (err == -EBUSY) {
 		a->inside_free = i;
 		a->full[port / 64] |= 1ull << port % 64;
 		return false;
 	}
 	if (err)
-		pwm_fail("bytes: %u do not fit into the buffers of a fabric", bytes);
+		pwm_fail("bytes: %u do not fit into the buffers of a fabric", m->bytes);
 	a->inside_free = a->inside[i].next;
 	a->inside[i] = (struct net_inside) {
-		.created = created, .src = src, .dst = dst, .bytes = bytes, .hops = hops,
+		.at = m->at, .created = m->created, .src = m->src, .dst = m->dst,
+		.bytes = m->bytes, .hops = m->hops, .cut = m->cut,
 	};
 	return true;
 }
@@ -177,9 +178,7 @@ static void drain(struct net_san *a, u32 port)
 	if (s->ports - 1 - port < a->lists) {
 		l = list_of(a, port);
 		for (; l->head < l->n && !is_full(a, port); l->head++) {
-			const struct net_transit *m = &l->m[l->head];
-
-			if (!send(a, port, m->created, m->src, m->dst, m->bytes, m->hops))
+			if (!send(a, port, &l->m[l->head]))
 				return;
 		}
 		return;
@@ -187,9 +186,12 @@ static void drain(struct net_san *a, u32 port)
 	q = &a->source[port];
 	while (q->waiting && !is_full(a, port)) {
 		u64 rnd = q->send_rnd;
-		u32 dst = destination(s, src, &rnd);
+		const struct net_transit m = {
+			.created = q->send, .src = src, .dst = destination(s, src, &rnd),
+			.bytes = s->bytes,
+		};
 
-		if (!send(a, port, q->send, src, dst, s->bytes, 0))
+		if (!send(a, port, &m))
 			return;
 		q->send += interval(a->net, &rnd);
 		q->send_rnd = rnd;
@@ -234,26 +236,47 @@ static u32 bin_of(u64 v)
 
 static void arrived(struct net_san *a, const struct net_inside *m, u64 cycle)
 {
-	u64 latency = cycle - m->created;
+	u64 latency;
 
+	a->t.last = max(a->t.last, cycle);
+	/* the digest has times as the messages count them */
+	cycle -= m->cut.saved;
+	latency = cycle - m->created;
 	a->t.delivered++;
 	a->t.crossings += m->hops;
 	a->t.latency += latency;
 	a->t.latency_min = max(a->t.latency_min, ~latency);
 	a->t.latency_max = max(a->t.latency_max, latency);
-	a->t.last = max(a->t.last, cycle);
 	a->hist[bin_of(latency)]++;
 	a->t.digest = mix(mix(mix(a->t.digest, (u64)m->src << 32 | m->dst), m->created),
 			  cycle ^ (u64)m->bytes << 44);
+}
+
+/* a message leaves a SAN: what it and the one before have both counted, and what comes next */
+static void cut(const struct net_spec *s, struct net_inside *m, u64 cycle,
+		const struct pw_fabric_times *times)
+{
+	u64 first;
+
+	if (m->cut.first)
+		m->cut.saved += min_t(u64, m->cut.first,
+				      m->cut.last + max(times->segmented, m->at) - m->at);
+	m->cut.first = 0;
+	if (!s->cut_through || !times->first_in)
+		return;
+	first = cycle - times->first_in;
+	m->cut.first = first > s->cut_through ? min_t(u64, first - s->cut_through, U32_MAX) : 0;
+	m->cut.last = min_t(u64, cycle - times->reassembled, U32_MAX);
 }
 
 static void deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
 		    const struct pw_fabric_times *times)
 {
 	struct net_san *a = ctx;
-	const struct net_inside *m = &a->inside[cookie];
+	struct net_inside *m = &a->inside[cookie];
 	struct net_transit *x;
 
+	cut(a->net->s, m, cycle, times);
 	if (dst < a->stations) {
 		arrived(a, m, cycle);
 		return;
@@ -261,7 +284,7 @@ static void deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64 cycle,
 	x = net_fifo_add(&a->out[a->net->s->ports - 1 - dst][a->window & 1]);
 	*x = (struct net_transit) {
 		.at = cycle + a->net->s->latency, .created = m->created, .src = m->src,
-		.dst = m->dst, .bytes = m->bytes, .hops = m->hops + 1,
+		.dst = m->dst, .bytes = m->bytes, .hops = m->hops + 1, .cut = m->cut,
 	};
 }
 
