@@ -51,6 +51,37 @@ pwctl router add k san 2:14 san 3:14
 tap_ok "it comes back" knows s3 1
 tap_ok "frames cross" one 00:03:01 s1
 
+# a group on the other SAN, and beyond the next router
+tp=$PW_BUILD/selftests/trunk_peer
+for i in 2 3; do
+	"$tp" recv s$i 30 0xe00042 >"$tmp/heard$i" 2>&1 &
+	heard[i]=$!
+	busywait 60000 grep -q ready "$tmp/heard$i"
+	# shellcheck disable=SC2016 # for the other shell
+	busywait 60000 sh -c 'pwctl -j name show san 1 | jq -e "map(select(.addr == \"$0\" and (.groups | index(\"e0:00:42\")))) | length == 1" >/dev/null' 00:0$i:01
+done
+sleep 0.3
+"$tp" send s1 0xe00042 30
+for i in 2 3; do
+	busywait 60000 grep -q got "$tmp/heard$i"
+	kill "${heard[$i]}" 2>/dev/null
+	wait "${heard[$i]}"
+	tap_is "a group, at SAN $i" "$(tail -n 1 "$tmp/heard$i")" "got 30 twice 0 bad 0"
+done
+
+# IP between hosts, which have one station each
+setup_ns HOST1 HOST2
+for i in 1 2; do
+	ns=HOST$i
+	pwctl station add i$i san $i port 1
+	ip link set i$i netns "${!ns}"
+	ip -n "${!ns}" addr add 10.6.0.$i/24 dev i$i
+	ip -n "${!ns}" link set i$i up
+done
+tap_ok "IP" ip netns exec "$HOST1" ping -c 2 -W 20 10.6.0.2
+tap_ok "IP, in fragments" ip netns exec "$HOST2" ping -c 2 -W 20 -s 6000 10.6.0.1
+cleanup_all_ns
+
 kill -9 $pid
 wait $pid 2>/dev/null
 tap_ok "the program is killed: its routes end" busywait 60000 gone s2 1
