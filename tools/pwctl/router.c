@@ -635,13 +635,15 @@ static enum status resolve_dev(const char *what, const char *dev, int timeout)
 	struct station st;
 	uint32_t addr = 0;
 	enum status ret;
+	bool by_name;
 	json_t *j;
 	int i, n;
 
 	ret = open_sock(dev, &k, &st);
 	if (ret)
 		return ret;
-	n = rrp_tell(k, 0, parse_addr(what, &addr) ? what : NULL, addr, node, N(node), timeout);
+	by_name = parse_addr(what, &addr);
+	n = rrp_tell(k, 0, by_name ? what : NULL, addr, node, N(node), timeout);
 	if (n <= 0) {
 		pwl_sock_close(k);
 		fail(0, "%s: %s", what, n == -ETIMEDOUT ? "no half-router answers" :
