@@ -539,6 +539,23 @@ void pw_fabric_read(struct pw_fabric *f, u32 port)
 		pw_fabric_arrived(f, m, port, true);
 }
 
+/**
+ * pw_fabric_unclaimed() - drop a complete message that no process of the port reads
+ * @f: fabric
+ * @m: the message, NULL if its sender has given it up
+ * @port: port
+ * @desc: its descriptor there
+ */
+void pw_fabric_unclaimed(struct pw_fabric *f, struct fmsg *m, u32 port, u16 desc)
+{
+	f->engine->discard(f, port, desc);
+	if (!m)
+		return;
+	if (m->src != port || m->dst != PW_FABRIC_ALL)
+		f->stats.unclaimed++;
+	pw_fabric_arrived(f, m, port, false);
+}
+
 /* oldest complete message that the process reads; others are dropped */
 static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 {
@@ -553,12 +570,7 @@ static struct fmsg *next_ready(struct pw_fabric *f, u32 port)
 					 m->dst != PW_FABRIC_ALL))
 			return m;
 		ready_pop(p);
-		f->engine->discard(f, port, desc);
-		if (!m)
-			continue;
-		if (m->src != port || m->dst != PW_FABRIC_ALL)
-			f->stats.unclaimed++;
-		pw_fabric_arrived(f, m, port, false);
+		pw_fabric_unclaimed(f, m, port, desc);
 	}
 	return NULL;
 }

@@ -400,6 +400,7 @@ void pw_fabric_read(struct pw_fabric *f, u32 port);
 void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off, u8 *buf, u32 n);
 void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
 void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read);
+void pw_fabric_unclaimed(struct pw_fabric *f, struct fmsg *m, u32 port, u16 desc);
 void pw_fabric_look_all(struct pw_fabric *f);
 
 /* callbacks of the AAL units that both engines use */

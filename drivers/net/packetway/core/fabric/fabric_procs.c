@@ -109,12 +109,7 @@ static void drop_unclaimed(struct pw_fabric *f, u32 port)
 		forget(p, desc);
 		m = pw_fabric_find(f, p->u->msg[desc].id);
 		serve_all(&f->procs->proc[port], &p->u->msg[desc]);
-		f->engine->discard(f, port, desc);
-		if (!m)
-			continue;
-		if (m->src != port || m->dst != PW_FABRIC_ALL)
-			f->stats.unclaimed++;
-		pw_fabric_arrived(f, m, port, false);
+		pw_fabric_unclaimed(f, m, port, desc);
 	}
 }
 
