@@ -66,14 +66,28 @@ static void read_comment(const struct capture *c, json_t *page)
 	json_decref(j);
 }
 
+/* the end of the span that begins at @i; @i itself if there is none */
+static json_t *end_of(json_t *list, size_t i)
+{
+	json_t *begin = json_array_get(list, i), *e;
+	const char *ph;
+
+	while ((e = json_array_get(list, ++i))) {
+		ph = json_string_value(json_object_get(e, "ph"));
+		if (ph && *ph == 'e' && json_equal(json_object_get(e, "id"), json_object_get(begin, "id")) &&
+		    json_equal(json_object_get(e, "name"), json_object_get(begin, "name")))
+			return e;
+	}
+	return begin;
+}
+
 /*
  * Trace of a model: rows of [cycle, name, process, unit, src, dst, sequence number, times],
- * and messages as [from, to, name, port, bytes]. Begin and end of a message stand side by
- * side in the file.
+ * and messages as [from, to, name, port, bytes].
  */
 static enum status read_trace(struct file *f, json_t *page)
 {
-	json_t *root, *list, *e, *args, *row, *last, *messages = json_array();
+	json_t *root, *list, *e, *args, *row, *messages = json_array();
 	const char *name, *ph;
 	json_error_t err;
 	size_t i;
@@ -97,8 +111,7 @@ static enum status read_trace(struct file *f, json_t *page)
 		row = json_array();
 		json_array_append_new(row, json_integer(cycles(e)));
 		if (*ph == 'b') {
-			last = json_array_get(list, i + 1);
-			json_array_append_new(row, json_integer(cycles(last ? last : e)));
+			json_array_append_new(row, json_integer(cycles(end_of(list, i))));
 			json_array_append_new(row, json_string(name));
 			json_array_append_new(row, number(e, "tid", 0));
 			json_array_append_new(row, number(args, "bytes", 0));

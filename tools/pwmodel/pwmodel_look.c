@@ -250,12 +250,25 @@ static void event(const char *name, const char *ph, u64 cycle, u32 pid, u32 tid)
 	trace.some = true;
 }
 
-static void name_of(const char *what, u32 pid, u32 tid, const char *fmt, u32 n)
+/* a viewer sorts rows by name, 10 before 2, unless they have an index */
+static void row(const char *name, const char *sort, u32 pid, u32 tid, u32 place, const char *fmt)
 {
-	event(what, "M", 0, pid, tid);
+	event(name, "M", 0, pid, tid);
 	fputs(",\"args\":{\"name\":\"", trace.f);
-	fprintf(trace.f, fmt, n);
+	fprintf(trace.f, fmt, tid);
 	fputs("\"}}", trace.f);
+	event(sort, "M", 0, pid, tid);
+	fprintf(trace.f, ",\"args\":{\"sort_index\":%u}}", place);
+}
+
+static void process(u32 pid, const char *name)
+{
+	row("process_name", "process_sort_index", pid, 0, pid, name);
+}
+
+static void thread(u32 pid, u32 tid, const char *fmt)
+{
+	row("thread_name", "thread_sort_index", pid, tid, tid, fmt);
 }
 
 void pwm_trace_open(const char *path, u32 ports, u32 ranks, const char *fabric)
@@ -268,13 +281,15 @@ void pwm_trace_open(const char *path, u32 ports, u32 ranks, const char *fabric)
 	if (fabric)
 		fprintf(trace.f, "\"otherData\":{\"fabric\":%s},", fabric);
 	fputs("\"traceEvents\":[", trace.f);
-	name_of("process_name", PID_MESSAGES, 0, "messages", 0);
-	name_of("process_name", PID_STAGES, 0, "input units", 0);
-	name_of("process_name", PID_PORTS, 0, "ports", 0);
-	for (i = 0; i < ports; i++)
-		name_of("thread_name", PID_PORTS, i, "port %u", i);
+	process(PID_MESSAGES, "messages");
+	process(PID_STAGES, "input units");
+	process(PID_PORTS, "ports");
+	for (i = 0; i < ports; i++) {
+		thread(PID_MESSAGES, i, "from %u");
+		thread(PID_PORTS, i, "port %u");
+	}
 	for (i = 0; i < ranks; i++)
-		name_of("thread_name", PID_STAGES, i, "ppd%u", i);
+		thread(PID_STAGES, i, "ppd%u");
 }
 
 void pwm_trace_event(void *ctx, const struct pw_fabric_trace *t)
@@ -304,13 +319,20 @@ void pwm_trace_event(void *ctx, const struct pw_fabric_trace *t)
 	fputs("}}", trace.f);
 }
 
-/* messages overlap at a port: spans of an id of their own, the phases inside */
-static void span(const char *name, size_t id, u32 port, u64 from, u64 to, u32 bytes)
+/*
+ * Messages overlap at a port: spans of an id of their own, the phases inside. Packing goes on while
+ * the first cells are on their way; spans of a category and an id must not overlap like that.
+ */
+static void edge(const char *name, const char *ph, const char *cat, size_t id, u32 port, u64 cycle)
 {
-	event(name, "b", from, PID_MESSAGES, port);
-	fprintf(trace.f, ",\"cat\":\"message\",\"id\":%zu,\"args\":{\"bytes\":%u}}", id, bytes);
-	event(name, "e", to, PID_MESSAGES, port);
-	fprintf(trace.f, ",\"cat\":\"message\",\"id\":%zu}", id);
+	event(name, ph, cycle, PID_MESSAGES, port);
+	fprintf(trace.f, ",\"cat\":\"%s\",\"id\":%zu}", cat, id);
+}
+
+static void span(const char *name, const char *cat, size_t id, u32 port, u64 from, u64 to)
+{
+	edge(name, "b", cat, id, port, from);
+	edge(name, "e", cat, id, port, to);
 }
 
 void pwm_trace_message(size_t id, int src, int dst, u32 bytes, const struct pw_fabric_times *t)
@@ -323,13 +345,16 @@ void pwm_trace_message(size_t id, int src, int dst, u32 bytes, const struct pw_f
 		snprintf(name, sizeof(name), "%d by connection %d", src, dst - PW_FABRIC_MC);
 	else
 		snprintf(name, sizeof(name), "%d to %d", src, dst);
-	span(name, id, src, t->start, max(t->acked, t->delivered), bytes);
-	span("pack", id, src, t->start, t->segmented, bytes);
-	span("first cell", id, src, t->first_out, t->first_in, bytes);
-	span("reassemble", id, src, t->first_in, t->reassembled, bytes);
+	event(name, "b", t->start, PID_MESSAGES, src);
+	fprintf(trace.f, ",\"cat\":\"message\",\"id\":%zu,\"args\":{\"bytes\":%u}}", id, bytes);
+	span("pack", "pack", id, src, t->start, t->segmented);
+	span("first cell", "message", id, src, t->first_out, t->first_in);
+	span("reassemble", "message", id, src, t->first_in, t->reassembled);
 	/* a message that vanished was not read */
 	if (t->delivered)
-		span("read", id, src, t->reassembled, t->delivered, bytes);
+		span("read", "message", id, src, t->reassembled, t->delivered);
+	/* after its phases: of two ends in one cycle a viewer takes the first one as the inner one */
+	edge(name, "e", "message", id, src, max(t->acked, t->delivered));
 }
 
 void pwm_trace_close(void)

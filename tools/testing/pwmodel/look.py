@@ -125,6 +125,21 @@ def trace(path, rows):
             spans.setdefault((e["id"], e["name"]), {})[e["ph"]] = round(1000 * e["ts"])
     check(all(s.keys() == {"b", "e"} and s["b"] <= s["e"] for s in spans.values()),
           "every span begins and ends")
+    # a viewer takes an end as that of the innermost span; of events in one cycle the first comes first
+    inside = {}
+    nested = True
+    for e in sorted((e for e in events if e["ph"] in "be"), key=lambda e: e["ts"]):
+        stack = inside.setdefault((e["cat"], e["id"]), [])
+        if e["ph"] == "b":
+            stack.append(e["name"])
+        else:
+            nested &= stack[-1:] == [e["name"]]
+            stack[-1:] = []
+    check(nested and not any(inside.values()), "spans of an id are inside each other or apart")
+    named = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    place = {(e["pid"], e["tid"]): e["args"]["sort_index"] for e in events if e["name"] == "thread_sort_index"}
+    check(named == place.keys() and all(place[row] == row[1] for row in named), "rows are in the order of their numbers")
+    check({(e["pid"], e["tid"]) for e in events} - {(p, 0) for p in (1, 2, 3)} <= named, "every row has a name")
     same = 0
     for i, r in enumerate(rows):
         name = f"{r['src']} to {r['dst'] if r['dst'] >= 0 else 'all'}"

@@ -161,7 +161,7 @@ refused "--credit: 200 is not 1..136 cells" --ic-blocks 200 --credit 200
 refused "--queue: 256 is not 1..255 messages" --k 16 --queue 256
 
 # looking inside
-printf '%s\n' 0,0,5,100 0,1,5,4 300,2,-1,30 400,0,5,10 >"$tmp/load.csv"
+printf '%s\n' 0,0,5,100 0,0,9,200 0,1,5,4 300,2,-1,30 400,0,5,10 >"$tmp/load.csv"
 # look WHAT N ARGUMENT...: the verdicts of look.py, N of them
 look() {
 	local what=$1 n=$2
@@ -181,7 +181,7 @@ for engine in rtl fast; do
 	"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately \
 		--engine $engine --trace "$tmp/$engine.json" >"$tmp/table"
 	tap_ok "$engine: a trace changes no cycle" cmp -s "$tmp/table" "$tmp/plain"
-	look "$engine trace" 10 trace "$tmp/$engine.json" "$tmp/table"
+	look "$engine trace" 13 trace "$tmp/$engine.json" "$tmp/table"
 	"$pwmodel" fabric --messages "$tmp/load.csv" --pack immediately --unpack immediately --topology fattree:4x2 \
 		--engine $engine --trace "$tmp/$engine-tree.json" >/dev/null
 done

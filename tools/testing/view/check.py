@@ -99,7 +99,9 @@ for what, old, new in (('a switch too many', '"switches":16', '"switches":17'), 
 # each cell is taken in by three input units and a port
 same('cells at every unit of their path', len(cells['frames']) % 4, 0)
 same('a trace has the hops of the capture', sum(f[1] == 'cell' for f in trace['frames']), len(cells['frames']) * 3 // 4)
-same('and the messages', sum(' to ' in m[2] for m in trace['messages']), len(rows))
+table = [dict(zip(done.stdout.splitlines()[0].split(','), map(int, r.split(',')))) for r in done.stdout.splitlines()[1:]]
+same('and the messages', sorted(m for m in trace['messages'] if ' to ' in m[2]),
+     sorted([r['start'], max(r['acked'], r['delivered']), '%d to %d' % (r['src'], r['dst']), r['src'], r['bytes']] for r in table))
 sans = page(here / 'sans.pcapng', 'sans.html')[1]
 same('three SANs', (len(sans['frames']), {bytes.fromhex(f[2])[7] for f in sans['frames']}), (80, {1, 2, 3}))
 
