@@ -5,6 +5,7 @@
 #	scripts/bench latency
 #	scripts/vm --kernel 6.12 --icount -- selftests/bench_latency.sh [PORTS|TOPOLOGY ENGINE WHAT BYTES FRAMES [MS [RTNL_LIMIT]]]
 #	scripts/vm --kernel 6.12 --icount -- selftests/bench_latency.sh test	the rows of host_latency.sh
+#	scripts/vm --kernel 6.12 --icount -- selftests/bench_latency.sh suite TEST...	while selftests run
 # How to measure another workload: see lib_latency.sh.
 
 . "$(dirname "$0")/lib.sh"
@@ -20,6 +21,25 @@ measure() {
 	"$PW_BUILD/selftests/latency_load" "${@:1:6}" || status=1
 	lat_end "${*:1:6}" "$limit" "${7:-0}" || status=1
 }
+
+# What selftests make the module do. Their own verdicts do not count: tracing slows them down.
+suite() {
+	local t
+
+	for t; do
+		t=$PW_BUILD/selftests/$t
+		[ -x "$t" ] || pw_skip "no selftest $t"
+		lat_begin || pw_skip "no function tracers here"
+		"$t" >/dev/null 2>&1
+		lat_end "${t##*/}" 1000000 || status=1
+	done
+}
+
+if [ "${1:-}" = suite ]; then
+	shift
+	suite "$@"
+	exit $status
+fi
 
 # the largest round, and the largest generated topology: 2304 input units in 256 switches. A plan
 # may have 4096, so the bound of rtl is lower here: 600,000 with a whole cycle in one part

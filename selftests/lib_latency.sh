@@ -14,8 +14,12 @@
 #	NAME: bh N FUNC		longest function that turns BH off itself: an upper bound
 #				of the section in which it is off (softirqs that it
 #				lets run by turning BH on are not counted)
-#	NAME: rtnl N		longest time from rtnl_lock() to rtnl_unlock(), waits included
-# and returns 1 if poll or bh is above LIMIT, or rtnl above RTNL_LIMIT, and the guest
+#	NAME: rtnl N FUNC	longest time from rtnl_lock() to rtnl_unlock(), waits included,
+#				and the function that took the lock
+#	NAME: hold N FUNC	longest function that takes RTNL, the kernel's requests for links
+#				included: processor time, without sleep and softirqs
+# and returns 1 if poll or bh is above LIMIT, rtnl above RTNL_LIMIT if there is one, or hold
+# above RTNL_LIMIT, else LIMIT, and the guest
 # counts instructions (lat_counted). A trace of its own costs about 200 instructions per traced call.
 # Needs ftrace's function and function_graph tracers (Debian's kernels have both).
 
@@ -27,14 +31,17 @@ lat_polls='pw_poll pw_fab_poll pw_half_poll pw_aton_poll pw_fab_tick pw_aton_tic
 # lat_counted: does this guest's clock count instructions?
 lat_counted() { [ -n "${PW_ICOUNT:-}" ]; }
 
-# lat_bh_functions: functions of the module that turn BH off themselves
-lat_bh_functions() {
-	awk '/^[a-z].*[^a-z0-9_]pw_[a-z0-9_]+\(/ && !/;$/ {
+# lat_functions CALLS: functions of the module that call one of these (a regular expression)
+lat_functions() {
+	awk -v calls="($1)\\\\(" '/^[a-z].*[^a-z0-9_]pw_[a-z0-9_]+\(/ && !/;$/ {
 		match($0, /pw_[a-z0-9_]+\(/)
 		name = substr($0, RSTART, RLENGTH - 1)
 	}
-	/(spin_lock_bh|local_bh_disable)\(/ { print name }' "$PW_TOP"/drivers/net/packetway/pw_*.c | sort -u
+	$0 ~ calls { print name }' "$PW_TOP"/drivers/net/packetway/pw_*.c | sort -u
 }
+# functions that turn BH off themselves, and those that hold RTNL for most of their time
+lat_bh_functions() { lat_functions 'spin_lock_bh|local_bh_disable'; }
+lat_holders() { echo rtnetlink_rcv_msg default_device_exit_batch dev_ioctl; lat_functions rtnl_lock; }
 
 lat_begin() {
 	local f
@@ -46,7 +53,7 @@ lat_begin() {
 	echo nop >"$lat_dir/current_tracer"
 	echo nop >"$lat_own/current_tracer"
 	: >"$lat_dir/set_ftrace_filter"
-	for f in $lat_polls $(lat_bh_functions) handle_softirqs __do_softirq; do
+	for f in $lat_polls $(lat_bh_functions) $(lat_holders) handle_softirqs __do_softirq; do
 		echo "$f" >>"$lat_dir/set_ftrace_filter"
 	done 2>/dev/null
 	for f in rtnl_lock rtnl_unlock; do
@@ -77,7 +84,8 @@ lat_end() {
 		cat "$lat_dir/trace"
 		echo "# locks"
 		cat "$lat_own/trace"
-	} | awk -v name="$name" -v limit="$limit" -v most="$rtnl" -v polls="$lat_polls" '
+	} | awk -v name="$name" -v limit="$limit" -v most="$rtnl" -v polls="$lat_polls" \
+		-v off="$(lat_bh_functions | xargs)" -v holders="$(lat_holders | xargs)" '
 		/^# polls/ { locks = 0; next }
 		/^# locks/ { locks = 1; next }
 		/^#/ { next }
@@ -92,9 +100,11 @@ lat_end() {
 				softirq[n] = ns
 				next
 			}
-			if (!match($0, /pw_[a-z_0-9]+/))
+			# "} /* pw_poll [packetway] */"
+			sub(/ \[[a-z_0-9]+\]/, "")
+			if (!match($0, /[a-z_0-9]+(\(\);| \*\/)/))
 				next
-			f = substr($0, RSTART, RLENGTH)
+			f = substr($0, RSTART, RLENGTH - 3)
 			if (index(" " polls " ", " " f " ")) {
 				if (ns > poll) {
 					poll = ns
@@ -104,7 +114,11 @@ lat_end() {
 				start = end - ns
 				for (i = n; i > 0 && softirq_end[i] > start; i--)
 					ns -= softirq[i]
-				if (ns > bh) {
+				if (index(" " holders " ", " " f " ") && ns > hold) {
+					hold = ns
+					holdf = f
+				}
+				if (index(" " off " ", " " f " ") && ns > bh) {
 					bh = ns
 					bhf = f
 				}
@@ -118,19 +132,24 @@ lat_end() {
 			ns = a[1] * 1e9
 			if (a[2] == "rtnl_lock") {
 				held[task] = ns
+				taker[task] = $NF
 			} else if (a[2] == "rtnl_unlock" && (task in held)) {
-				if (ns - held[task] > rtnl)
+				if (ns - held[task] > rtnl) {
 					rtnl = ns - held[task]
+					rtnlf = substr(taker[task], 3)
+				}
 				delete held[task]
 			}
 		}
 		END {
 			printf "%s: poll %d %s\n", name, poll, pollf
 			printf "%s: bh %d %s\n", name, bh, bhf
-			printf "%s: rtnl %d\n", name, rtnl
+			printf "%s: rtnl %d %s\n", name, rtnl, rtnlf
+			printf "%s: hold %d %s\n", name, hold, holdf
 			if (lost)
 				printf "%s: events were lost\n", name
-			exit limit && (poll > limit || bh > limit) || most && rtnl > most
+			exit limit && (poll > limit || bh > limit || !most && hold > limit) ||
+			     most && (rtnl > most || hold > most)
 		}' || status=1
 	echo nop >"$lat_dir/current_tracer"
 	echo nop >"$lat_own/current_tracer"
