@@ -308,6 +308,21 @@ TEST_F(user, frames)
 	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
 }
 
+/* symbols in front of a frame */
+TEST_F(user, symbols)
+{
+	int l;
+
+	l = pw_put_sym(tx, PW_SYM_PRIO, (uint8_t []) { 63 }, 1);
+	l += pw_msg(tx + l, ADDR(1, 0), FAR, PT_TEST, 1, 5, "symbol", 6);
+	ASSERT_EQ(l, half_write(self->fd, l));
+	EXPECT_EQ(l - 8, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	/* symbols alone are no message */
+	for (l = 0; l < 24; )
+		l += pw_put_sym(tx + l, PW_SYM_PRIO, (uint8_t []) { 63 }, 1);
+	EXPECT_EQ(-EINVAL, half_write(self->fd, l));
+}
+
 TEST_F(user, tables)
 {
 	uint8_t pair[16];

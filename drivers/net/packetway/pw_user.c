@@ -157,15 +157,29 @@ static int pw_user_to_half(struct pw_half *h, struct sk_buff *skb, u32 sa, u16 p
 	return 0;
 }
 
+/* offset of the header, behind source routes and symbols; negative: there is none */
+static int pw_user_header(const struct sk_buff *skb)
+{
+	struct pw_eep_view v;
+	u32 need;
+	int off;
+
+	off = pw_eep_find_header(skb->data, skb->len, skb->len, 0, &need);
+	if (off >= 0)
+		return off;
+	pw_eep_parse_head(skb->data, skb->len, skb->len, &v);
+	return v.hdr_seen ? v.hdr_off : -EINVAL;
+}
+
 /* where a frame that the program wrote goes; consumed if 0 is returned. BH off, RCU held */
 static int pw_user_out(struct pw_half *h, struct sk_buff *skb)
 {
-	u32 need, dt, sa;
 	const u8 *hdr;
+	u32 dt, sa;
 	int off;
 
 	/* also what its receiver answers with an error goes, but a header must be there */
-	off = pw_eep_find_header(skb->data, skb->len, skb->len, 0, &need);
+	off = pw_user_header(skb);
 	if (off < 0)
 		return -EINVAL;
 	hdr = skb->data + off;
