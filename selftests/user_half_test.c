@@ -323,6 +323,44 @@ TEST_F(user, symbols)
 	EXPECT_EQ(-EINVAL, half_write(self->fd, l));
 }
 
+/* what the kernel does with RRP before the program reads it */
+TEST_F(user, rrp_from_nodes)
+{
+	struct pw_hdr h;
+	uint8_t rec[32];
+	double end;
+	int l;
+
+	/* records that are longer than the message: an answer, and nothing is read */
+	pw_put(rec, 8, 0x1100000501000201ULL);
+	l = pw_msg(tx, HALF, ADDR(1, 0), PW_PT_RRP, PW_TE_GVL2, 5, rec, 8);
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	ASSERT_EQ(16 + l + 8, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	pw_hdr_get(rx, &h);
+	EXPECT_EQ(PW_PT_ERR, h.pt);
+	EXPECT_EQ(PW_TE_ERR_GENERAL, h.te);
+	EXPECT_EQ(1L, HSTAT(RRP_MALFORMED));
+	EXPECT_EQ(-1, half_read(self->fd, PW_TE_GVL2, NEVER));
+
+	/* "b" says that it is "me": the SAN knows, and the program reads it */
+	pw_put(rec, 8, 0x1100000101000000ULL | ADDR(1, 1));
+	pw_put(rec + 8, 8, 0x120200006d650000ULL);
+	l = pw_msg(tx, HALF, ADDR(1, 1), PW_PT_RRP, PW_TE_INFO, 5, rec, 16);
+	ASSERT_EQ(l, send(self->raw[1], tx, l, 0));
+	ASSERT_EQ(l, half_read(self->fd, PW_TE_INFO, SOON));
+	EXPECT_EQ(0, memcmp(tx, rx, l));
+	end = pw_now() + SOON / 1000;
+	while (pw_resolve(&self->g, 1, 0, "me") && pw_now() < end)
+		usleep(5000);
+	EXPECT_EQ(0, pw_resolve(&self->g, 1, 0, "me"));
+	/* "a" may not say it of "b" */
+	l = pw_msg(tx, HALF, ADDR(1, 0), PW_PT_RRP, PW_TE_INFO, 5, rec, 16);
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	EXPECT_SOON(1L, HSTAT(RRP_REFUSED));
+	EXPECT_SOON(0L, HSTAT(RRP_RX) - HSTAT(RRP_DONE) - HSTAT(RRP_REFUSED) -
+			HSTAT(RRP_MALFORMED));
+}
+
 TEST_F(user, tables)
 {
 	uint8_t pair[16];

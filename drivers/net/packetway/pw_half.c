@@ -128,20 +128,43 @@ static void pw_half_look(struct sk_buff *skb, struct pw_look *l)
 	}
 }
 
+/* INFO of a node of this SAN: it may describe the node, as it may at other half-routers */
+static bool pw_half_described(const struct pw_half *h, const struct sk_buff *skb,
+			      const struct pw_eep_view *v)
+{
+	const struct pw_skb_cb *cb = pw_cb(skb);
+
+	return v->pt == PW_PT_RRP && v->te == PW_TE_INFO && !(cb->flags & PW_CB_HALF) &&
+	       pw_san_addr(h->san, cb->src_port) == v->sa;
+}
+
 /*
  * RRP for a half-router whose program speaks it. The bytes do not tell who made them: what
- * only half-routers may say is checked here.
+ * only half-routers may say is checked here, and what a node says of itself is taken here.
  */
 static void pw_half_local_user(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_view *v)
 {
 	const struct pw_skb_cb *cb = pw_cb(skb);
 	bool trusted = cb->flags & PW_CB_HALF && pw_san_addr(h->san, cb->src_port) == v->sa;
+	struct sk_buff *copy;
 
+	if (pw_half_described(h, skb, v)) {
+		/* the program may have asked for it */
+		copy = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+		pw_rrp_receive(h, skb, v);
+		if (copy)
+			h->user->take(h, copy);
+		return;
+	}
 	pw_half_count(h, PW_HALF_RRP_RX);
 	if (!trusted && pw_half_only(v->pt, v->te))
 		pw_half_drop(h, skb, PW_HALF_RRP_REFUSED, 0);
 	else if (!trusted && !__ratelimit(&h->rrp_limit))
 		pw_half_drop(h, skb, PW_HALF_RRP_LIMITED, 0);
+	else if (v->pt == PW_PT_RRP && (v->data_len > PW_RRP_MSG_MAX ||
+					pw_rrp_check_msg(v->pt, v->te, skb->data + v->db_off,
+							 v->data_len)))
+		pw_half_drop(h, skb, PW_HALF_RRP_MALFORMED, PW_TE_ERR_GENERAL);
 	else if (h->user->take(h, skb))
 		pw_half_count(h, PW_HALF_RRP_DONE);
 }
