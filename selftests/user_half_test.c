@@ -132,7 +132,7 @@ TEST_F(user, refusals)
 		struct packetway_half_open o;
 		int err;
 	} bad[] = {
-		{ OPEN(.flags = 2), EINVAL },
+		{ OPEN(.flags = 4), EINVAL },
 		{ OPEN(.__reserved = 1), EINVAL },
 		{ OPEN(.name = ""), EINVAL },
 		{ OPEN(.name = "12345678901234567890123456789012"), EINVAL },
@@ -305,6 +305,59 @@ TEST_F(user, frames)
 	EXPECT_EQ(-EINVAL, half_write(self->fd, l));
 	memset(tx, 0, sizeof(tx));
 	EXPECT_EQ(-EMSGSIZE, half_write(self->fd, sizeof(tx)));
+	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
+}
+
+/* with PACKETWAY_HALF_HEAD each frame says how many half-routers it has passed */
+TEST_F(user, head)
+{
+	struct packetway_half_open o = OPEN(.flags = PACKETWAY_HALF_NONBLOCK | PACKETWAY_HALF_HEAD);
+	struct pollfd p;
+	int l, i;
+
+	close(self->fd);
+	self->fd = half_open(self->ns, &o);
+	ASSERT_GE(self->fd, 0);
+	/* HRDOWN of the other one */
+	ASSERT_LT(0, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
+	p = (struct pollfd) { .fd = self->fd, .events = POLLIN };
+	l = pw_msg(tx, FAR, ADDR(1, 0), PT_TEST, 1, 5, "out", 3);
+	ASSERT_EQ(l, send(self->raw[0], tx, l, 0));
+	/* behind RRP of the kernel, which has passed none */
+	do {
+		ASSERT_EQ(1, poll(&p, 1, SOON));
+		errno = 0;
+		EXPECT_EQ(-1, read(self->fd, rx, 8 + 23));
+		EXPECT_EQ(EMSGSIZE, errno);
+		i = read(self->fd, rx, sizeof(rx));
+		ASSERT_LT(8, i);
+	} while (pw_get(rx + 8 + 6, 2) != PT_TEST);
+	EXPECT_EQ(8 + l, i);
+	EXPECT_EQ(0, memcmp(rx, "\1\0\0\0\0\0\0\0", 8));
+	EXPECT_EQ(0, memcmp(rx + 8, tx, l));
+
+	/* the other way: as many as a frame may pass */
+	memset(tx, 0, 8);
+	tx[0] = 64;
+	l = pw_msg(tx + 8, ADDR(1, 0), FAR, PT_TEST, 1, 5, "in", 2);
+	EXPECT_EQ(8 + l, half_write(self->fd, 8 + l));
+	ASSERT_EQ(l, pw_recv(self->raw[0], rx, sizeof(rx), NULL, SOON));
+	EXPECT_EQ(0, memcmp(rx, tx + 8, l));
+	/* and one more at the next router, back through this half */
+	i = pw_put_l2rh(tx + 8, (uint8_t []) { 1, 2, 1 }, 3);
+	i += pw_put_l2rh(tx + 8 + i, (uint8_t []) { 9, 9 }, 2);
+	l = i + pw_msg(tx + 8 + i, ADDR(3, 0), FAR, PT_TEST, 1, 5, "in", 2);
+	EXPECT_EQ(8 + l, half_write(self->fd, 8 + l));
+	EXPECT_SOON(1L, HSTAT(DROP_HOPS));
+	tx[0] = 65;
+	EXPECT_EQ(-EINVAL, half_write(self->fd, 8 + l));
+	tx[0] = 1;
+	tx[7] = 1;
+	EXPECT_EQ(-EINVAL, half_write(self->fd, 8 + l));
+	tx[7] = 0;
+	EXPECT_EQ(-EINVAL, half_write(self->fd, 7));
+	EXPECT_EQ(-EINVAL, half_write(self->fd, 8 + 8));
 	EXPECT_EQ(-1, pw_recv(self->raw[0], rx, sizeof(rx), NULL, NEVER));
 }
 

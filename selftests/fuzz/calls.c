@@ -1093,7 +1093,9 @@ static void do_poets_write(struct thr *t, const uint64_t *a, const struct call *
 /* slot file SAN port MTU quality peer defect */
 static void do_half_open(struct thr *t, const uint64_t *a, const struct call *c)
 {
-	struct packetway_half_open o = { .flags = PACKETWAY_HALF_NONBLOCK, .san = a[2], .mtu = a[4],
+	struct packetway_half_open o = { .flags = PACKETWAY_HALF_NONBLOCK |
+						  (a[0] & 1 ? PACKETWAY_HALF_HEAD : 0),
+					 .san = a[2], .mtu = a[4],
 					 .port = a[3] ? a[3] - 1 : PACKETWAY_HALF_ANY_PORT,
 					 .quality = a[5], .peer = a[6] };
 

@@ -1212,8 +1212,9 @@ struct packetway_poets_count {
  *
  * read()	frames that leave the SAN here, by address or source route, with MTU, EI and
  *		hop trace done; RRP messages and ERR to the half-router. GVRT, RTBL, HRDOWN and
- *		LINKDOWN of the SAN are authentic: a half-router made them. Echo and ESP for
- *		its address are answered by the kernel.
+ *		LINKDOWN of the SAN are authentic: a half-router made them. The records of RRP
+ *		were checked; INFO by which a node of the SAN describes itself was taken as
+ *		well. Echo and ESP for its address are answered by the kernel.
  *		EAGAIN; EMSGSIZE: the buffer is too small, the frame stays; ENODEV: the
  *		half-router was deleted.
  * write()	a frame with the half-router's address as source: its own message, which
@@ -1233,11 +1234,24 @@ struct packetway_poets_count {
 
 /* flags of struct packetway_half_open */
 #define PACKETWAY_HALF_NONBLOCK		(1U << 0)	/* O_NONBLOCK */
+#define PACKETWAY_HALF_HEAD		(1U << 1)	/* struct packetway_half_head in front */
+
+/**
+ * struct packetway_half_head - in front of each message that is read or written, if
+ *	PACKETWAY_HALF_HEAD was given
+ * @hops: half-routers that the message has passed; a router copies it to its other half.
+ *	After 64 the message is dropped and its source gets ERR/GENERAL.
+ * @__reserved: 0 when it is read, must be 0 when it is written
+ */
+struct packetway_half_head {
+	__u8 hops;
+	__u8 __reserved[7];
+};
 
 /**
  * struct packetway_half_open - ioctl(PACKETWAY_IOC_HALF_OPEN), on /dev/packetway
  * @size: sizeof(struct packetway_half_open)
- * @flags: PACKETWAY_HALF_NONBLOCK
+ * @flags: PACKETWAY_HALF_NONBLOCK, PACKETWAY_HALF_HEAD
  * @san: number of the SAN, in the network namespace of the caller; made if it is not there
  * @port: port, or PACKETWAY_HALF_ANY_PORT for the lowest free one
  * @mtu: largest data block, 0: what all stations of the SAN take

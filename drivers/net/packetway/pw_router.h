@@ -184,6 +184,7 @@ struct pw_fib {
  * @free: the last user has gone
  * @half: changed under RTNL, read under RCU; NULL: deleted
  * @peer: address that the program says its other half has, 0: none
+ * @head: bytes of struct packetway_half_head in front of each frame, 0: none
  * @gone: the half-router was deleted
  * @queue: frames to be read
  * @bytes: memory of these
@@ -196,6 +197,7 @@ struct pw_user {
 	void (*free)(struct pw_user *u);
 	struct pw_half __rcu *half;
 	u32 peer;
+	u32 head;
 	bool gone;
 	struct sk_buff_head queue;
 	atomic_t bytes;

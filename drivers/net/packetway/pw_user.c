@@ -104,7 +104,7 @@ static struct sk_buff *pw_user_next(struct pw_user *u, size_t len)
 
 	spin_lock_bh(&u->queue.lock);
 	skb = skb_peek(&u->queue);
-	if (skb && skb->len > len)
+	if (skb && u->head + skb->len > len)
 		skb = ERR_PTR(-EMSGSIZE);
 	else if (skb)
 		__skb_unlink(skb, &u->queue);
@@ -117,6 +117,7 @@ static struct sk_buff *pw_user_next(struct pw_user *u, size_t len)
 static ssize_t pw_user_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
 	struct pw_user *u = file->private_data;
+	struct packetway_half_head head = {};
 	struct sk_buff *skb;
 	ssize_t ret;
 
@@ -135,8 +136,10 @@ static ssize_t pw_user_read(struct file *file, char __user *buf, size_t len, lof
 		if (ret)
 			return ret;
 	}
-	ret = skb->len;
-	if (copy_to_user(buf, skb->data, skb->len))
+	head.hops = pw_cb(skb)->hops;
+	ret = u->head + skb->len;
+	if ((u->head && copy_to_user(buf, &head, sizeof(head))) ||
+	    copy_to_user(buf + u->head, skb->data, skb->len))
 		ret = -EFAULT;
 	consume_skb(skb);
 	return ret;
@@ -171,8 +174,11 @@ static int pw_user_header(const struct sk_buff *skb)
 	return v.hdr_seen ? v.hdr_off : -EINVAL;
 }
 
-/* where a frame that the program wrote goes; consumed if 0 is returned. BH off, RCU held */
-static int pw_user_out(struct pw_half *h, struct sk_buff *skb)
+/*
+ * where a frame that the program wrote goes, after @hops half-routers; consumed if 0 is
+ * returned. BH off, RCU held
+ */
+static int pw_user_out(struct pw_half *h, struct sk_buff *skb, u8 hops)
 {
 	const u8 *hdr;
 	u32 dt, sa;
@@ -189,7 +195,7 @@ static int pw_user_out(struct pw_half *h, struct sk_buff *skb)
 	dt = get_unaligned_be24(hdr + PW_EEP_OFF_DT);
 	sa = get_unaligned_be24(hdr + PW_EEP_OFF_SA);
 	*pw_cb(skb) = (struct pw_skb_cb) {
-		.path = -1, .prio = hdr[PW_EEP_OFF_VP] & PW_EEP_P_MASK,
+		.path = -1, .prio = hdr[PW_EEP_OFF_VP] & PW_EEP_P_MASK, .hops = hops,
 	};
 	skb->protocol = htons(ETH_P_PACKETWAY);
 	if (dt == h->addr)
@@ -209,15 +215,37 @@ static int pw_user_out(struct pw_half *h, struct sk_buff *skb)
 	return 0;
 }
 
+/* what stands in front of a frame, if something does */
+static int pw_user_get_head(const struct pw_user *u, const char __user *buf, size_t len,
+			    struct packetway_half_head *head)
+{
+	if (!u->head)
+		return 0;
+	if (len < sizeof(*head))
+		return -EINVAL;
+	if (copy_from_user(head, buf, sizeof(*head)))
+		return -EFAULT;
+	if (head->hops > PW_HOPS_MAX ||
+	    memchr_inv(head->__reserved, 0, sizeof(head->__reserved)))
+		return -EINVAL;
+	return 0;
+}
+
 static ssize_t pw_user_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	struct pw_user *u = file->private_data;
+	struct packetway_half_head head = {};
 	struct sk_buff *skb;
 	struct pw_half *h;
-	int err = -ENODEV;
+	int err;
 
 	if (READ_ONCE(u->gone))
 		return -ENODEV;
+	err = pw_user_get_head(u, buf, len, &head);
+	if (err)
+		return err;
+	buf += u->head;
+	len -= u->head;
 	if (len < PW_EEP_MIN_LEN)
 		return -EINVAL;
 	if (len > PACKETWAY_MTU_MAX + PW_OVERHEAD + PW_USER_PREFIX)
@@ -233,12 +261,11 @@ static ssize_t pw_user_write(struct file *file, const char __user *buf, size_t l
 	local_bh_disable();
 	rcu_read_lock();
 	h = rcu_dereference(u->half);
-	if (h)
-		err = pw_user_out(h, skb);
+	err = h ? pw_user_out(h, skb, head.hops) : -ENODEV;
 	rcu_read_unlock();
 	local_bh_enable();
 	if (!err)
-		return len;
+		return u->head + len;
 	kfree_skb(skb);
 	return err;
 }
@@ -326,7 +353,7 @@ static const struct file_operations pw_user_fops = {
 
 static bool pw_user_open_ok(const struct packetway_half_open *o)
 {
-	return !(o->flags & ~PACKETWAY_HALF_NONBLOCK) && !o->__reserved &&
+	return !(o->flags & ~(PACKETWAY_HALF_NONBLOCK | PACKETWAY_HALF_HEAD)) && !o->__reserved &&
 	       o->san <= PACKETWAY_SAN_MAX && o->quality <= U16_MAX &&
 	       (o->port == PACKETWAY_HALF_ANY_PORT || o->port < PACKETWAY_PORTS_MAX) &&
 	       (!o->mtu || (o->mtu >= PACKETWAY_MTU_MIN && o->mtu <= PACKETWAY_MTU_MAX)) &&
@@ -391,6 +418,8 @@ int pw_ioc_half_open(struct pw_file *pf, void *arg)
 		err = -ENOMEM;
 		goto err_fd;
 	}
+	if (o->flags & PACKETWAY_HALF_HEAD)
+		u->head = sizeof(struct packetway_half_head);
 	file = anon_inode_getfile("[packetway-half]", &pw_user_fops, u, flags);
 	if (IS_ERR(file)) {
 		pw_user_put(u);
