@@ -5,7 +5,7 @@
  *   SAN 1 --r12-- SAN 2 --r23-- SAN 3
  *
  * Every name resolves on every SAN. Every message to a group arrives once at every member,
- * from every SAN, and nowhere else.
+ * from every SAN, and nowhere else. A SAN has 256 ports at most: 255, 254 and 255 stations.
  */
 #include "pwsan.h"
 #include "pwtest.h"
@@ -85,7 +85,7 @@ FIXTURE_TEARDOWN(internet)
 
 TEST_F(internet, names)
 {
-	int on, s, i, bad = 0;
+	int on, s, i, bad = 0, asked = 0;
 	char name[16];
 	double end;
 
@@ -96,12 +96,14 @@ TEST_F(internet, names)
 				name_of(name, sizeof(name), s, i);
 				while (pw_resolve(&self->g, on, 0, name) && pw_now() < end)
 					usleep(20000);
+				asked++;
 				if (pw_resolve(&self->g, on, 0, name) && !bad++)
 					TH_LOG("%s is unknown on SAN %d", name, on);
 			}
 		}
 	}
 	EXPECT_EQ(0, bad);
+	TH_LOG("%d stations, each name asked for on %d SANs: %d", asked / SANS, SANS, asked);
 }
 
 /* the member of group @i on SAN @s; other groups have other members */
@@ -161,6 +163,7 @@ TEST_F(internet, groups)
 			    !lost++)
 				TH_LOG("group %d from SAN %d", i, s + 1);
 	EXPECT_EQ(0, lost);
+	TH_LOG("%d groups, %d messages, each for %d members", groups, SANS * groups, SANS);
 	for (k = 0; k < SANS; k++)
 		for (i = 0; i < self->stations[k]; i++)
 			EXPECT_EQ(-1, pw_recv(self->fd[k][i], rx, sizeof(rx), NULL, 0)) {
