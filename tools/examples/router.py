@@ -1,22 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""router.py NAME SAN:PORT SAN:PORT: a PacketWay router in user space.
+"""router.py NAME SAN:PORT[:MTU[:QUALITY]] SAN:PORT[:MTU[:QUALITY]]: a PacketWay router in user space.
 
 Joins two SANs of this network namespace through /dev/packetway, without any other file of
 this project. Frames are copied from one half to the other: the kernel has done what
 they need at the border of the SAN. What is done here is RRP: tables from and for the
 neighbours of both halves, and answers to WRU, HRTO, GVL2 and TELL.
+
+SIGTERM makes it leave in order: it withdraws its routes, passes on what has come, and ends.
 """
+import copy
+import errno
 import fcntl
 import os
 import select
+import signal
 import struct
 import sys
+import time
 
 HALF_OPEN, HALF_GET = 0xE930, 0xE931
+NONBLOCK, HEAD = 1, 2
+BEAT = 5  # seconds between questions to all neighbours: a table may have been lost
+QUIET = 0.2  # seconds without a frame after which all have come
 RRP, ERR, BROADCAST = 1, 65535, 0x7FFFFF
 GVL2, L2SR, RDRC, TELL, INFO, HRTO, WRU, GVRT, RTBL = range(1, 10)
 UNK, HRDOWN, LINKDOWN = 1, 2, 3
+ROUTER = 2  # a capability
 ADDR, NAME, CAPA, LADR, SRQR, MTUR, RCVF, RTHD = range(0x11, 0x19)
 
 
@@ -43,6 +53,11 @@ def records(data):
         body = data[at + 4 : end]
         yield rtype, body[pad:] if rtype in (SRQR, MTUR) else body[: len(body) - pad], data[at:end]
         at = end
+
+
+def least(a, b):
+    """The smaller one of two MTUs, of which 0 is any."""
+    return min(a, b) if a and b else a or b
 
 
 def single(addr):
@@ -75,40 +90,80 @@ class Table:
         if [r[0] for r in rec[:4]] != [RTHD, SRQR, MTUR, RCVF]:
             raise ValueError("not a table")
         self.rthd = rec[0][2]
+        self.san = int.from_bytes(self.rthd[5:8], "big")
+        self.serial, self.part, self.last = struct.unpack(">IHH", self.rthd[8:16])
         self.quality, self.route = struct.unpack(">H", rec[1][1][:2])[0], rec[1][1][2:]
-        self.mtu = rec[2][2]
+        self.mtu = int.from_bytes(rec[2][1], "big")
         self.path = [e & 0xFFFFFF for (e,) in struct.iter_unpack(">I", rec[3][1])]
         self.nodes = b"".join(r[2] for r in rec[4:])
-        self.key = self.rthd[4:8], tuple(self.path), self.rthd[12:14]
-        self.serial = int.from_bytes(self.rthd[8:12], "big")
+        # (quality, L2RHs) of its nodes, and (first, last, quality) of ranges
+        self.node, self.range = {}, []
+        for rtype, _, raw in rec[4:]:
+            one = rtype == ADDR and raw[4] == 1
+            for inner, data, _ in records(raw[8 if one else 16 :]):
+                if inner == SRQR and one:
+                    self.node.setdefault(raw[5:8], (int.from_bytes(data[:2], "big"), data[2:]))
+                elif inner == SRQR:
+                    self.range.append((raw[5:8], raw[9:12], int.from_bytes(data[:2], "big")))
 
-    def through(self, half, l2rh=b""):
+    def key(self):
+        return self.san, tuple(self.path), self.part
+
+    def through(self, half, l2rh=b"", mtu=0):
         """The same table as this half-router gives it, who is one step further."""
-        t = Table(self.data())
-        t.quality, t.route, t.path = min(self.quality + 1, 65535), l2rh + self.route, [half] + self.path
+        t = copy.copy(self)
+        t.quality, t.route = min(self.quality + half.quality, 65535), l2rh + self.route
+        t.path, t.mtu = [half.addr] + self.path, least(self.mtu, mtu)
         return t
+
+    def find(self, addr, ranges=False):
+        """(quality, L2RHs) of a node; with ranges of a SAN without this node, too."""
+        raw = addr.to_bytes(3, "big")
+        found = self.node.get(raw)
+        for first, last, quality in self.range if ranges and not found else ():
+            if first <= raw <= last:
+                found = quality, b""
+        return found
 
     def data(self):
         route = record(SRQR, struct.pack(">H", self.quality) + self.route, 2)
-        return self.rthd + route + self.mtu + record(RCVF, b"".join(map(single, self.path))) + self.nodes
+        mtu = record(MTUR, struct.pack(">I", self.mtu))
+        return self.rthd + route + mtu + record(RCVF, b"".join(map(single, self.path))) + self.nodes
 
 
 class Half:
-    def __init__(self, name, san, port, peer):
+    def __init__(self, name, san, port, mtu, quality, peer):
         dev = os.open("/dev/packetway", os.O_RDWR)
-        arg = struct.pack("=8I32s", 64, 1, san, port, 0, 0, peer, 0, name.encode())
+        arg = struct.pack("=8I32s", 64, NONBLOCK | HEAD, san, port, mtu, quality, peer, 0, name.encode())
         # a mutable argument: ioctl() then returns the status, the new descriptor
         self.fd = fcntl.ioctl(dev, HALF_OPEN, bytearray(arg))
         os.close(dev)
-        got = struct.unpack("=10I", fcntl.ioctl(self.fd, HALF_GET, struct.pack("=10I", 40, *[0] * 9)))
-        self.bias, self.ports, self.port, self.addr = got[3], got[4], got[5], got[6]
-        self.name, self.peer, self.tables, self.neighbours = name, None, {}, set()
+        self.name, self.quality, self.peer = name, quality or 1, None
+        # tables that the peer gives to this half; half-routers of its SAN; its own description
+        self.tables, self.neighbours, self.about = {}, set(), b""
+        self.look()
 
-    def write(self, data):
+    def look(self):
+        got = struct.unpack("=10I", fcntl.ioctl(self.fd, HALF_GET, struct.pack("=10I", 40, *[0] * 9)))
+        self.bias, self.ports, self.port, self.addr, self.mtu = got[3], got[4], got[5], got[6], got[8] // 8
+
+    def here(self, addr):
+        return 0 < addr - self.bias <= self.ports
+
+    def write(self, data, head=bytes(8)):
+        """A frame that is refused or finds no room is lost, as on any network."""
         try:
-            os.write(self.fd, data)
-        except OSError:
-            pass  # refused or no room: it is lost, as on any network
+            os.write(self.fd, head + data)
+            return True
+        except OSError as e:
+            return e.errno != errno.ENOBUFS
+
+    def say(self, data):
+        """A message that should not be lost: wait for room, but not for ever."""
+        for _ in range(200):
+            if self.write(data):
+                return
+            time.sleep(0.005)
 
     def l2rh(self, addr):
         """The hop on this SAN to an address of it."""
@@ -117,34 +172,77 @@ class Half:
         return bytes([0, 0x83, port % k, port // k, port % k, 0, 0, 0])
 
     def give(self, to, table):
-        self.write(message(RRP, RTBL, to, self.addr, table.data()))
+        self.say(message(RRP, RTBL, to, self.addr, table.data()))
 
     def learn(self, table):
         """A table that the peer half gives to this one: for the kernel and for neighbours."""
-        old = self.tables.get(table.key)
+        old = self.tables.get(table.key())
         if old and (table.serial - old.serial) % 2**32 in range(2**31, 2**32):
             return
-        self.tables[table.key] = table
-        for n in self.neighbours:
-            self.give(n, table.through(self.addr))
+        same = old and old.serial == table.serial and old.data() == table.data()
+        self.tables[table.key()] = table
+        # it has fewer parts than before
+        for k in [k for k in self.tables if k[:2] == table.key()[:2] and k[2] > table.last]:
+            del self.tables[k]
+        for n in () if same else self.neighbours:
+            self.give(n, table.through(self))
 
-    def forget(self, addrs):
-        for key in [k for k, t in self.tables.items() if addrs & set(t.path)]:
+    def forget(self, lost):
+        for key in [k for k, t in self.tables.items() if lost(t.path)]:
             del self.tables[key]
+
+    def ask(self):
+        for n in self.neighbours:
+            self.say(message(RRP, GVRT, n, self.addr))
 
     def meet(self, addr):
         if addr not in self.neighbours:
             self.neighbours.add(addr)
-            self.write(message(RRP, GVRT, addr, self.addr))
+            self.say(message(RRP, GVRT, addr, self.addr))
+            for t in self.tables.values():
+                self.give(addr, t.through(self))
 
-    def routes(self, addr):
-        """(quality, L2RHs, MTU) of each route from this SAN through this half to a node."""
+    def own(self, frame):
+        """The table of this half's own SAN, which the kernel makes."""
+        try:
+            table = Table(frame[16:-8])
+        except (ValueError, struct.error):
+            return
+        self.look()
+        routers = set()
+        for rtype, _, raw in records(table.nodes):
+            inside = list(records(raw[8:])) if rtype == ADDR and raw[4] == 1 else []
+            addr = int.from_bytes(raw[5:8], "big")
+            if not any(t == CAPA and b[0] == ROUTER for t, b, _ in inside):
+                continue
+            if addr == self.addr:
+                self.about = b"".join(r for t, b, r in inside if t == CAPA and b[0] != ROUTER)
+            else:
+                routers.add(addr)
+        for addr in routers:
+            self.meet(addr)
+        if not table.last:
+            self.neighbours &= routers
+        self.peer.say(frame)
+        self.peer.learn(table)
+
+    def routes(self, addr, ranges=False):
+        """(quality, half-router, L2RHs, MTU) of each route from this SAN to a node, the best one first."""
+        found, own = [], self.l2rh(self.addr)
         for t in self.tables.values():
-            for rtype, body, raw in records(t.nodes):
-                if rtype == ADDR and raw[4] == 1 and int.from_bytes(raw[5:8], "big") == addr:
-                    for inner, data, _ in records(raw[8:]):
-                        if inner == SRQR and len(data) > 2:
-                            yield t.quality + 1 + int.from_bytes(data[:2], "big"), t.route + data[2:], t.mtu
+            node = t.find(addr, ranges)
+            if node:
+                found.append((t.quality + self.quality + node[0], self.addr, own + t.route + node[1],
+                              least(t.mtu, self.mtu)))
+        # what neighbours offer, and the nodes of this SAN
+        for t in self.peer.tables.values():
+            near = t.path == [self.addr]
+            node = t.find(addr, ranges and not near)
+            if node and near:
+                found.append((node[0], addr, node[1], self.mtu))
+            elif node:
+                found.append((t.quality + node[0], t.path[1], t.route + node[1], least(t.mtu, self.mtu)))
+        return sorted(found)
 
     def nodes(self):
         """Description of each node of both sides, by address."""
@@ -168,8 +266,8 @@ class Half:
             answer += node
         if answer:
             self.write(message(RRP, INFO, src, self.addr, answer))
-        else:
-            self.write(message(ERR, UNK, src, self.addr, criteria[0][2] if criteria else b""))
+        elif criteria:
+            self.write(message(ERR, UNK, src, self.addr, criteria[0][2]))
 
     def rrp(self, te, src, data):
         """A message for this half-router."""
@@ -178,34 +276,44 @@ class Half:
         if te == GVRT:
             self.meet(src)
             for t in self.tables.values():
-                self.give(src, t.through(self.addr))
+                self.give(src, t.through(self))
         elif te == RTBL:
             self.meet(src)
             try:
-                t = Table(data).through(self.addr, self.l2rh(src))
+                t = Table(data).through(self, self.l2rh(src), self.mtu)
             except (ValueError, struct.error):
                 return
-            if {self.addr, self.peer.addr} & set(t.path[1:]) or int.from_bytes(t.rthd[5:8], "big") in (
-                self.bias, self.peer.bias):
+            if {self.addr, self.peer.addr} & set(t.path[1:]) or t.san in (self.bias, self.peer.bias):
                 return
-            self.peer.write(message(RRP, RTBL, self.peer.addr, self.addr, t.data()))
+            self.peer.say(message(RRP, RTBL, self.peer.addr, self.addr, t.data()))
             self.peer.learn(t)
         elif te == WRU:
-            capa = record(CAPA, b"\x02" + self.bias.to_bytes(3, "big") + self.peer.bias.to_bytes(3, "big"))
-            inside = record(NAME, self.name.encode()) + capa
+            capa = record(CAPA, bytes([ROUTER]) + self.bias.to_bytes(3, "big") + self.peer.bias.to_bytes(3, "big"))
+            inside = record(NAME, self.name.encode()) + capa + self.about
             node = struct.pack(">BBH", ADDR, 0, len(inside) // 8) + single(self.addr) + inside
             self.write(message(RRP, INFO, src, self.addr, node))
         elif te == TELL:
             self.tell(src, list(records(data)))
-        elif te in (HRTO, GVL2):
-            found = sorted(self.routes(addr))
+        elif te == HRTO:
+            found = self.routes(addr, True)
+            if found:
+                self.write(message(RRP, RDRC, src, self.addr, want + record(ADDR, single(found[0][1]))))
+            else:
+                self.write(message(ERR, UNK, src, self.addr, want))
+        elif te == GVL2:
+            # routes begin on this SAN: a node elsewhere cannot use them
+            found = self.routes(addr) if self.here(src) else []
             if not found:
                 self.write(message(ERR, UNK, src, self.addr, want))
-            elif te == HRTO:
-                self.write(message(RRP, RDRC, src, self.addr, want + record(ADDR, single(self.addr))))
+            elif found[0][1] not in (self.addr, addr):
+                self.write(message(RRP, RDRC, src, self.addr, want + record(ADDR, single(found[0][1]))))
             else:
-                own = self.l2rh(self.addr)
-                inside = b"".join(record(SRQR, struct.pack(">H", q) + own + r, 2) + m for q, r, m in found)
+                inside = b""
+                for quality, _, route, mtu in found:
+                    more = record(SRQR, struct.pack(">H", min(quality, 65535)) + route, 2)
+                    more += record(MTUR, struct.pack(">I", mtu))
+                    if len(inside) + len(more) <= 1392:
+                        inside += more
                 node = struct.pack(">BBH", ADDR, 0, len(inside) // 8) + data[4:8] + inside
                 self.write(message(RRP, L2SR, src, self.addr, node))
 
@@ -213,18 +321,33 @@ class Half:
         """A half-router or a link of this SAN has gone; the kernel passes it on beyond the peer."""
         if src == self.addr:
             return
-        lost = {int.from_bytes(raw[5:8], "big") for rtype, _, raw in records(data) if rtype == ADDR} - {0}
+        pair = {int.from_bytes(raw[5:8], "big") for rtype, _, raw in records(data) if rtype == ADDR} - {0}
         if te == HRDOWN:
-            self.neighbours -= lost
-        self.peer.forget(lost)
-        self.peer.write(message(ERR, te, self.peer.addr, self.addr, data))
+            self.neighbours -= pair
+        # a neighbour withdraws what it gave; if it goes itself, everything through it
+        ended = te == HRDOWN and src in pair
 
-    def handle(self, frame):
+        def lost(path):
+            hit = bool(pair & set(path)) if te == HRDOWN else pair <= set(path)
+            return len(path) > 1 and ((hit and path[1] == src) or (ended and src in path))
+
+        self.peer.forget(lost)
+        self.peer.say(message(ERR, te, self.peer.addr, self.addr, data))
+        Half.ask_at = min(Half.ask_at, time.monotonic() + 0.3)
+
+    def leave(self):
+        """No more routes of this SAN lead through this half."""
+        gone = record(ADDR, single(self.peer.addr)) + record(ADDR, single(self.addr))
+        self.say(message(ERR, HRDOWN, self.addr, self.peer.addr, gone))
+
+    def handle(self, head, frame, leaving):
         dst, src = int.from_bytes(frame[1:4], "big"), int.from_bytes(frame[13:16], "big")
         te, pt = struct.unpack_from(">HH", frame, 4)
         data = frame[16 : 16 + 8 * (struct.unpack_from(">I", frame, 8)[0] & 0x1FFFFFF)]
         plain = frame[1] < 0x80 and not frame[12] & 0x80
         if plain and pt in (RRP, ERR) and dst in (self.addr, BROADCAST, BROADCAST - 1):
+            if leaving:
+                return
             if pt == RRP:
                 self.rrp(te, src, data)
             elif te in (HRDOWN, LINKDOWN):
@@ -232,24 +355,31 @@ class Half:
             return
         # a node behind the other half speaks with this one
         if plain and pt == RRP and dst == self.peer.addr and src != self.addr:
-            if te not in (GVRT, RTBL):
+            if te not in (GVRT, RTBL) and not leaving:
                 self.peer.rrp(te, src, data)
             return
-        # the table of this half's own SAN, which the kernel makes
-        if plain and pt == RRP and te == RTBL and dst == self.peer.addr and src == self.addr:
-            try:
-                self.peer.learn(Table(data))
-            except (ValueError, struct.error):
-                return
-        self.peer.write(frame)
+        if plain and pt == RRP and te in (GVRT, RTBL) and dst == self.peer.addr and src == self.addr:
+            if te == RTBL and not leaving:
+                self.own(frame)
+            return
+        self.peer.write(frame, head)
+
+
+Half.ask_at = 0
+
+
+def numbers(text):
+    """SAN, port, MTU and quality."""
+    n = [int(a) for a in text.split(":")]
+    return (n + [0, 0])[:4]
 
 
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    place = [tuple(map(int, a.split(":"))) for a in sys.argv[2:]]
+    place = [numbers(a) for a in sys.argv[2:]]
     # each half says the address of the other one: SAN n has the bias 256 * n by default
-    addr = [256 * san + port + 1 for san, port in place]
+    addr = [256 * p[0] + p[1] + 1 for p in place]
     half = [Half(f"{sys.argv[1]}{i + 1}", *place[i], addr[1 - i]) for i in (0, 1)]
     poll = select.poll()
     for i in (0, 1):
@@ -258,19 +388,41 @@ def main():
         half[i].peer = half[1 - i]
         poll.register(half[i].fd, select.POLLIN)
     by_fd = {h.fd: h for h in half}
+    # a byte for each signal makes poll() return
+    woken, wake = os.pipe2(os.O_NONBLOCK)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    poll.register(woken, select.POLLIN)
     for h in half:
-        # the table of the SAN, and those of neighbours
-        h.write(message(RRP, GVRT, h.addr, h.peer.addr))
-        h.write(message(RRP, GVRT, BROADCAST, h.addr))
+        # the table of the SAN, which names the neighbours
+        h.say(message(RRP, GVRT, h.addr, h.peer.addr))
+    Half.ask_at = time.monotonic() + BEAT
     print("ready", flush=True)
+    leaving = False
     while True:
-        for fd, event in poll.poll():
+        wait = QUIET if leaving else max(Half.ask_at - time.monotonic(), 0)
+        ready = poll.poll(wait * 1000)
+        if not ready and leaving:
+            return
+        if not ready:
+            for h in half:
+                h.say(message(RRP, GVRT, h.addr, h.peer.addr))
+                h.ask()
+            Half.ask_at = time.monotonic() + BEAT
+        for fd, event in ready:
             if event & (select.POLLHUP | select.POLLERR):
                 return
+            if fd == woken:
+                os.read(woken, 16)
+                leaving = True
+                for h in half:
+                    h.leave()
+                continue
             try:
-                by_fd[fd].handle(os.read(fd, 1 << 17))
+                got = os.read(fd, 1 << 17)
             except BlockingIOError:
-                pass
+                continue
+            by_fd[fd].handle(got[:8], got[8:], leaving)
 
 
 if __name__ == "__main__":
