@@ -9,12 +9,16 @@
 #include "pwrouter.h"
 #include "pwharness.h"
 
+#include <netinet/udp.h>
+
 #define HDR	32
 #define HELLO	2
 #define FRAME	1
 #define SANS	8		/* each has one half-router, whose trunk the test is the peer of */
 #define MTU	1500
 #define BATCH	64
+#define SEGMENTS 32		/* packets of one length that one call sends */
+#define LENGTHS	1280
 #define LONG	10000000L
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
 #define PEER	ADDR(40, 9)
@@ -100,6 +104,91 @@ static long many(long n, long min, long most)
 	if (!pw_long())
 		return pw_count(n, min);
 	return flavour && !strcmp(flavour, "kcsan") ? most / 10 : most;
+}
+
+/* packets of one length that wait until one call sends them; those of each length are apart */
+struct bucket {
+	uint8_t *b;
+	int n;
+};
+
+/* packets of the session that was begun at trunk @trunk */
+struct sender {
+	int fd;
+	uint64_t seq;
+	bool number;		/* give numbers when they are sent */
+	bool old;		/* some have an old number */
+	struct bucket of[LENGTHS];
+};
+
+static struct sender senders[SANS];
+
+/*
+ * One message that UDP divides into packets of @len bytes: it passes the way down to the
+ * loopback device and up to the socket once, and the trunk gets each packet by itself.
+ */
+static bool send_segments(int fd, const uint8_t *b, int n, int len)
+{
+	union {
+		char buf[CMSG_SPACE(sizeof(uint16_t))];
+		struct cmsghdr align;
+	} control = {};
+	struct iovec iov = { (void *)b, (size_t)n * len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (n > 1) {
+		m.msg_control = control.buf;
+		m.msg_controllen = sizeof(control.buf);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_UDP;
+		c->cmsg_type = UDP_SEGMENT;
+		c->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+		*(uint16_t *)CMSG_DATA(c) = len;
+	}
+	return sendmsg(fd, &m, 0) == (ssize_t)n * len;
+}
+
+static bool flush(struct sender *s, int len)
+{
+	struct bucket *of = &s->of[len];
+	int i, n = of->n;
+	uint8_t *b;
+
+	for (i = 0; s->number && i < n; i++) {
+		b = of->b + (size_t)i * len;
+		/* a number far ahead would make all later ones old */
+		if (len >= 24 && pw_get(b + 8, 8) == SESSION)
+			pw_put(b + 16, 8, !s->old || pw_below(8) || s->seq < 2000 ?
+					  ++s->seq : s->seq - pw_below(2000));
+	}
+	of->n = 0;
+	return !n || send_segments(s->fd, of->b, n, len);
+}
+
+static bool flush_all(struct sender *s)
+{
+	bool ok = true;
+	int len;
+
+	for (len = 1; len < LENGTHS; len++)
+		ok = flush(s, len) && ok;
+	return ok;
+}
+
+/* a packet; false: it or others of its length could not be sent */
+static bool put(struct sender *s, const uint8_t *b, int len)
+{
+	struct bucket *of = &s->of[len];
+
+	if (len >= LENGTHS)
+		return false;
+	if (!of->b)
+		of->b = malloc((size_t)SEGMENTS * len);
+	if (!of->b)
+		return false;
+	memcpy(of->b + (size_t)of->n++ * len, b, len);
+	return of->n < SEGMENTS || flush(s, len);
 }
 
 /* records, some of no kind, some longer than what there is */
@@ -189,8 +278,8 @@ static void mutate(uint8_t *b, int *len)
 	}
 }
 
-/* a packet for trunk @i without a secret; @seq: of the session that was begun */
-static int some_packet(uint8_t *b, int i, uint64_t *seq)
+/* a packet for trunk @i without a secret */
+static int some_packet(uint8_t *b, int i)
 {
 	int len = HDR + 24;
 
@@ -202,15 +291,11 @@ static int some_packet(uint8_t *b, int i, uint64_t *seq)
 	b[4] = pw_below(8) ? 0 : pw_below(256);
 	b[5] = pw_below(64);
 	pw_put(b + 8, 8, pw_below(16) ? SESSION : pw_rnd());
-	pw_put(b + 16, 8, pw_below(8) || *seq < 2000 ? ++*seq : *seq - pw_below(2000));
 	pw_put(b + 24, 8, pw_below(4) ? 0 : pw_rnd());
 	if (b[2] != HELLO)
 		len = HDR + some_rrp(b + HDR, pw_below(4) ? ADDR(i + 1, 9) : ADDR(i + 1, 0), PEER);
 	if (!pw_below(3))
 		mutate(b, &len);
-	/* a number far ahead would make all later ones old */
-	if (len >= 24 && pw_get(b + 8, 8) == SESSION && pw_get(b + 16, 8) > *seq)
-		pw_put(b + 16, 8, ++*seq);
 	/* a hello that is wrong inside counts twice: as one, and as malformed */
 	if (len == HDR + 24) {
 		pw_put(b + HDR + 16, 4, PEER);
@@ -306,21 +391,23 @@ static bool join_trunk(int fd)
 
 TEST_F_TIMEOUT(fuzz, trunk_packets, 40000)
 {
+	struct sender *s = &senders[0];
 	long n = many(20000, 1000, LONG / 2), i, rx;
-	uint64_t seq = 1;
 	double start;
 	int len;
 
 	ASSERT_EQ(0, trunk_add(&self->g, 0, NULL));
 	ASSERT_TRUE(join_trunk(self->sk[0]));
 	EXPECT_SOON(1L, taken(&self->g, 0));
+	*s = (struct sender) { .fd = self->sk[0], .seq = 1, .number = true, .old = true };
 	start = pw_now();
 	for (i = 0; i < n; i++) {
-		len = some_packet(buf, 0, &seq);
-		ASSERT_EQ(len, send(self->sk[0], buf, len, 0));
+		len = some_packet(buf, 0);
+		ASSERT_TRUE(put(s, buf, len));
 		if (!(i % BATCH))
 			drain(self->sk[0]);
 	}
+	ASSERT_TRUE(flush_all(s));
 	EXPECT_SOON(n + 1, taken(&self->g, 0));
 	rx = pw_trunk_stat(&self->g, "t0", PACKETWAY_A_TRUNK_STAT_RX);
 	TH_LOG("%ld packets, %ld taken as frames, %.0f a second", n, rx, n / (pw_now() - start));
@@ -337,6 +424,7 @@ TEST_F_TIMEOUT(fuzz, keyed_packets, 40000)
 {
 	static struct { uint8_t b[2048]; int len; } rec[64];
 	long n = many(20000, 1000, LONG / 2), i, sent = 0;
+	struct sender *s = &senders[0];
 	struct pollfd p[2];
 	int k, recs = 0, len;
 	double end, start;
@@ -363,6 +451,7 @@ TEST_F_TIMEOUT(fuzz, keyed_packets, 40000)
 	}
 	ASSERT_EQ(64, recs);
 	EXPECT_SOON(sent, taken(&self->g, 1));
+	*s = (struct sender) { .fd = self->sk[1] };
 	start = pw_now();
 	for (i = 0; i < n; i++) {
 		k = pw_below(recs);
@@ -370,36 +459,72 @@ TEST_F_TIMEOUT(fuzz, keyed_packets, 40000)
 		memcpy(buf, rec[k].b, len);
 		if (pw_below(4))
 			mutate(buf, &len);
-		ASSERT_EQ(len, send(self->sk[1], buf, len, 0));
+		ASSERT_TRUE(put(s, buf, len));
 		if (!(i % BATCH)) {
 			drain(self->sk[0]);
 			drain(self->sk[1]);
 		}
 	}
+	ASSERT_TRUE(flush_all(s));
 	EXPECT_SOON(sent + n, taken(&self->g, 1));
 	TH_LOG("%ld packets with a secret, %.0f a second", n, n / (pw_now() - start));
 }
 
+/* a message for half-router @k from its station, some with the address of another node */
+static bool from_station(int fd, int k)
+{
+	int len = some_rrp(buf, ADDR(k + 1, 9), pw_below(4) ? ADDR(k + 1, 0) : pw_below(1 << 23));
+
+	while (send(fd, buf, len, 0) != len) {
+		if (errno != ENOBUFS && errno != EAGAIN)
+			return false;
+		usleep(100);
+	}
+	return true;
+}
+
+/* one over its trunk, from the peer half or a node behind it */
+static bool from_trunk(struct sender *s, int k)
+{
+	int len;
+
+	memset(buf, 0, HDR);
+	buf[0] = 'P';
+	buf[1] = 1;
+	buf[2] = FRAME;
+	/* a table that is believed takes fifty times as long as what is refused */
+	buf[3] = !pw_below(8);
+	buf[5] = pw_below(64);
+	pw_put(buf + 8, 8, SESSION);
+	len = HDR + some_rrp(buf + HDR, ADDR(k + 1, 9), pw_below(4) ? PEER : pw_below(1 << 23));
+	return put(s, buf, len);
+}
+
+/* of eight messages one comes from a station, the others over trunks */
 TEST_F_TIMEOUT(fuzz, rrp_messages, 40000)
 {
 	long n = many(5000, 1000, LONG), i;
 	double start;
-	int k, len;
+	int k;
 
-	for (k = 0; k < SANS; k++)
+	for (k = 0; k < SANS; k++) {
 		ASSERT_EQ(0, trunk_add(&self->g, k, NULL));
+		ASSERT_TRUE(join_trunk(self->sk[k]));
+		EXPECT_SOON(1L, taken(&self->g, k));
+		senders[k] = (struct sender) { .fd = self->sk[k], .seq = 1, .number = true };
+	}
 	start = pw_now();
 	for (i = 0; i < n; i++) {
 		k = i % SANS;
-		len = some_rrp(buf, ADDR(k + 1, 9),
-			       pw_below(4) ? ADDR(k + 1, 0) : pw_below(1 << 23));
-		while (send(self->raw[k], buf, len, 0) != len) {
-			ASSERT_TRUE(errno == ENOBUFS || errno == EAGAIN) {
-				TH_LOG("message %ld: %s", i, strerror(errno));
-			}
-			usleep(100);
+		ASSERT_TRUE(pw_below(8) ? from_trunk(&senders[k], k) :
+					  from_station(self->raw[k], k)) {
+			TH_LOG("message %ld: %s", i, strerror(errno));
 		}
+		if (!(i / SANS % BATCH))
+			drain(self->sk[k]);
 	}
+	for (k = 0; k < SANS; k++)
+		ASSERT_TRUE(flush_all(&senders[k]));
 	EXPECT_SOON(n, rrp_stat(&self->g, SANS, PACKETWAY_A_HALF_STAT_RRP_RX));
 	EXPECT_SOON(n, rrp_fates(&self->g, SANS));
 	TH_LOG("%ld messages, %.0f a second", n, n / (pw_now() - start));
