@@ -138,9 +138,15 @@ bool pw_ring_ended(const struct pw_ring *ring)
 	return ring->done;
 }
 
-/* add @n, which may be negative, to the number of queued commands */
-static void count_queued(struct pw_ring *ring, struct pw_ring_sender *sender, int n)
+/*
+ * Add @n, which may be negative, to the number of queued commands. Passive packets do not count:
+ * their senders limit them, and commands shall find room beside them.
+ */
+static void count_queued(struct pw_ring *ring, struct pw_ring_sender *sender,
+			 const struct pw_ring_cmd *cmd, int n)
 {
+	if (cmd->op == PW_ATON_PASSIVE)
+		return;
 	sender->queued += n;
 	ring->queued += n;
 }
@@ -157,7 +163,7 @@ static void flush_queue(struct pw_ring *ring, u32 interface)
 	set_ready(ring, interface, false);
 	while ((cmd = sender->head)) {
 		sender->head = cmd->next;
-		count_queued(ring, sender, -1);
+		count_queued(ring, sender, cmd, -1);
 		cmd->sender = NULL;
 		cmd->interface = interface;
 		cmd->err = PW_ATON_E_DOWN;
@@ -480,7 +486,7 @@ void pw_ring_break(struct pw_ring *ring)
 			sender->standing_after = pkt->start;
 		} else {
 			future_remove(ring, sender);
-			count_queued(ring, sender, 1);
+			count_queued(ring, sender, cmd, 1);
 			cmd->sender = sender;
 			cmd->next = sender->head;
 			if (!sender->head)
@@ -618,7 +624,8 @@ int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up)
  * pw_ring_set_mute - let an interface take part in no command, or in all
  * @ring: the ring
  * @interface: the interface; one that was attached takes part
- * @mute: it may send, and is in no region, not even in that of its own commands
+ * @mute: it may send, and is in no region, not even in that of its own commands; passive
+ *	packets reach it
  *
  * Return: 0, -EINVAL, or -EBUSY while a packet is on the ring.
  */
@@ -700,12 +707,13 @@ int pw_ring_submit(struct pw_ring *ring, u32 interface, struct pw_ring_cmd *cmd)
 	if (err)
 		return err;
 	sender = ring->sender[interface];
-	if ((ring->p.queue_sender && sender->queued >= ring->p.queue_sender) ||
-	    (ring->p.queue_ring && ring->queued >= ring->p.queue_ring)) {
+	if (cmd->op != PW_ATON_PASSIVE &&
+	    ((ring->p.queue_sender && sender->queued >= ring->p.queue_sender) ||
+	     (ring->p.queue_ring && ring->queued >= ring->p.queue_ring))) {
 		ring->stats.refused++;
 		return -EBUSY;
 	}
-	count_queued(ring, sender, 1);
+	count_queued(ring, sender, cmd, 1);
 	cmd->submit = max(cmd->when, ring->now);
 	cmd->interface = interface;
 	cmd->standing = false;
@@ -796,7 +804,7 @@ int pw_ring_cancel(struct pw_ring *ring, struct pw_ring_cmd *cmd)
 		file_head(ring, sender);
 	}
 	cmd->sender = NULL;
-	count_queued(ring, sender, -1);
+	count_queued(ring, sender, cmd, -1);
 	return 0;
 }
 
@@ -911,7 +919,7 @@ void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 		ring->now = max(ring->now, start);
 		sender->head = cmd->next;
 		cmd->sender = NULL;
-		count_queued(ring, sender, -1);
+		count_queued(ring, sender, cmd, -1);
 		file_head(ring, sender);
 	} else {
 		cmd = sender->standing;
@@ -1228,6 +1236,20 @@ enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget)
 u64 pw_ring_now(const struct pw_ring *ring)
 {
 	return ring->now;
+}
+
+/**
+ * pw_ring_due - bit time at which there is something to send
+ * @ring: the ring
+ *
+ * Return: now, or later if nothing is on the ring and each queue begins with a packet that is
+ * not due.
+ */
+u64 pw_ring_due(const struct pw_ring *ring)
+{
+	if (ring->nready || on_ring(ring) || !ring->future)
+		return ring->now;
+	return max(ring->now, ring->future->head->submit);
 }
 
 /**

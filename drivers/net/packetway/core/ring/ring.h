@@ -273,8 +273,8 @@ struct pw_ring;
  * @bitsum: bits of a count in a BITSUM, 1..PW_ATON_BITSUM_BITS; 0: PW_ATON_BITSUM_BITS;
  *	PW_RING_BITSUM_FIT: as many as a count of all interfaces takes
  * @max_bytes: longest passive packet
- * @queue_sender: limit of commands queued at one interface; 0: no limit
- * @queue_ring: limit of commands queued at all interfaces; 0: no limit
+ * @queue_sender: limit of commands queued at one interface, passive packets aside; 0: no limit
+ * @queue_ring: limit of commands queued at all interfaces, likewise; 0: no limit
  * @deliver: called when a passive packet has passed an interface in its region and its
  *	CRC was good there; @when is that bit time; may be NULL. Of packets that are on the
  *	ring at the same time, one may be reported as a whole before the other
@@ -373,6 +373,7 @@ enum pw_ring_progress pw_ring_run(struct pw_ring *ring, u64 until, u32 budget);
 struct pw_ring_cmd *pw_ring_reap(struct pw_ring *ring);
 bool pw_ring_ended(const struct pw_ring *ring);
 u64 pw_ring_now(const struct pw_ring *ring);
+u64 pw_ring_due(const struct pw_ring *ring);
 u64 pw_ring_latency(const struct pw_ring *ring);
 const struct pw_ring_stats *pw_ring_stats(const struct pw_ring *ring);
 

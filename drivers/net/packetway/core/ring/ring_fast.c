@@ -24,6 +24,7 @@
 #define COST_REGION	8	/* visit: is it in the region? */
 #define COST_SIFT	64	/* of a heap of 65,536 */
 #define COST_LATCH	16	/* visit: latch the partial result */
+#define COST_DELIVER	64	/* visit: the caller takes a passive packet */
 #define COST_TAP	8192	/* render a packet */
 
 enum fast_phase { FAST_IDLE, FAST_SCAN, FAST_HEAPIFY, FAST_EXTRACT, FAST_DONE };
@@ -456,9 +457,11 @@ static void combine_latch(struct pw_ring *ring, const u64 *x, u32 count, u32 bas
 static u64 members(const struct pw_ring *ring, u32 w, u64 mask)
 {
 	u32 dst = ring->fast.dst;
-	u64 m = ring->up[w] & mask & ~ring->mute[w];
+	u64 m = ring->up[w] & mask;
 	u64 bits;
 
+	if (ring->pkt->cmd->op != PW_ATON_PASSIVE)
+		m &= ~ring->mute[w];
 	if (dst == PW_ATON_RING)
 		return m;
 	for (bits = m; bits; bits &= bits - 1) {
@@ -681,7 +684,8 @@ static u32 visit_cost(const struct pw_ring *ring, bool in_block)
 		cost = COST_DEEP;
 		break;
 	case PW_ATON_PASSIVE:
-		return COST_REGION;
+		return ring->p.deliver && ring->fast.dst == PW_ATON_RING && !in_block ?
+		       COST_DELIVER : COST_REGION;
 	}
 	if (ring->pkt->cmd->mods & PW_ATON_PREFIX && !in_block)
 		cost += COST_LATCH;

@@ -135,7 +135,7 @@ struct pw_ring {
 	u64 *want;		/* up as requested; becomes up when no packet is on the ring */
 	u64 *mapped;		/* operands are those of the sender, kept by the caller */
 	u64 *ready;		/* head of the queue is due */
-	u64 *mute;		/* sends, and is in no region */
+	u64 *mute;		/* sends, and is in no region of a command */
 
 	u32 nready;
 	u32 queued;		/* commands, at all interfaces */

@@ -341,7 +341,8 @@ static void recognise(struct pw_ring *ring, u32 i, u8 in, u32 k)
 		self->group_hit |= in & (self->group >> k);
 	if (!k && (self->all_ones || self->equal || (self->group_space && self->group_hit)))
 		self->mine = self->mode == REPEAT &&
-			     (i >= ring->own || !pw_ring_bit(ring->mute, i));
+			     (i >= ring->own || self->at.op == PW_ATON_PASSIVE ||
+			      !pw_ring_bit(ring->mute, i));
 }
 
 /* the T-interface's own packet is back: keep a field in the result registers */
