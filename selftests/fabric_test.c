@@ -129,7 +129,7 @@ static int compare_load(struct __test_metadata *_metadata, struct pw_genl *san, 
 
 TEST_F(fabric, refused_settings)
 {
-	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, 3));
+	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_RING + 1));
 	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_RATE, 999));
 	EXPECT_EQ(-ERANGE, pw_gsan_set(&self->san, PACKETWAY_A_SAN_RATE, 8000000000001ULL));
 	EXPECT_GT(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_REAL, 2));

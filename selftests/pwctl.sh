@@ -23,7 +23,7 @@ tap_is "a key that is missing" "$(says pwctl send 2)" "pwctl: send: pt N is miss
 tap_is "so is a short word that fits two" "$(status pwctl s)" 1
 tap_is "a missing value" "$(status pwctl san add 3 ports)" 1
 tap_is "an engine that is none" "$(says pwctl san add 3 engine x)" \
-	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
+	"pwctl: engine: 'x' is not one of none|fast|rtl|ring, see 'pwctl san help'"
 tap_is "the kernel's sentence: ports" "$(says pwctl san add 3 ports 5)" \
 	"Error: A SAN has k * k ports, k = 2 to 16."
 tap_is "and its status" "$(status pwctl san add 3 ports 5)" 2
@@ -123,7 +123,7 @@ tap_is "stages, JSON" "$(pwctl -j san stages 3 | jq -c '[length, .[0].units, .[4
 tap_is "stages, a table over time" "$(pwctl san stages 3 interval 1 count 2 csv | awk -F, '{ print NF }' | sort | uniq -c | tr -s ' ')" " 11 10"
 tap_is "and its head" "$(pwctl san stages 3 csv | head -1)" "stage,san,time,units,cells,refused,dropped,corrupted,queued,fullest"
 pwctl san set 3 engine none
-tap_is "no stages without a fabric" "$(says pwctl san stages 3)" "pwctl: SAN 3 has no stages: its engine is none"
+tap_is "no stages without a fabric" "$(says pwctl san stages 3)" "pwctl: SAN 3 has no stages: its engine is none or ring"
 for i in 3 4; do tap_ok "san del $i" pwctl san del $i; done
 rm -f "$circle"
 

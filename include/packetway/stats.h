@@ -24,6 +24,7 @@
 	X(TX_MALFORMED,	"tx_malformed",	TX_ERR)		\
 	X(TX_NOMEM,	"tx_nomem",	TX_DROP)	\
 	X(TX_FULL,	"tx_full",	TX_DROP)	\
+	X(TX_LOST,	"tx_lost",	TX_DROP)	\
 	X(HOP_LIMIT,	"hop_limit",	TX_ERR)		\
 	X(LOOPED,	"looped",	TX_ERR)		\
 	X(BAD_VERSION,	"bad_version",	RX_ERR)		\

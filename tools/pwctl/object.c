@@ -19,7 +19,7 @@ struct object {
 	const struct word *fields;
 };
 
-#define ENGINES "none|fast|rtl"
+#define ENGINES "none|fast|rtl|ring"
 #define CLOCKS "free|lockstep"
 #define RELEASES "back|appended"
 

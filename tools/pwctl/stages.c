@@ -108,7 +108,7 @@ static enum status print_stages(const struct stages_args *a)
 	size_t i;
 
 	if (!st && !json_array_size(list))
-		st = fail(0, "SAN %u has no stages: its engine is none", a->id);
+		st = fail(0, "SAN %u has no stages: its engine is none or ring", a->id);
 	json_array_foreach(list, i, stage) {
 		if (st)
 			break;

@@ -63,12 +63,15 @@ enum {
  * @PACKETWAY_ENGINE_NONE: untimed: frames arrive as soon as they are sent
  * @PACKETWAY_ENGINE_FAST: same results and cycles as rtl, computed
  * @PACKETWAY_ENGINE_RTL: register by register
+ * @PACKETWAY_ENGINE_RING: frames are passive packets on the ATON ring of the SAN; no engine of a
+ *	ring
  * @__PACKETWAY_ENGINE_MAX: number of engines
  */
 enum packetway_engine {
 	PACKETWAY_ENGINE_NONE,
 	PACKETWAY_ENGINE_FAST,
 	PACKETWAY_ENGINE_RTL,
+	PACKETWAY_ENGINE_RING,
 	__PACKETWAY_ENGINE_MAX
 };
 

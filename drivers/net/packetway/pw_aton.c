@@ -41,7 +41,6 @@
 #define PW_ATON_HORIZON		4096
 /* interfaces up to which bit-by-bit stepping is offered */
 #define PW_ATON_RTL_MAX		4096
-#define PW_ATON_PASSIVE_MAX	4096
 /* room for captured ring packets; rtl divides it among the interfaces */
 #define PW_ATON_TAP_SIZE	SZ_256K
 
@@ -57,6 +56,25 @@ static u32 pw_aton_index(const struct pw_aton *aton, u32 port)
 	return bitmap_weight(aton->attached, port);
 }
 
+/* port of an interface of the ring; that of a block, which has none: the number of ports */
+static u32 pw_aton_port(const struct pw_aton *aton, u32 interface)
+{
+	u32 nports = aton->san->nports, i;
+	unsigned long word;
+
+	for (i = 0; i < BITS_TO_LONGS(nports); i++) {
+		word = aton->attached[i];
+		if (interface >= hweight_long(word)) {
+			interface -= hweight_long(word);
+			continue;
+		}
+		while (interface--)
+			word &= word - 1;
+		return i * BITS_PER_LONG + __ffs(word);
+	}
+	return nports;
+}
+
 static u32 pw_aton_budget(const struct pw_aton *aton)
 {
 	/* a bit time of all interfaces is the least that rtl can step */
@@ -65,10 +83,13 @@ static u32 pw_aton_budget(const struct pw_aton *aton)
 	return PW_ATON_FAST_STEPS;
 }
 
-/* bit time up to which a ring with commands may run at once: a few ring packets */
+/*
+ * Bit time up to which a ring with commands may run at once: a few ring packets. If they are for
+ * a later time (SO_TXTIME of a frame), the time until then does not cost a poll.
+ */
 static u64 pw_aton_horizon(const struct pw_aton *aton)
 {
-	return pw_ring_now(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
+	return pw_ring_due(aton->ring) + 8 * pw_ring_latency(aton->ring) + PW_ATON_HORIZON;
 }
 
 /**
@@ -256,6 +277,14 @@ static bool pw_aton_wait_next(struct pw_aton *aton, struct list_head *ended)
 
 /* ---- what has ended ---- */
 
+static void pw_aton_frame_ended(struct pw_aton *aton, struct pw_ring_cmd *cmd)
+{
+	struct pw_aton_frame *frame = container_of(cmd, struct pw_aton_frame, cmd);
+
+	aton->demand--;
+	frame->ops->ended(frame);
+}
+
 /* take some of what has ended off the ring; @turn: it runs by the clock. aton->lock held */
 static void pw_aton_reap(struct pw_aton *aton, bool turn, struct list_head *ended)
 {
@@ -268,6 +297,10 @@ static void pw_aton_reap(struct pw_aton *aton, bool turn, struct list_head *ende
 	for (i = 0; i < PW_ATON_REAP && (cmd = pw_ring_reap(aton->ring)); i++) {
 		u64 time = cmd->done;
 
+		if (cmd->op == PW_ATON_PASSIVE) {
+			pw_aton_frame_ended(aton, cmd);
+			continue;
+		}
 		req = container_of(cmd, struct pw_aton_req, cmd);
 		aif = (struct pw_aton_interface *)(uintptr_t)cmd->cookie;
 		page = aif->results ? page_address(aif->results) : NULL;
@@ -364,6 +397,12 @@ static void pw_aton_turn_ends(struct pw_aton *aton)
 	spin_unlock(&aton->lock);
 }
 
+/* does the ring wait for the clock, or is it frozen? aton->lock held */
+static bool pw_aton_stands(const struct pw_aton *aton)
+{
+	return unlikely(aton->gate || aton->frozen);
+}
+
 static int pw_aton_poll(struct napi_struct *napi, int budget)
 {
 	struct pw_aton *aton = container_of(napi, struct pw_aton, napi);
@@ -380,11 +419,11 @@ static int pw_aton_poll(struct napi_struct *napi, int budget)
 		pw_aton_turn(aton);
 	steps = pw_aton_budget(aton);
 	/* commands that wait for the clock start by the alarm */
-	more = !aton->gate && pw_aton_run(aton, steps, &start);
+	more = !pw_aton_stands(aton) && pw_aton_run(aton, steps, &start);
 	/* a poll of such a long ring takes more than a softirq should */
 	leave = more && aton->params.engine == PW_RING_RTL && steps > PW_ATON_RTL_STEPS;
 	pw_aton_reap(aton, turn, &ended);
-	more = !aton->gate && (more || aton->demand || pw_ring_ended(aton->ring));
+	more = !pw_aton_stands(aton) && (more || aton->demand || pw_ring_ended(aton->ring));
 	if (unlikely(turn) && !more)
 		more = pw_aton_wait_next(aton, &ended);
 	else if (unlikely(!aton->clock && !list_empty(&aton->ripe)))
@@ -448,11 +487,13 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/*
- * Release aton->lock and finish what has ended. All of what had ended then is
- * finished on return, by this task or by the poll.
+/**
+ * pw_aton_unlock - release the lock of a ring and finish what has ended
+ * @aton: the ring, locked with BH off; process context
+ *
+ * All of what had ended then is finished on return, by this task or by the poll.
  */
-static void pw_aton_unlock(struct pw_aton *aton)
+void pw_aton_unlock(struct pw_aton *aton)
 	__releases(&aton->lock)
 {
 	LIST_HEAD(ended);
@@ -1207,6 +1248,103 @@ void pw_aton_tap(struct pw_aton *aton, bool on)
 	vfree(mem);
 }
 
+/* a passive packet has passed an interface in its region; aton->lock held */
+static void pw_aton_arrived(void *ctx, u32 interface, const struct pw_ring_cmd *cmd, u64 when)
+{
+	struct pw_aton_frame *frame = container_of(cmd, struct pw_aton_frame, cmd);
+	struct pw_aton *aton = ctx;
+	u32 port = pw_aton_port(aton, interface);
+
+	if (port < aton->san->nports)
+		frame->ops->arrived(frame, port, when);
+}
+
+/**
+ * pw_aton_frame_send - queue a passive packet at the interface of a port
+ * @aton: the ring; its lock held, BH off
+ * @port: the port
+ * @frame: the packet, the ring's until @frame->ops->ended() or pw_aton_frame_back()
+ *
+ * Return: 0 or a negative errno: no interface or a bypassed one, or too many bytes.
+ */
+int pw_aton_frame_send(struct pw_aton *aton, u32 port, struct pw_aton_frame *frame)
+{
+	int err;
+
+	if (!test_bit(port, aton->attached))
+		return -ENODEV;
+	err = pw_ring_submit(aton->ring, pw_aton_index(aton, port), &frame->cmd);
+	if (err)
+		return err;
+	aton->demand++;
+	pw_share_wake(&aton->share);
+	return 0;
+}
+
+/**
+ * pw_aton_frame_back - take a passive packet back, also from the ring
+ * @aton: the ring; its lock held, BH off
+ * @frame: the packet
+ *
+ * Return: true if it is the caller's again; false if it has ended: pw_aton_unlock() finishes it.
+ */
+bool pw_aton_frame_back(struct pw_aton *aton, struct pw_aton_frame *frame)
+{
+	int err = pw_ring_cancel(aton->ring, &frame->cmd);
+
+	if (err == -EBUSY) {
+		pw_ring_break(aton->ring);
+		err = pw_ring_cancel(aton->ring, &frame->cmd);
+		/* the other packets on the ring are sent again */
+		pw_share_wake(&aton->share);
+	}
+	if (!err)
+		aton->demand--;
+	return !err;
+}
+
+/**
+ * pw_aton_settle - let stations that came up send at once
+ * @aton: the ring
+ *
+ * Without this an interface is bypassed until no packet is on the ring.
+ */
+void pw_aton_settle(struct pw_aton *aton)
+{
+	spin_lock_bh(&aton->lock);
+	pw_ring_break(aton->ring);
+	pw_aton_unlock(aton);
+	pw_aton_kick(aton);
+}
+
+/**
+ * pw_aton_freeze - let the ring stand still, or run again
+ * @aton: the ring
+ * @on: which
+ */
+void pw_aton_freeze(struct pw_aton *aton, bool on)
+{
+	spin_lock_bh(&aton->lock);
+	aton->frozen = on;
+	if (!on)
+		pw_share_wake(&aton->share);
+	spin_unlock_bh(&aton->lock);
+}
+
+/**
+ * pw_aton_now - bit time of the ring
+ * @aton: the ring
+ */
+u64 pw_aton_now(struct pw_aton *aton)
+{
+	u64 now;
+
+	spin_lock_bh(&aton->lock);
+	now = pw_ring_now(aton->ring);
+	spin_unlock_bh(&aton->lock);
+	return now;
+}
+
 struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, const struct pw_ring_params *like)
 {
 	struct pw_aton *aton;
@@ -1222,6 +1360,7 @@ struct pw_aton *pw_aton_create(struct pw_san *san, u32 engine, const struct pw_r
 		.max_bytes = PW_ATON_PASSIVE_MAX,
 		.queue_sender = PW_ATON_QUEUE_PORT,
 		.queue_ring = PW_ATON_QUEUE_RING,
+		.deliver = pw_aton_arrived,
 		.latch = pw_aton_latch,
 		.tap = pw_aton_record,
 		.ctx = aton,

@@ -56,7 +56,7 @@ struct pw_file;
 struct pw_san;
 struct pw_station;
 
-/* nominal speed of the ring: what paces standing commands */
+/* nominal speed of the ring: what paces standing commands, and virtual time of frames */
 #define PW_ATON_BITS_PER_US	16
 
 /**
@@ -100,6 +100,33 @@ struct pw_aton_req {
 	u32 *parts;
 	u8 *nodes;
 	bool has_run;
+};
+
+/* longest passive packet, in bytes */
+#define PW_ATON_PASSIVE_MAX	4096
+
+struct pw_aton_frame;
+
+/**
+ * struct pw_aton_frame_ops - what becomes of passive packets
+ * @arrived: one has passed the interface of a port that it is for; @when is that bit time
+ * @ended: one is back, or did not come back: @frame->cmd says how. It is the caller's again
+ *
+ * aton->lock held, BH off.
+ */
+struct pw_aton_frame_ops {
+	void (*arrived)(struct pw_aton_frame *frame, u32 port, u64 when);
+	void (*ended)(struct pw_aton_frame *frame);
+};
+
+/**
+ * struct pw_aton_frame - a passive packet
+ * @cmd: for the ring core; PW_ATON_PASSIVE, which no program may submit
+ * @ops: what becomes of it
+ */
+struct pw_aton_frame {
+	struct pw_ring_cmd cmd;
+	const struct pw_aton_frame_ops *ops;
 };
 
 /**
@@ -169,7 +196,7 @@ struct pw_aton {
 	struct pw_ring *ring;	/* NULL: the SAN has gone */
 	struct pw_ring_params params;
 	u64 pace_until;		/* standing commands may run up to here */
-	u32 demand;		/* commands queued, standing ones aside */
+	u32 demand;		/* commands and frames queued, standing commands aside */
 	u32 standing;		/* stations with a standing command */
 	u32 period;		/* shortest of theirs */
 	DECLARE_BITMAP(attached, PACKETWAY_PORTS_MAX);	/* stations on the ring, by port */
@@ -184,6 +211,7 @@ struct pw_aton {
 	struct pw_time_alarm alarm;
 	bool held;			/* the alarm has expired; pw_time.lock */
 	bool gate;			/* commands wait for the alarm */
+	bool frozen;			/* collects commands and frames and does not run */
 	u64 zero;			/* virtual time of bit time @zero_bits */
 	u64 zero_bits;
 	struct list_head ripe;		/* have ended, and wait for their time */
@@ -361,5 +389,13 @@ int pw_aton_block_rw(struct pw_aton_block *block, u32 reg, u32 first, u32 count,
 		     bool write);
 void pw_aton_stats(struct pw_aton *aton, u64 *data);
 void pw_aton_tap(struct pw_aton *aton, bool on);
+
+/* frames on the ring: passive packets; the first three with aton->lock held */
+int pw_aton_frame_send(struct pw_aton *aton, u32 port, struct pw_aton_frame *frame);
+bool pw_aton_frame_back(struct pw_aton *aton, struct pw_aton_frame *frame);
+void pw_aton_unlock(struct pw_aton *aton);
+void pw_aton_settle(struct pw_aton *aton);
+void pw_aton_freeze(struct pw_aton *aton, bool on);
+u64 pw_aton_now(struct pw_aton *aton);
 
 #endif

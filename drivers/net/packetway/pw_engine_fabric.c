@@ -134,8 +134,7 @@ struct pw_fab {
 /* messages whose sockets are looked at in a poll that leaves some, and before the fabric waits */
 #define PW_FAB_ORPHAN		4
 #define PW_FAB_ORPHAN_IDLE	256
-/* ports whose waiting frames are looked at, and how often */
-#define PW_FAB_PORTS		4
+/* how often frames that wait at ports are looked at */
 #define PW_FAB_PORTS_TIME	(HZ / 10)
 /* a fabric that waits with messages in it looks at them after this time */
 #define PW_FAB_LOOK_NS		(100 * NSEC_PER_MSEC)
@@ -222,25 +221,6 @@ static void pw_fab_free(struct pw_fab *fab, struct pw_fab_msg *m)
 	kmem_cache_free(pw_fab_cache, m);
 }
 
-/* the same for frames that wait for room at their stations, at a few of them; fab->lock held */
-static void pw_fab_orphan_ports(struct pw_fab *fab)
-{
-	struct pw_san *san = fab->eng.san;
-	struct pw_end *e;
-	u32 i, n = 0;
-
-	rcu_read_lock();
-	for (i = 0; i < san->nports && n < PW_FAB_PORTS; i++) {
-		fab->port = fab->port + 1 < san->nports ? fab->port + 1 : 0;
-		e = pw_port_end(&san->port[fab->port]);
-		if (e && e->dev && READ_ONCE(e->full)) {
-			e->ops->let_go(e);
-			n++;
-		}
-	}
-	rcu_read_unlock();
-}
-
 /*
  * A frame holds its socket, a socket its namespace, and the model may need minutes for
  * what a closed socket has sent, or stand still. So frames of closed sockets let go of
@@ -260,7 +240,7 @@ static void pw_fab_orphan(struct pw_fab *fab, u32 n)
 	if (time_before(jiffies, fab->ports_at))
 		return;
 	fab->ports_at = jiffies + PW_FAB_PORTS_TIME;
-	pw_fab_orphan_ports(fab);
+	pw_port_let_go(fab->eng.san, &fab->port);
 }
 
 /*
@@ -296,26 +276,19 @@ static void pw_fab_deliver(void *ctx, u16 dst, u16 src, u64 cookie, u32 len, u64
 	struct pw_fab_msg *m = (struct pw_fab_msg *)(uintptr_t)cookie;
 	struct pw_fab *fab = ctx;
 	struct pw_san *san = fab->eng.san;
-	struct pw_station *st;
 	struct sk_buff *skb;
 
 	m->delivered = true;
 	rcu_read_lock();
-	st = pw_port_station(&san->port[dst]);
 	trace_pw_deliver(san, src, dst, len, times->start, cycle);
 	/* its bytes are not needed again, unless the tap shows repeated cells */
 	if (!pw_fab_to_many(m) && !fab->rtl && !pw_fabric_tapped(fab->f)) {
 		skb = m->skb;
 		m->skb = NULL;
 	} else {
-		/* receivers that write to it make a copy, each in its own poll */
-		skb = skb_clone(m->skb, GFP_ATOMIC | __GFP_NOWARN);
-		if (!skb) {
-			if (st)
-				pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+		skb = pw_port_copy(san, dst, m->skb);
+		if (!skb)
 			goto out;
-		}
-		pw_port_charge_copy(san, skb);
 	}
 	pw_fab_account(fab, m, skb, cycle, times);
 	pw_cb(skb)->at = dst;
@@ -416,22 +389,10 @@ static int pw_fab_offer(struct pw_fab *fab, struct pw_fab_msg *m)
 			      (uintptr_t)m, NULL);
 }
 
-/* a frame that the fabric does not take; the sender counts it. RCU held */
-static void pw_fab_refuse(struct pw_san *san, u16 src, struct sk_buff *skb, enum pw_drop why)
-{
-	struct pw_end *e = pw_port_end(&san->port[src]);
-
-	pw_port_done(san, skb);
-	if (e)
-		e->ops->drop(e, skb, why);
-	else
-		kfree_skb(skb);
-}
-
 static void pw_fab_drop(struct pw_fab *fab, struct pw_fab_msg *m, enum pw_drop why)
 {
 	rcu_read_lock();
-	pw_fab_refuse(fab->eng.san, m->src, m->skb, why);
+	pw_port_refuse(fab->eng.san, m->skb, why);
 	rcu_read_unlock();
 	pw_fab_free(fab, m);
 }
@@ -1161,7 +1122,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 	}
 	m = kmem_cache_alloc(pw_fab_cache, GFP_ATOMIC);
 	if (unlikely(!m)) {
-		pw_fab_refuse(eng->san, src, skb, PW_DROP_TX_NOMEM);
+		pw_port_refuse(eng->san, skb, PW_DROP_TX_NOMEM);
 		return;
 	}
 	m->skb = skb;

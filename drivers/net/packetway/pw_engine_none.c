@@ -21,15 +21,6 @@ static void pw_none_destroy(struct pw_engine *eng)
 	kfree(eng);
 }
 
-/* no memory for the copy of one of many receivers: count it there */
-static void pw_none_nomem(struct pw_san *san, unsigned int port)
-{
-	struct pw_station *st = pw_port_station(&san->port[port]);
-
-	if (st)
-		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
-}
-
 static noinline void pw_none_group(struct pw_san *san, struct sk_buff *skb)
 {
 	u32 src_port = pw_cb(skb)->src_port, i;
@@ -38,13 +29,9 @@ static noinline void pw_none_group(struct pw_san *san, struct sk_buff *skb)
 	for (i = 0; i < san->nports; i++) {
 		if (i == src_port || !rcu_access_pointer(san->port[i].end))
 			continue;
-		copy = skb_clone(skb, GFP_ATOMIC);
-		if (!copy) {
-			pw_none_nomem(san, i);
-			continue;
-		}
-		pw_port_charge_copy(san, copy);
-		pw_port_deliver(san, i, copy);
+		copy = pw_port_copy(san, i, skb);
+		if (copy)
+			pw_port_deliver(san, i, copy);
 	}
 	pw_port_done(san, skb);
 	consume_skb(skb);

@@ -15,7 +15,7 @@ const struct nla_policy pw_san_policy[PACKETWAY_A_SAN_MAX + 1] = {
 	[PACKETWAY_A_SAN_PORTS] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_PORTS_MAX),
 	[PACKETWAY_A_SAN_BIAS] = { .type = NLA_U32 },
 	[PACKETWAY_A_SAN_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
-	[PACKETWAY_A_SAN_RING_ENGINE] = NLA_POLICY_MAX(NLA_U32, __PACKETWAY_ENGINE_MAX - 1),
+	[PACKETWAY_A_SAN_RING_ENGINE] = NLA_POLICY_MAX(NLA_U32, PACKETWAY_ENGINE_RTL),
 	[PACKETWAY_A_SAN_RATE] = { .type = NLA_U64 },
 	[PACKETWAY_A_SAN_REAL] = NLA_POLICY_MAX(NLA_U32, 1),
 	[PACKETWAY_A_SAN_FROZEN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -694,7 +694,7 @@ static int pw_san_change_check(struct pw_san *san, struct nlattr **tb, struct pw
 	c->ring_engine = tb[PACKETWAY_A_SAN_RING_ENGINE] ?
 			 nla_get_u32(tb[PACKETWAY_A_SAN_RING_ENGINE]) : pw_aton_engine(san->aton);
 	c->rebuild = c->engine != pw_san_engine(san) ||
-		     (c->engine != PACKETWAY_ENGINE_NONE &&
+		     ((c->engine == PACKETWAY_ENGINE_FAST || c->engine == PACKETWAY_ENGINE_RTL) &&
 		      memcmp(&c->params, &san->fabric.params, sizeof(c->params)));
 	return pw_san_clock_check(san, tb, c, extack);
 }
@@ -714,6 +714,8 @@ static int pw_san_change(struct pw_san *san, struct nlattr **tb, struct pw_san_c
 	/* it may have got a router meanwhile */
 	if (c->clock && c->lockstep)
 		err = pw_san_lockstep_check(san, c->engine, false, extack);
+	if (!err)
+		err = pw_san_mtu_check(san, c->engine, extack);
 	if (!err)
 		err = pw_aton_set(san->aton, c->ring_engine, &c->ring, extack);
 	if (err)

@@ -645,6 +645,7 @@ static void pw_half_end_drop(struct pw_end *e, struct sk_buff *skb, enum pw_drop
 
 	switch (why) {
 	case PW_DROP_RX_DOWN:
+	case PW_DROP_TX_LOST:
 		stat = PW_HALF_DROP_DOWN;
 		break;
 	case PW_DROP_TX_NOMEM:

@@ -80,6 +80,11 @@ static int pw_newlink(struct net_device *dev, struct rtnl_newlink_params *params
 		goto err_san;
 	}
 
+	if (dev->mtu > san->mtu) {
+		NL_SET_ERR_MSG_ATTR(extack, params->tb[IFLA_MTU], PW_SAN_MTU_RING);
+		err = -EINVAL;
+		goto err_san;
+	}
 	err = pw_limit_charge(san->net, PW_LIMIT_STATIONS, 1, extack);
 	if (err)
 		goto err_san;

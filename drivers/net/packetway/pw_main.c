@@ -123,6 +123,7 @@ static void pw_shared_exit(void)
 	pw_debugfs_exit();
 	destroy_workqueue(pw_wq);
 	pw_share_exit();
+	pw_passive_exit();
 	pw_fab_exit();
 }
 
@@ -133,9 +134,12 @@ static int __init pw_shared_init(void)
 	err = pw_fab_init();
 	if (err)
 		return err;
-	err = pw_share_init();
+	err = pw_passive_init();
 	if (err)
 		goto err_fab;
+	err = pw_share_init();
+	if (err)
+		goto err_passive;
 	pw_wq = alloc_workqueue("packetway", WQ_UNBOUND, 0);
 	if (!pw_wq) {
 		err = -ENOMEM;
@@ -146,6 +150,8 @@ static int __init pw_shared_init(void)
 
 err_share:
 	pw_share_exit();
+err_passive:
+	pw_passive_exit();
 err_fab:
 	pw_fab_exit();
 	return err;

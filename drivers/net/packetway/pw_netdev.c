@@ -51,6 +51,7 @@ static int pw_dev_init(struct net_device *dev)
 	netif_napi_add(dev, &st->end.napi, pw_poll);
 	netdev_lockdep_set_classes(dev);
 
+	dev->max_mtu = READ_ONCE(st->san->mtu);
 	st->attached = true;
 	rcu_assign_pointer(st->san->port[st->port].end, &st->end);
 	return 0;
@@ -99,8 +100,9 @@ static int pw_open(struct net_device *dev)
 	pw_end_open(&st->end);
 	pw_tx_open(st);
 	netif_carrier_on(dev);
-	pw_engine_port_up(st->san, st->port, true);
 	pw_aton_station_up(st, true);
+	/* frames may travel on the ring: its interface comes first */
+	pw_engine_port_up(st->san, st->port, true);
 	pw_rrp_register(st);
 	return 0;
 }

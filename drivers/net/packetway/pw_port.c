@@ -206,6 +206,72 @@ void pw_port_charge_copy(struct pw_san *san, struct sk_buff *skb)
 		atomic_add(pw_port_own_cost(skb->len), &p->own);
 }
 
+/**
+ * pw_port_copy - a copy of a frame for one of many receivers
+ * @san: the SAN
+ * @port: the receiver's, which counts it if there is no memory
+ * @skb: the frame
+ *
+ * Receivers that write to it make a copy of the data, each in its own poll. RCU held.
+ *
+ * Return: the copy, charged to the sender, or NULL.
+ */
+struct sk_buff *pw_port_copy(struct pw_san *san, unsigned int port, struct sk_buff *skb)
+{
+	struct pw_station *st = pw_port_station(&san->port[port]);
+	struct sk_buff *copy = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (copy)
+		pw_port_charge_copy(san, copy);
+	else if (st)
+		pw_count(st, (enum pw_stat)PW_DROP_RX_NOMEM);
+	return copy;
+}
+
+/**
+ * pw_port_refuse - an engine does not take a frame
+ * @san: the SAN
+ * @skb: the frame, charged to its sender, which counts it; consumed
+ * @why: as what
+ *
+ * BH off, RCU held.
+ */
+void pw_port_refuse(struct pw_san *san, struct sk_buff *skb, enum pw_drop why)
+{
+	struct pw_end *e = pw_port_end(&san->port[pw_cb(skb)->src_port]);
+
+	pw_port_done(san, skb);
+	if (e)
+		e->ops->drop(e, skb, why);
+	else
+		kfree_skb(skb);
+}
+
+/* ports whose waiting frames pw_port_let_go() looks at */
+#define PW_PORT_LET_GO	4
+
+/**
+ * pw_port_let_go - frames that wait for room at some stations hold closed sockets no longer
+ * @san: the SAN, whose engine stands still or is slow
+ * @port: the port that was looked at last
+ */
+void pw_port_let_go(struct pw_san *san, u32 *port)
+{
+	struct pw_end *e;
+	u32 i, n = 0;
+
+	rcu_read_lock();
+	for (i = 0; i < san->nports && n < PW_PORT_LET_GO; i++) {
+		*port = *port + 1 < san->nports ? *port + 1 : 0;
+		e = pw_port_end(&san->port[*port]);
+		if (e && e->dev && READ_ONCE(e->full)) {
+			e->ops->let_go(e);
+			n++;
+		}
+	}
+	rcu_read_unlock();
+}
+
 void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb)
 {
 	struct pw_skb_cb *cb = pw_cb(skb);

@@ -36,14 +36,16 @@
  *  pw_time.lock	participants and alarms of a	any, BH off; also inside pw_fab.lock
  *			clock				or pw_poets.lock or pw_aton.lock
  *  pw_rxq.lock		receive queues of a station	BH off; also inside pw_fab.lock
- *			or half
+ *			or half				or pw_aton.lock
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
+ *							or pw_aton.lock
  *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
  *  pw_half.db_lock	a half-router's tables		process, also under RTNL
  *  pw_half.lock	changes of these tables		any, BH off; also inside pw_san.fib_lock
  *							or pw_half.db_lock
  *  pw_san.info_lock	what nodes say of themselves	any, BH off
- *  pw_aton.lock	ring, commands, registers	any, BH off
+ *  pw_aton.lock	ring, commands, registers,	any, BH off
+ *			frames on the ring
  *  pw_file.aton_lock	a file's commands		inside pw_aton.lock or alone
  *  pw_reduce.lock	reductions that wait to start	process
  *  pw_trunk.lock	session of a trunk		any, BH off
@@ -192,6 +194,7 @@ struct pw_san {
 	u32 nports;
 	u32 radix;		/* least k with k * k >= nports */
 	u32 paths;		/* READ_ONCE: paths between two ports */
+	u32 mtu;		/* READ_ONCE: the most that its engine carries; RTNL */
 
 	/* slow path */
 	u32 id;
@@ -407,6 +410,7 @@ struct pw_engine {
  * @create: make one for a SAN, all of its ports down; no lock
  * @destroy: free it; no sender is left (an RCU grace period has passed), what
  *	is still inside is handed to pw_port_deliver(); no lock
+ * @mtu: the largest MTU of a station that it can serve; 0: PACKETWAY_MTU_MAX
  * @xmit: consumes the skb; pw_cb(skb) has source and destination ports. BH off, RCU held.
  * @port_up: a station came up or went down; RTNL; may be NULL, as the following
  * @update: the SAN's fabric settings have changed; RTNL
@@ -421,6 +425,7 @@ struct pw_engine_ops {
 	struct pw_engine *(*create)(struct pw_san *san, const struct pw_fabric_params *params,
 				    struct netlink_ext_ack *extack);
 	void (*destroy)(struct pw_engine *eng);
+	u32 mtu;
 	void (*xmit)(struct pw_engine *eng, struct sk_buff *skb);
 	void (*port_up)(struct pw_engine *eng, unsigned int port, bool up);
 	void (*update)(struct pw_engine *eng);
@@ -433,6 +438,7 @@ struct pw_engine_ops {
 extern const struct pw_engine_ops pw_engine_none;
 extern const struct pw_engine_ops pw_engine_fast;
 extern const struct pw_engine_ops pw_engine_rtl;
+extern const struct pw_engine_ops pw_engine_ring;
 
 /* pw_engine.c APIs: what a SAN asks of its engine */
 void pw_engine_update(struct pw_san *san);
@@ -467,6 +473,10 @@ enum { PW_FABRIC_STAT_NUM = 4 * PW_FABRIC_STAGES PW_FABRIC_PORT_COUNTERS(PW_X_ON
 int pw_fab_init(void);
 void pw_fab_exit(void);
 
+/* pw_engine_ring.c APIs */
+int pw_passive_init(void);
+void pw_passive_exit(void);
+
 /* pw_ptp.c APIs: a SAN's virtual time as a clock */
 struct pw_ptp *pw_ptp_create(struct pw_san *san);
 void pw_ptp_destroy(struct pw_ptp *ptp);
@@ -488,6 +498,11 @@ u32 pw_san_l2rh(const struct pw_san *san, u32 port, u8 out[8]);
 void pw_san_changed(struct pw_san *san);
 void pw_san_routes_changed(struct pw_san *san);
 
+/* the most that a passive packet of the ring carries beside EEP header and TAIL */
+#define PW_RING_MTU		(PW_ATON_PASSIVE_MAX - PW_OVERHEAD)
+/* why a larger one is refused */
+#define PW_SAN_MTU_RING		"mtu: a SAN with engine ring carries at most 4072 bytes"
+
 /* pw_san_make.c APIs: SANs made and freed */
 void pw_san_config_default(struct pw_san_config *conf, u32 id);
 int pw_san_check(struct net *net, const struct pw_san_config *conf,
@@ -498,6 +513,7 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 		  struct netlink_ext_ack *extack);
 void pw_san_free(struct pw_san *san);
 struct pw_san *pw_san_get(struct net *net, u32 id, struct netlink_ext_ack *extack);
+int pw_san_mtu_check(const struct pw_san *san, u32 engine, struct netlink_ext_ack *extack);
 u32 pw_san_engine(const struct pw_san *san);
 struct pw_engine *pw_san_engine_make(struct pw_san *san, u32 engine,
 				     const struct pw_fabric_params *params,
@@ -558,6 +574,9 @@ static inline struct sk_buff *pw_end_next(struct sk_buff **frames)
 }
 
 void pw_port_charge_copy(struct pw_san *san, struct sk_buff *skb);
+struct sk_buff *pw_port_copy(struct pw_san *san, unsigned int port, struct sk_buff *skb);
+void pw_port_refuse(struct pw_san *san, struct sk_buff *skb, enum pw_drop why);
+void pw_port_let_go(struct pw_san *san, u32 *port);
 void __pw_port_own_done(struct pw_san *san, struct sk_buff *skb);
 bool pw_port_return(struct pw_san *san, unsigned int src, struct sk_buff *skb);
 void pw_port_deliver(struct pw_san *san, unsigned int port, struct sk_buff *skb);

@@ -57,7 +57,7 @@ static int pw_half_init(struct pw_router *r, struct pw_half *h, struct pw_half *
 	h->addr = pw_san_addr(conf->san, conf->port);
 	h->mtu_set = conf->mtu;
 	h->quality = conf->quality;
-	h->mtu = conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX;
+	h->mtu = min_t(u32, conf->mtu ? conf->mtu : PACKETWAY_MTU_MAX, READ_ONCE(h->san->mtu));
 	spin_lock_init(&h->lock);
 	mutex_init(&h->db_lock);
 	pw_esp_node_init(&h->esp, h->san, h->addr, true);

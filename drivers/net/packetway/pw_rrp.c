@@ -821,7 +821,7 @@ static bool pw_rrp_own_update(struct pw_half *h)
 	__skb_queue_head_init(&out);
 	mutex_lock(&h->db_lock);
 	rcu_read_lock();
-	mtu = h->mtu_set ? h->mtu_set : pw_rrp_san_mtu(h->san);
+	mtu = min(h->mtu_set ? h->mtu_set : pw_rrp_san_mtu(h->san), READ_ONCE(h->san->mtu));
 	rcu_read_unlock();
 	WRITE_ONCE(h->mtu, mtu);
 	changed = pw_rrp_own_set(h, mtu);

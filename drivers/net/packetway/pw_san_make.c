@@ -16,6 +16,7 @@ static const struct pw_engine_ops *const pw_engines[__PACKETWAY_ENGINE_MAX] = {
 	[PACKETWAY_ENGINE_NONE] = &pw_engine_none,
 	[PACKETWAY_ENGINE_FAST] = &pw_engine_fast,
 	[PACKETWAY_ENGINE_RTL] = &pw_engine_rtl,
+	[PACKETWAY_ENGINE_RING] = &pw_engine_ring,
 };
 
 /* the engine of a SAN as enum packetway_engine; under RTNL */
@@ -49,6 +50,53 @@ struct pw_engine *pw_san_engine_make(struct pw_san *san, u32 engine,
 	return pw_engines[engine]->create(san, params, extack);
 }
 
+/* the largest MTU that an engine can serve */
+static u32 pw_san_engine_mtu(const struct pw_engine_ops *ops)
+{
+	return ops->mtu ?: PACKETWAY_MTU_MAX;
+}
+
+/**
+ * pw_san_mtu_check - can an engine carry what the stations of a SAN send?
+ * @san: the SAN; under RTNL
+ * @engine: enum packetway_engine
+ * @extack: where a refusal is explained
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pw_san_mtu_check(const struct pw_san *san, u32 engine, struct netlink_ext_ack *extack)
+{
+	const struct pw_station *st;
+	u32 i;
+
+	BUILD_BUG_ON(PW_RING_MTU != 4072);
+	for (i = 0; i < san->nports; i++) {
+		st = pw_port_station(&san->port[i]);
+		if (st && st->dev->mtu > pw_san_engine_mtu(pw_engines[engine])) {
+			NL_SET_ERR_MSG(extack, PW_SAN_MTU_RING);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* stations and half-routers follow what the engine can carry; RTNL */
+static void pw_san_mtu_set(struct pw_san *san, u32 mtu)
+{
+	struct pw_station *st;
+	u32 i;
+
+	if (mtu == san->mtu)
+		return;
+	WRITE_ONCE(san->mtu, mtu);
+	for (i = 0; i < san->nports; i++) {
+		st = pw_port_station(&san->port[i]);
+		if (st)
+			st->dev->max_mtu = mtu;
+	}
+	pw_san_changed(san);
+}
+
 /**
  * pw_san_engine_swap - run a SAN by an engine that was made for it
  * @san: the SAN; under RTNL
@@ -63,6 +111,7 @@ struct pw_engine *pw_san_engine_swap(struct pw_san *san, struct pw_engine *eng)
 	if (eng->ops->port_up)
 		for (i = 0; i < san->nports; i++)
 			eng->ops->port_up(eng, i, pw_port_takes(san, i));
+	pw_san_mtu_set(san, pw_san_engine_mtu(eng->ops));
 	return rcu_replace_pointer(san->engine, eng, lockdep_rtnl_is_held());
 }
 
@@ -93,7 +142,7 @@ int pw_san_lockstep_check(const struct pw_san *san, u32 engine, bool real,
 	const struct pw_half *h;
 	u32 i;
 
-	if (engine == PACKETWAY_ENGINE_NONE || real) {
+	if ((engine != PACKETWAY_ENGINE_FAST && engine != PACKETWAY_ENGINE_RTL) || real) {
 		NL_SET_ERR_MSG(extack, "Lockstep needs virtual time: engine fast or rtl, real 0");
 		return -EOPNOTSUPP;
 	}
@@ -354,6 +403,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 		goto err_free;
 	}
 	rcu_assign_pointer(san->engine, eng);
+	san->mtu = pw_san_engine_mtu(eng->ops);
 	if (conf->lockstep) {
 		struct pw_time *t = pw_san_time_new(net, 0, extack);
 

@@ -42,7 +42,7 @@ for verb in san station router route aton esp poets ping trace capture events mo
 done
 tap_is "verbs of a group" "$(offers lab '')" "down exec help show up "
 tap_is "an option before it" "$(offers -j lab u)" "up "
-tap_is "values" "$(offers san add 3 engine '')" "fast none rtl "
+tap_is "values" "$(offers san add 3 engine '')" "fast none ring rtl "
 tap_is "keys" "$(offers top '')" "dev lab once "
 tap_is "keys of a command in a group" "$(offers route add 5 san 1 '')" "dev l2rhs mtu quality san via "
 tap_is "keys before a command" "$(offers virtual st)" "stall "

@@ -23,7 +23,7 @@ tap_is "of help" "$(says help rotuer)" "pwctl: unknown command 'rotuer' (did you
 tap_is "a key" "$(says san add 3 prots 4)" \
 	"pwctl: san add: unknown key 'prots' (did you mean 'ports'?), see 'pwctl san help'"
 tap_is "a value" "$(says san add 3 engine fats)" \
-	"pwctl: engine: 'fats' is not one of none|fast|rtl (did you mean 'fast'?), see 'pwctl san help'"
+	"pwctl: engine: 'fats' is not one of none|fast|rtl|ring (did you mean 'fast'?), see 'pwctl san help'"
 tap_is "an option" "$(says --jsn san show)" "pwctl: unknown option '--jsn' (did you mean '--json'?), see 'pwctl help'"
 # each parameter of the fabric in each place: words of a SAN, keys of a lab and of a sweep, rows of the page
 dir=$(mktemp -d)
@@ -90,7 +90,7 @@ END
 
 tap_is "nothing is near" "$(says xyzzy)" "pwctl: unknown command 'xyzzy', see 'pwctl help'"
 tap_is "a word of one letter" "$(says san add 3 engine x)" \
-	"pwctl: engine: 'x' is not one of none|fast|rtl, see 'pwctl san help'"
+	"pwctl: engine: 'x' is not one of none|fast|rtl|ring, see 'pwctl san help'"
 long=$(printf 'station%.0s' {1..40})
 tap_is "a word longer than any" "$(says "$long")" "pwctl: unknown command '$long', see 'pwctl help'"
 
