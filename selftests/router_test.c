@@ -1183,6 +1183,12 @@ FIXTURE_VARIANT_ADD(ip, fast) {
 	.bytes = 100000,
 };
 
+/* passive packets on three rings */
+FIXTURE_VARIANT_ADD(ip, ring) {
+	.engine = PACKETWAY_ENGINE_RING,
+	.bytes = 100000,
+};
+
 FIXTURE_SETUP(ip)
 {
 }
