@@ -209,7 +209,7 @@ static noinline bool pw_aton_gate(struct pw_aton *aton)
 		/* a ring without a past: where its token is depends on what was before */
 		if (t && refcount_inc_not_zero(&t->users)) {
 			aton->clock = t;
-			pw_ring_break(aton->ring);
+			pw_ring_restart(aton->ring);
 		}
 	}
 	if (!aton->clock)

@@ -648,6 +648,31 @@ static void test_million(void)
 	free(mem);
 }
 
+/* what a command waits after a restart does not depend on what was before */
+static void test_restart(int e)
+{
+	u64 wait[6];
+	u32 i, k, others = 0;
+
+	setup(e, 6, 2);
+	for (i = 0; i < ARRAY_SIZE(wait); i++) {
+		struct pw_ring_cmd c = command(PW_ATON_ADD);
+		bool good = true;
+
+		for (k = 0; k < i; k++) {
+			struct pw_ring_cmd before = command(PW_ATON_ADD);
+
+			good &= run((i + k) % 6, &before);
+		}
+		pw_ring_restart(rig.ring);
+		ok(good && run(3, &c) && !c.err, "%s: a command after a restart, %u before it",
+		   engine_name[e], i);
+		wait[i] = c.wait;
+		others += wait[i] != wait[0];
+	}
+	is(others, 0, "%s: it has waited as long each time", engine_name[e]);
+}
+
 int main(void)
 {
 	static const u8 ops[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -665,6 +690,7 @@ int main(void)
 		test_token_order(e);
 		test_faults(e);
 		test_members(e);
+		test_restart(e);
 		test_standing(e);
 		/* every symbol, every hop, every basic command; from the active monitor and not */
 		for (i = 0; i < ARRAY_SIZE(ops); i++)

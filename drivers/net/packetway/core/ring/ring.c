@@ -463,21 +463,18 @@ int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block)
 }
 
 /**
- * pw_ring_break - interrupt the ring; the packets on it are lost
+ * pw_ring_restart - interrupt the ring, and let its monitor issue a new token
  * @ring: the ring
  *
- * The command of each becomes the first one in the queue of its sender again and is sent with
- * the next token. This takes constant time (rtl: a few words per interface), however far the
- * packet has come. Afterwards no packet is on the ring.
+ * As pw_ring_break(), also if no packet is on the ring: where the token is from now on does not
+ * depend on what was before.
  */
-void pw_ring_break(struct pw_ring *ring)
+void pw_ring_restart(struct pw_ring *ring)
 {
 	struct pw_ring_sender *sender;
 	struct pw_ring_packet *pkt;
 	struct pw_ring_cmd *cmd;
 
-	if (!on_ring(ring))
-		return;
 	while ((pkt = ring->flight)) {
 		cmd = pkt->cmd;
 		sender = ring->sender[pkt->t];
@@ -502,6 +499,20 @@ void pw_ring_break(struct pw_ring *ring)
 	ring->state = PW_RING_DARK;
 	elect_monitor(ring);
 	apply_changes(ring);
+}
+
+/**
+ * pw_ring_break - interrupt the ring; the packets on it are lost
+ * @ring: the ring
+ *
+ * The command of each becomes the first one in the queue of its sender again and is sent with
+ * the next token. This takes constant time (rtl: a few words per interface), however far the
+ * packet has come. Afterwards no packet is on the ring.
+ */
+void pw_ring_break(struct pw_ring *ring)
+{
+	if (on_ring(ring))
+		pw_ring_restart(ring);
 }
 
 /**

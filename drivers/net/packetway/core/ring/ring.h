@@ -357,6 +357,7 @@ int pw_ring_detach(struct pw_ring *ring, u32 pos, u32 count);
 int pw_ring_append(struct pw_ring *ring, struct pw_ring_block *block);
 int pw_ring_remove(struct pw_ring *ring, struct pw_ring_block *block);
 void pw_ring_break(struct pw_ring *ring);
+void pw_ring_restart(struct pw_ring *ring);
 int pw_ring_move(struct pw_ring *to, struct pw_ring *from);
 int pw_ring_bind(struct pw_ring *ring, u32 interface, struct pw_ring_sender *sender);
 int pw_ring_set_up(struct pw_ring *ring, u32 interface, bool up);
