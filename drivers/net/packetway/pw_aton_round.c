@@ -333,6 +333,30 @@ static int pw_aton_round_store(struct pw_aton_round *r)
 	return 0;
 }
 
+/*
+ * Who sends a complete round, which the member at @st has found complete. That is who came last. In
+ * lockstep members come at one time, in an order that is Linux's: the lowest port sends then.
+ * aton->lock held, RCU held
+ */
+static struct pw_station *pw_aton_round_sender(const struct pw_aton_round *r, struct pw_station *st)
+{
+	const struct pw_aton_member *m;
+	struct pw_aton_interface *aif;
+	struct pw_station *other;
+
+	if (likely(!rcu_access_pointer(st->san->time)))
+		return st;
+	list_for_each_entry(m, &r->members, entry) {
+		aif = m->lease ? m->lease->aif : NULL;
+		if (!aif)
+			continue;
+		other = container_of(aif, struct pw_station, aton);
+		if (other->port < st->port)
+			st = other;
+	}
+	return st;
+}
+
 /* send the commands of a step from @st; RCU held, BH off */
 static void pw_aton_round_send(struct pw_station *st, struct pw_aton_round *r)
 {
@@ -377,8 +401,10 @@ static struct pw_aton_round *pw_aton_round_join(struct pw_file *pf,
 	r = pw_aton_round_arrive(aton, pw_aton_round_lease(pf, st), what, m, new);
 	if (!IS_ERR(r))
 		complete = r->complete;
-	if (complete)
+	if (complete) {
 		pw_aton_round_store(r);
+		st = pw_aton_round_sender(r, st);
+	}
 	spin_unlock(&aton->lock);
 	if (complete)
 		pw_aton_round_send(st, r);
@@ -509,6 +535,8 @@ static void pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
 		err = pw_aton_round_store(r);
 	if (err)
 		pw_aton_round_over(aton, r, err);
+	else
+		st = pw_aton_round_sender(r, st);
 	spin_unlock(&aton->lock);
 	if (!err)
 		pw_aton_round_send(st, r);
