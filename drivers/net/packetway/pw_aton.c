@@ -162,9 +162,7 @@ static void pw_aton_alarm(struct pw_time *t, struct pw_time_alarm *a)
 {
 	struct pw_aton *aton = container_of(a, struct pw_aton, alarm);
 
-	if (!aton->held)
-		pw_time_hold(t, 1);
-	aton->held = true;
+	pw_time_alarm_hold(t, &aton->held);
 	napi_schedule(&aton->napi);
 }
 

@@ -723,7 +723,7 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 		return false;
 	pw_fab_hooks(fab);
 	/* as long as frames are on their way up, participants may wake up */
-	if (pw_time_due(t) || !pw_fab_hand_over(fab) || !pw_fab_settled(fab))
+	if (!pw_fab_hand_over(fab) || !pw_fab_settled(fab) || pw_time_due(t))
 		return true;
 	if (!pw_time_quiet(t, &switches))
 		return false;
@@ -744,8 +744,8 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 		if (unlikely(pw_fabric_low(fab->f)))
 			pw_fab_wait(fab);
 		if (!fab->inside && pw_fab_lockstep_stop(fab, alarm))
-			return !skb_queue_empty(&fab->arrived) || pw_time_due(t) ||
-			       !pw_fab_settled(fab) || pw_time_quiet(t, &switches);
+			return !skb_queue_empty(&fab->arrived) || !pw_fab_settled(fab) ||
+			       pw_time_due(t) || pw_time_quiet(t, &switches);
 	} while (pw_fab_in_time(start) && pw_time_still(t, switches));
 	return true;
 }
@@ -863,7 +863,7 @@ static bool pw_fab_lockstep_all(struct pw_time *t, u64 *start)
 	*start = local_clock();
 	if (!pw_fab_all(t, pw_fab_thawed))
 		return false;
-	if (pw_time_due(t) || !pw_fab_all_taken(t))
+	if (!pw_fab_all_taken(t) || pw_time_due(t))
 		return true;
 	if (!pw_time_quiet(t, &switches))
 		return false;

@@ -470,9 +470,7 @@ void pw_poets_alarm(struct pw_time *t, struct pw_time_alarm *a)
 {
 	struct pw_poets *po = container_of(a, struct pw_poets, alarm);
 
-	if (!po->held)
-		pw_time_hold(t, 1);
-	po->held = true;
+	pw_time_alarm_hold(t, &po->held);
 	hrtimer_start(&po->timer, 0, HRTIMER_MODE_REL_SOFT);
 }
 

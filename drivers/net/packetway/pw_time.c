@@ -363,6 +363,7 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 	INIT_LIST_HEAD(&t->waiters);
 	INIT_LIST_HEAD(&t->woken);
 	t->alarms = RB_ROOT_CACHED;
+	t->own = RB_ROOT_CACHED;
 	t->page->now = now;
 	t->page->quantum = PACKETWAY_TIME_QUANTUM_DEFAULT;
 	t->stall_ms = PACKETWAY_TIME_STALL_DEFAULT;
@@ -568,18 +569,41 @@ void pw_time_publish(struct pw_time *t, u64 now)
 	spin_unlock(&t->lock);
 }
 
+static struct pw_time_alarm *pw_time_first(const struct rb_root_cached *tree)
+{
+	struct rb_node *node = rb_first_cached(tree);
+
+	return node ? rb_entry(node, struct pw_time_alarm, node) : NULL;
+}
+
+/*
+ * The alarm that is called next of those up to @now. The kernel's own come first, and what they
+ * hold the time for is done before a thread wakes up: a thread that looks whether a ring command
+ * has ended finds it. pw_time.lock held
+ */
+static struct pw_time_alarm *pw_time_due_first(struct pw_time *t, u64 now)
+{
+	struct pw_time_alarm *a = pw_time_first(&t->own);
+
+	if (a && a->at <= now)
+		return a;
+	/* a clock that has ended wakes all */
+	if (t->holds && t->net)
+		return NULL;
+	a = pw_time_first(&t->alarms);
+	if (a && a->at <= now)
+		return a;
+	return list_first_entry_or_null(&t->woken, struct pw_time_alarm, entry);
+}
+
 /* calls some of the alarms up to @now. Return: true if more are due; pw_time.lock held */
 static bool pw_time_fire(struct pw_time *t, u64 now)
 {
 	struct pw_time_alarm *a;
-	struct rb_node *node;
 	int n;
 
 	for (n = 0; n < PW_TIME_SLICE; n++) {
-		node = rb_first_cached(&t->alarms);
-		a = node ? rb_entry(node, struct pw_time_alarm, node) : NULL;
-		if (!a || a->at > now)
-			a = list_first_entry_or_null(&t->woken, struct pw_time_alarm, entry);
+		a = pw_time_due_first(t, now);
 		if (!a)
 			return false;
 		pw_time_alarm_del(t, a);
@@ -605,7 +629,7 @@ bool pw_time_quiet(struct pw_time *t, int *switches)
 	*switches = atomic_read(&t->switches);
 	/* participants are looked at after this, see pw_time.h */
 	smp_rmb();
-	if (atomic_read(&t->running))
+	if (atomic_read(&t->running) || READ_ONCE(t->due))
 		return false;
 	spin_lock_bh(&t->lock);
 	list_for_each_entry(p, &t->threads, entry) {
@@ -628,13 +652,16 @@ bool pw_time_quiet(struct pw_time *t, int *switches)
  */
 u64 pw_time_next(struct pw_time *t)
 {
-	struct rb_node *node;
+	struct pw_time_alarm *a, *own;
 	u64 at = PW_TIME_NEVER;
 
 	spin_lock(&t->lock);
-	node = rb_first_cached(&t->alarms);
-	if (node)
-		at = rb_entry(node, struct pw_time_alarm, node)->at;
+	a = pw_time_first(&t->alarms);
+	own = pw_time_first(&t->own);
+	if (a)
+		at = a->at;
+	if (own)
+		at = min(at, own->at);
 	spin_unlock(&t->lock);
 	return at > PACKETWAY_TIME_NS_MAX ? PW_TIME_NEVER : at;
 }
@@ -644,8 +671,7 @@ u64 pw_time_next(struct pw_time *t)
  * @t: the clock
  * @now: virtual time in nanoseconds
  *
- * Shows the time, then wakes those that wait for it or for any event. pw_time_due() wakes
- * the rest, if there are many.
+ * Shows the time. pw_time_due() then wakes those that wait for it or for any event.
  */
 void pw_time_stop(struct pw_time *t, u64 now)
 {
@@ -654,24 +680,31 @@ void pw_time_stop(struct pw_time *t, u64 now)
 	t->stops++;
 	__pw_time_publish(t, now);
 	list_splice_tail_init(&t->waiters, &t->woken);
-	t->due = pw_time_fire(t, now);
+	WRITE_ONCE(t->due, true);
 	spin_unlock(&t->lock);
 }
 
 /**
- * pw_time_due - wake more of those that pw_time_stop() has left
+ * pw_time_due - wake those for whom the fabric has stopped
  * @t: the clock
  *
- * Return: true if some are left. The fabric does not run before all have been woken.
+ * Called when the stations have taken what has arrived. A busy waiter that wakes up looks
+ * once and waits for the next event: it must find the frame of this one.
+ *
+ * Return: true if some are left. The fabric does not run before all have been woken. Those that
+ * wait for the end of a hold are left, too: it kicks the engine.
  */
 bool pw_time_due(struct pw_time *t)
 {
+	bool more;
+
 	if (!READ_ONCE(t->due))
 		return false;
 	spin_lock(&t->lock);
-	t->due = pw_time_fire(t, t->page->now);
+	more = pw_time_fire(t, t->page->now);
+	WRITE_ONCE(t->due, more || t->holds);
 	spin_unlock(&t->lock);
-	return READ_ONCE(t->due);
+	return more;
 }
 
 /**
@@ -728,6 +761,11 @@ u32 pw_time_sender(struct pw_time *t)
 
 /* ---- alarms; pw_time.lock held ---- */
 
+static struct rb_root_cached *pw_time_tree(struct pw_time *t, const struct pw_time_alarm *a)
+{
+	return a->own ? &t->own : &t->alarms;
+}
+
 /**
  * pw_time_alarm_add - queue an alarm behind those of the same time
  * @t: the clock
@@ -735,7 +773,8 @@ u32 pw_time_sender(struct pw_time *t)
  */
 void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a)
 {
-	struct rb_node **link = &t->alarms.rb_root.rb_node, *parent = NULL;
+	struct rb_root_cached *tree = pw_time_tree(t, a);
+	struct rb_node **link = &tree->rb_root.rb_node, *parent = NULL;
 	bool first = true;
 
 	while (*link) {
@@ -748,7 +787,7 @@ void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a)
 		}
 	}
 	rb_link_node(&a->node, parent, link);
-	rb_insert_color_cached(&a->node, &t->alarms, first);
+	rb_insert_color_cached(&a->node, tree, first);
 	a->queued = true;
 }
 
@@ -760,7 +799,7 @@ void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a)
 void pw_time_alarm_del(struct pw_time *t, struct pw_time_alarm *a)
 {
 	if (a->queued)
-		rb_erase_cached(&a->node, &t->alarms);
+		rb_erase_cached(&a->node, pw_time_tree(t, a));
 	a->queued = false;
 	list_del_init(&a->entry);
 }
@@ -783,6 +822,7 @@ bool pw_time_alarm_start(struct pw_time *t, struct pw_time_alarm *a, u64 ns)
 	pw_time_alarm_del(t, a);
 	can = t->net && t->nthreads;
 	if (can) {
+		a->own = true;
 		a->at = t->page->now + max_t(u64, ns, 1);
 		pw_time_alarm_add(t, a);
 	}
@@ -934,6 +974,20 @@ void pw_time_hold(struct pw_time *t, int n)
 }
 
 /**
+ * pw_time_alarm_hold - an alarm of the kernel has expired: keep the time until its work is done
+ * @t: the clock; its lock held
+ * @held: whether it has a hold already
+ */
+void pw_time_alarm_hold(struct pw_time *t, bool *held)
+{
+	if (*held)
+		return;
+	*held = true;
+	t->holds++;
+	pw_time_hold(t, 1);
+}
+
+/**
  * pw_time_unhold - give back the hold that an alarm of the kernel may have
  * @t: the clock; BH off
  * @held: whether it has one; changes under pw_time.lock
@@ -945,6 +999,7 @@ void pw_time_unhold(struct pw_time *t, bool *held)
 	spin_lock(&t->lock);
 	was = *held;
 	*held = false;
+	t->holds -= was;
 	spin_unlock(&t->lock);
 	if (was)
 		pw_time_hold(t, -1);

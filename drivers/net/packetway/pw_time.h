@@ -91,9 +91,11 @@ struct pw_time_member {
  * @by_task: the same by their task
  * @nthreads: how many of them have not left
  * @alarms: struct pw_time_alarm by time
+ * @own: likewise, the kernel's own
+ * @holds: of @running, those of expired alarms in @own
  * @waiters: those that end at the next event
  * @woken: those that end at the event that was last
- * @due: some of @alarms or @woken are due and have not been called
+ * @due: some of these are due and have not been called
  * @nfiles: clock files
  * @nwaiters: threads in PACKETWAY_IOC_TIME_WAIT
  * @page: mapped by clock files
@@ -125,6 +127,8 @@ struct pw_time {
 	DECLARE_HASHTABLE(by_task, 8);
 	u32 nthreads;
 	struct rb_root_cached alarms;
+	struct rb_root_cached own;
+	u32 holds;
 	struct list_head waiters;
 	struct list_head woken;
 	bool due;
@@ -147,10 +151,11 @@ struct pw_time {
 
 /**
  * struct pw_time_alarm - something that is to happen at a virtual time
- * @node: in pw_time.alarms, if @queued
+ * @node: in pw_time.alarms or pw_time.own, if @queued
  * @entry: in pw_time.waiters, or empty
  * @at: when
  * @queued: it is in the tree
+ * @own: of the kernel, not of a program
  * @fire: called once, pw_time.lock held; it may queue the alarm again
  */
 struct pw_time_alarm {
@@ -158,6 +163,7 @@ struct pw_time_alarm {
 	struct list_head entry;
 	u64 at;
 	bool queued;
+	bool own;
 	void (*fire)(struct pw_time *t, struct pw_time_alarm *a);
 };
 
@@ -215,6 +221,7 @@ void pw_time_alarm_del(struct pw_time *t, struct pw_time_alarm *a);
 int pw_time_join(struct pw_time *t, const void *file, u32 port, u32 order, bool exec);
 int pw_time_leave(struct pw_time *t, const void *file);
 void pw_time_hold(struct pw_time *t, int n);
+void pw_time_alarm_hold(struct pw_time *t, bool *held);
 void pw_time_unhold(struct pw_time *t, bool *held);
 u32 pw_time_list(struct pw_time *t, struct packetway_time_entry *entry, u32 room);
 
