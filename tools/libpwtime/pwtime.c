@@ -8,11 +8,13 @@
  * Sleeps wait in PACKETWAY_IOC_TIME_WAIT. Calls with a timeout wait without one, together
  * with an alarm of a clock file of the thread.
  *
- *	PW_TIME		"1": on; else the library does nothing
+ *	PW_TIME		"1": on; "await": from pwl_time_begin() on; else the library does
+ *			nothing
  *	PW_TIME_DEV	station, default: the first one whose SAN is in lockstep
  *	PW_TIME_ZERO	virtual time at which the program's clocks begin
  *	PW_TIME_ORDER	place among the senders of a station
  *	PW_TIME_CPU	virtual time per CPU time, default 0
+ *	PW_TIME_LOOKS	"free": only sched_yield() rests, see look_in_vain()
  *	PW_TIME_HELD	descriptor with a hold of the parent, see spawn_begin()
  */
 #include <errno.h>
@@ -52,7 +54,10 @@ int virtual_clock = -1;
 static uint32_t ifindex;
 static uint64_t zero;
 static double cpu_factor;
+static bool looks_free;
 static uint32_t order_next;
+/* this thread lives in virtual time; those that were there before pwl_time_begin() do not */
+static __thread bool member;
 static __thread uint32_t order_own;
 static __thread int alarm_fd = -1;
 /* looks for input in vain since the last wait */
@@ -89,7 +94,7 @@ uint64_t virtual_now(void)
 
 bool virtual_on(void)
 {
-	return virtual_page && !(virtual_page->flags & PACKETWAY_TIME_F_ENDED);
+	return member && virtual_page && !(virtual_page->flags & PACKETWAY_TIME_F_ENDED);
 }
 
 /* one of ours, above the descriptors that programs know */
@@ -193,10 +198,14 @@ static void rest(void)
 	errno = err;
 }
 
-/* a look that finds nothing: the first one after a wait is free, a loop of them gets on */
+/*
+ * A look that finds nothing: the first one after a wait is free, a loop of them gets on. Open
+ * MPI looks at descriptors of its launcher as often as a counter of the CPU says, which no two
+ * runs have in common, and yields when it has nothing to do: there all looks are free.
+ */
 static void look_in_vain(void)
 {
-	if (looks++)
+	if (!looks_free && looks++)
 		rest();
 }
 
@@ -267,20 +276,27 @@ static void spawn_joined(int fd)
 	REAL(close)(fd);
 }
 
-__attribute__((constructor)) static void start(void)
+/* what the thread has computed so far is not of the run */
+static void cpu_from_here(void)
 {
-	const char *s = getenv("PW_TIME");
+	struct timespec ts;
+
+	REAL(clock_gettime)(CLOCK_THREAD_CPUTIME_ID, &ts);
+	cpu_last = ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+/* the calling thread joins the clock of its station. False: it has none */
+static bool begin(void)
+{
+	const char *s = getenv("PW_TIME_DEV");
 	void *p;
 
-	if (!s || strcmp(s, "1"))
-		return;
-	s = getenv("PW_TIME_DEV");
 	ifindex = s ? if_nametoindex(s) : 0;
 	virtual_clock = clock_first();
 	if (virtual_clock < 0) {
 		/* a program between namespaces, such as ip: what it starts may have a station */
 		if (errno == ENODEV || errno == EOPNOTSUPP)
-			return;
+			return false;
 		fprintf(stderr, "libpwtime: no clock: %s\n", strerror(errno));
 		_exit(125);
 	}
@@ -294,6 +310,8 @@ __attribute__((constructor)) static void start(void)
 	zero = s ? strtoull(s, NULL, 10) : 0;
 	s = getenv("PW_TIME_CPU");
 	cpu_factor = s ? strtod(s, NULL) : 0;
+	s = getenv("PW_TIME_LOOKS");
+	looks_free = s && !strcmp(s, "free");
 	s = getenv("PW_TIME_ORDER");
 	order_own = s ? strtoul(s, NULL, 10) : 0;
 	pthread_key_create(&thread_key, thread_end);
@@ -302,11 +320,48 @@ __attribute__((constructor)) static void start(void)
 		fprintf(stderr, "libpwtime: cannot join the clock: %s\n", strerror(errno));
 		_exit(125);
 	}
+	member = true;
+	return true;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *s = getenv("PW_TIME");
+
+	if (!s || strcmp(s, "1") || !begin())
+		return;
 	s = getenv("PW_TIME_HELD");
 	if (s) {
 		spawn_joined(atoi(s));
 		unsetenv("PW_TIME_HELD");
 	}
+}
+
+PUBLIC int pwl_time_begin(void)
+{
+	const char *s = getenv("PW_TIME");
+
+	if (!s || strcmp(s, "await") || virtual_page)
+		return 0;
+	if (!begin())
+		return -ENODEV;
+	/* what it starts is in the run from its first line on */
+	setenv("PW_TIME", "1", 1);
+	/* `pwctl virtual await` lets time run when all are here */
+	while (wait_until(0, 0) && errno == EINTR)
+		;
+	cpu_from_here();
+	return 1;
+}
+
+PUBLIC void pwl_time_end(void)
+{
+	struct packetway_time_leave l = { .size = sizeof(l) };
+
+	if (!member)
+		return;
+	ioctl(virtual_clock, PACKETWAY_IOC_TIME_LEAVE, &l);
+	member = false;
 }
 
 /* ---- reading clocks ---- */
@@ -696,6 +751,8 @@ static int input_wait(int fd, int flags)
 	if (flags & MSG_DONTWAIT || fcntl(fd, F_GETFL) & O_NONBLOCK) {
 		static const struct timespec none;
 
+		if (looks_free)
+			return 0;
 		/* a busy waiter asks again and again */
 		if (!REAL(ppoll)(&p, 1, &none, NULL))
 			look_in_vain();
@@ -883,6 +940,7 @@ static void *thread_run(void *arg)
 	struct thread_start s = *(struct thread_start *)arg;
 
 	free(arg);
+	member = true;
 	order_own = s.order;
 	if (join(PACKETWAY_TIME_JOIN_EXEC | PACKETWAY_TIME_JOIN_HELD, s.order))
 		hold_end();

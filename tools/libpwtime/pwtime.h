@@ -22,6 +22,18 @@ extern "C" {
  */
 int pwl_charge(uint64_t ns) __attribute__((weak));
 
+/*
+ * For a library that starts a parallel program in the host's time: with PW_TIME=await (`pwctl
+ * virtual await`) the calling thread enters virtual time here, at the begin of the run, when
+ * all have called this. Threads that it starts from then on do so as well; those that are
+ * there already never do. Returns 1; 0: the program is not to wait for this; -ENODEV: no
+ * station's SAN is in lockstep here.
+ */
+int pwl_time_begin(void) __attribute__((weak));
+
+/* the calling thread goes on in the host's time */
+void pwl_time_end(void) __attribute__((weak));
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,8 @@
 /* runs begin at a multiple of this virtual time: the fabric is at the same point in all */
 #define RUN_ALIGN 1000000000ULL
 #define LIST_MAX 4096
+/* how often `await` looks, in real time */
+#define AWAIT_MS 20
 
 struct virtual_args {
 	const char *dev;
@@ -29,6 +31,7 @@ struct virtual_args {
 	uint64_t quantum;
 	bool fresh;
 	bool time;
+	uint32_t await;
 	const char *cpu;
 	char **command;
 };
@@ -40,6 +43,7 @@ const struct word virtual_words[] = {
 	{ "stall", "MS", W_U32, AT(stall) },
 	{ "quantum", "NS", W_U64, AT(quantum) },
 	{ "cpu", "free|FACTOR", W_TEXT, AT(cpu) },
+	{ "await", "N", W_U32, AT(await) },
 	{ "fresh", NULL, W_FLAG, AT(fresh) },
 	{ "time", NULL, W_FLAG, AT(time) },
 	{ NULL, "COMMAND", W_REST, AT(command), WORD_NEEDED },
@@ -216,11 +220,12 @@ static void preload(const char *lib, const struct virtual_args *a, uint64_t zero
 	const char *old = getenv("LD_PRELOAD");
 	char text[4096];
 
-	if (!old || !strstr(old, "libpwtime.so")) {
+	/* a launcher is not of the run: it preloads the library for what it starts */
+	if (!a->await && (!old || !strstr(old, "libpwtime.so"))) {
 		snprintf(text, sizeof(text), "%s%s%s", lib, old ? " " : "", old ?: "");
 		setenv("LD_PRELOAD", text, 1);
 	}
-	setenv("PW_TIME", "1", 1);
+	setenv("PW_TIME", a->await ? "await" : "1", 1);
 	if (a->dev)
 		setenv("PW_TIME_DEV", a->dev, 1);
 	if (a->cpu && strcmp(a->cpu, "free"))
@@ -229,8 +234,8 @@ static void preload(const char *lib, const struct virtual_args *a, uint64_t zero
 	setenv("PW_TIME_ZERO", text, 1);
 }
 
-/* the command, which is a participant before this returns; its pid, or -1 */
-static pid_t start(int clk, char **command)
+/* the command, which is a participant before this returns if @joins; its pid, or -1 */
+static pid_t start(int clk, char **command, bool joins)
 {
 	char c = 0;
 	int p[2];
@@ -248,7 +253,7 @@ static pid_t start(int clk, char **command)
 		close(p[0]);
 		return pid;
 	}
-	if (join(clk, PACKETWAY_TIME_JOIN_EXEC) || write(p[1], "j", 1) != 1)
+	if ((joins && join(clk, PACKETWAY_TIME_JOIN_EXEC)) || write(p[1], "j", 1) != 1)
 		_exit(125);
 	execvp(command[0], command);
 	fprintf(stderr, "pwctl: %s: %s\n", command[0], strerror(errno));
@@ -361,7 +366,27 @@ static void standing(int clk, uint64_t *last)
 	*last = UINT64_MAX;
 }
 
-static enum status watch(int clk, pid_t child, const struct packetway_time_get *begin)
+static void hold_end(int clk)
+{
+	struct packetway_time_leave l = { .size = sizeof(l), .flags = PACKETWAY_TIME_JOIN_HOLD };
+
+	ioctl(clk, PACKETWAY_IOC_TIME_LEAVE, &l);
+}
+
+/* let time run when @n threads wait for the begin of the run. Return: true if they do */
+static bool all_here(int clk, uint32_t n)
+{
+	struct packetway_time_get g = { .size = sizeof(g) };
+
+	/* the hold is the only one that runs */
+	if (ioctl(clk, PACKETWAY_IOC_TIME_GET, &g) || g.out_participants < n || g.out_running > 1)
+		return false;
+	hold_end(clk);
+	return true;
+}
+
+static enum status watch(int clk, pid_t child, const struct packetway_time_get *begin,
+			 uint32_t await)
 {
 	struct packetway_time_get g = { .size = sizeof(g) };
 	struct pollfd p[2] = {
@@ -372,13 +397,16 @@ static enum status watch(int clk, pid_t child, const struct packetway_time_get *
 	int status, n;
 
 	for (;;) {
-		n = poll(p, 2, last == UINT64_MAX ? -1 : (int)begin->out_stall_ms);
+		n = poll(p, 2, await ? AWAIT_MS :
+			 last == UINT64_MAX ? -1 : (int)begin->out_stall_ms);
 		if (n < 0 && errno != EINTR)
 			return fail(errno, "poll");
 		if (interrupted)
 			kill(child, SIGTERM);
-		if (!n)
+		if (!n && !await)
 			standing(clk, &last);
+		if (await && all_here(clk, await))
+			await = 0;
 		if (n <= 0)
 			continue;
 		if (p[0].revents)
@@ -439,13 +467,19 @@ static enum status run(const struct virtual_args *a)
 	if (st)
 		return st;
 	ioctl(clk, PACKETWAY_IOC_TIME_GET, &g);
+	if (a->await) {
+		/* this process leaves before the others come; time stands still meanwhile */
+		if (join(clk, PACKETWAY_TIME_JOIN_HOLD))
+			return fail(errno, "cannot hold the clock");
+		zero += RUN_ALIGN;
+	}
 	preload(lib, a, zero);
-	child = start(clk, a->command);
+	child = start(clk, a->command, !a->await);
 	leave(clk);
 	if (child < 0)
 		return fail(0, "%s does not start", a->command[0]);
 	catch_signals();
-	st = watch(clk, child, &g);
+	st = watch(clk, child, &g, a->await);
 	if (a->time && !last_left(clk, &g))
 		fprintf(stderr, "virtual time: %llu ns\n",
 			(unsigned long long)(g.out_left - zero));
