@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* checkpatch-ignore: FUNCTION_ARGUMENTS (no argument, and an attribute) */
 /*
  * What a program may ask of libpwtime, which `pwctl virtual` preloads. Do not link with the
  * library: the symbol is weak, so that the program runs without it.

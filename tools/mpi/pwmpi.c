@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* checkpatch-ignore: FUNCTION_ARGUMENTS (functions that dlsym() finds) */
 /*
  * libpwmpi: MPI collectives on the ring, by PMPI interposition.
  *
@@ -45,6 +46,7 @@
  *   PW_BCAST_MAX	bytes up to which broadcasts are, default 64
  *   PW_COLL_LOG	file that gets a line of JSON for each communicator
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -72,6 +74,7 @@
 #define LANE	2		/* registers of a lane */
 #define LANES	(REGS_MAX / LANE)
 #define TRIES	32		/* another job may take what was free a moment ago */
+#define LAST_LOOKS	10	/* for messages, before a rank leaves virtual time */
 
 /*
  * A broadcast costs a packet for each word, and each rank a call for each round. Without the
@@ -268,6 +271,22 @@ static int next_words(const struct ring *g, long words)
 }
 
 /*
+ * A round in virtual time. How long a call may wait counts host time, so it does not wait: this
+ * rank looks again when something has happened.
+ */
+static int virtual_round(struct pwl_round *r)
+{
+	int err = pwl_aton_round_start(pw.s, r);
+
+	while (err == -EINPROGRESS || err == -ETIMEDOUT || err == -EINTR) {
+		pw_let_messages_go();
+		sched_yield();
+		err = pwl_aton_round_test(pw.s, r);
+	}
+	return err;
+}
+
+/*
  * @n <= next_words() words in, results out in their place if this rank @gets them; 0 or -errno. Not
  * under the lock, which other threads need meanwhile. Lost and damaged packets come to an end
  * with the same error at all ranks, which repeat the round.
@@ -288,7 +307,8 @@ static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, i
 		r.reg[i] = g->lane->reg[i];
 	memcpy(is_long ? words : r.word, w, n * sizeof(*w));
 	do {
-		err = is_long ? pwl_aton_round_long(pw.s, &r, words, n) : pwl_aton_round(pw.s, &r);
+		err = is_long ? pwl_aton_round_long(pw.s, &r, words, n) :
+		      pw_virtual ? virtual_round(&r) : pwl_aton_round(pw.s, &r);
 		if (err == -ETIMEDOUT)
 			pw_let_messages_go();
 		else if (err == -EBUSY && busy++ < 16)
@@ -854,7 +874,8 @@ static void set_up(int threads)
 	if (all) {
 		pw.world.n = pw.n;
 		pw.later.n = pw.n;
-		pw.longs = all == 3;
+		/* the last member of a long round works in the kernel, which stops the time */
+		pw.longs = all == 3 && !pw_virtual;
 		why = start_leases(all >= 2);
 		pw.on = !why;
 		pw.reason = why;
@@ -872,12 +893,56 @@ static void set_up(int threads)
 	}
 }
 
+/*
+ * `pwrun --virtual`: ranks have found each other in the host's time, by the launcher's
+ * connections. They enter virtual time together, before their first message.
+ */
+static void enter_time(void)
+{
+	int (*begin)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "pwl_time_begin");
+	int err = begin ? begin() : 0;
+
+	if (err < 0)
+		give_up("virtual time", err);
+	pw_virtual = err > 0;
+}
+
+static void leave_time(void)
+{
+	void (*end)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "pwl_time_end");
+	int i;
+
+	if (!pw_virtual)
+		return;
+	/* the last messages of all ranks are of the run, and what acknowledges them */
+	PMPI_Barrier(MPI_COMM_WORLD);
+	for (i = 0; i < LAST_LOOKS; i++) {
+		usleep(100);
+		pw_let_messages_go();
+	}
+	pw_virtual = false;
+	end();
+}
+
+/* MPI_Wtime() of Open MPI counts from MPI_Init() on, which is in the host's time */
+double MPI_Wtime(void)
+{
+	struct timespec t;
+
+	if (!pw_virtual)
+		return PMPI_Wtime();
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
 	int err = PMPI_Init(argc, argv);
 
-	if (err == MPI_SUCCESS)
+	if (err == MPI_SUCCESS) {
+		enter_time();
 		set_up(MPI_THREAD_SINGLE);
+	}
 	return err;
 }
 
@@ -885,8 +950,10 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	int err = PMPI_Init_thread(argc, argv, required, provided);
 
-	if (err == MPI_SUCCESS)
+	if (err == MPI_SUCCESS) {
+		enter_time();
 		set_up(*provided);
+	}
 	return err;
 }
 
@@ -965,6 +1032,7 @@ int MPI_Finalize(void)
 	pw.s = NULL;
 	if (pw.started)
 		PMPI_Comm_free(&pw.quiet);
+	leave_time();
 	return PMPI_Finalize();
 }
 

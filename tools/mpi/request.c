@@ -32,6 +32,8 @@ static struct {
 	_Atomic int known;	/* how many */
 } rq = { .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER };
 
+bool pw_virtual;
+
 static __thread bool failed;	/* a request that MPI has freed */
 
 /* under the lock, here and below ------------------------------------------------ */
@@ -263,7 +265,7 @@ static void push(struct pw_queue *q)
 	pthread_mutex_lock(&rq.lock);
 	go_on_all();
 	if (q && q->first && !rq.threads) {
-		waited = !step(q, PW_ROUND_MS);
+		waited = !step(q, pw_virtual ? 0 : PW_ROUND_MS);
 		go_on(q);
 	}
 	pthread_mutex_unlock(&rq.lock);

@@ -75,6 +75,9 @@ void pw_request_stop(void);
  * may wait for one of them.
  */
 #define PW_ROUND_MS	5
+/* the ranks are in virtual time: calls do not wait by the host's clock */
+extern bool pw_virtual;
+
 void pw_let_messages_go(void);
 
 #endif

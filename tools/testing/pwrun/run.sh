@@ -77,4 +77,10 @@ for version in "mpirun (Open MPI) 4.1.4" "HYDRA build details:"; do
 	tap_is "$mpi: another command in a job" "$(called VERSION="$version" SLURM_JOB_ID=7 PWRUN_RSH=other)" \
 		"$(want "other " "")"
 done
+# refused VERSION: what pwrun says
+refused() { env PATH="$tmp/bin:$PATH" LOG="$tmp/log" VERSION="$1" "$top/tools/mpi/pwrun" --virtual true 2>&1; }
+tap_is "MPICH has no virtual time" "$(refused "HYDRA build details:")" \
+	"pwrun: --virtual wants Open MPI: MPICH has no messages but by TCP"
+tap_is "other hosts have no virtual time" "$(refused "mpirun (Open MPI) 4.1.4")" \
+	"pwrun: --virtual: all stations must be of this host, which has one clock"
 tap_done
