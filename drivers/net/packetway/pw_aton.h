@@ -393,7 +393,7 @@ void pw_aton_tap(struct pw_aton *aton, bool on);
 /* frames on the ring: passive packets; the first three with aton->lock held */
 int pw_aton_frame_send(struct pw_aton *aton, u32 port, struct pw_aton_frame *frame);
 bool pw_aton_frame_back(struct pw_aton *aton, struct pw_aton_frame *frame);
-void pw_aton_unlock(struct pw_aton *aton);
+void pw_aton_unlock(struct pw_aton *aton) __releases(&aton->lock);
 void pw_aton_settle(struct pw_aton *aton);
 void pw_aton_freeze(struct pw_aton *aton, bool on);
 u64 pw_aton_now(struct pw_aton *aton);
