@@ -272,7 +272,8 @@ static void push(struct pw_queue *q)
 	settle();
 	if (waited || rq.threads)
 		pw_let_messages_go();
-	if (rq.threads)
+	/* MPI may yield while it looks for messages, or not; virtual time passes in a yield only */
+	if (rq.threads || (waited && pw_virtual))
 		sched_yield();
 }
 
