@@ -24,6 +24,9 @@ $(O)/mpi_storm: $(tools)/testing/mpi/mpi_storm.c
 $(O)/mpi_hosts: $(tools)/testing/mpi/mpi_hosts.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
 
+$(O)/mpi_times: $(tools)/testing/mpi/mpi_times.c
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<
+
 $(O)/mpi_threads: $(tools)/testing/mpi/mpi_threads.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -o $@ $< -pthread
 
@@ -34,7 +37,7 @@ $(O)/pvm_check: $(tools)/testing/pvm/pvm_check.c
 
 .PHONY: mpi mpi-install
 ifneq ($(MPICC),)
-mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/libpwtree.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads $(O)/mpi_hosts \
+mpi: $(O)/pwmodel-mpi $(O)/libpwmpi.so $(O)/libpwtree.so $(O)/pwrun $(O)/mpi_check $(O)/mpi_wrong $(O)/mpi_storm $(O)/mpi_threads $(O)/mpi_times $(O)/mpi_hosts \
 	$(PVM_H:%=$(O)/pvm_check)
 mpi-install: mpi
 	install -D -m 644 $(O)/libpwmpi.so $(DESTDIR)$(LIBDIR)/libpwmpi.so
