@@ -15,7 +15,7 @@
 static int rank, n, wrong;
 
 /* from rank 0 to 1 and back, a one-way trip on average */
-static void latency(int bytes)
+static void there_and_back(int bytes)
 {
 	static char out[BYTES], in[BYTES];
 	int i, other = !rank;
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	if (n < 2)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	for (bytes = 0; bytes <= BYTES; bytes = bytes ? bytes * 16 : 4)
-		latency(bytes);
+		there_and_back(bytes);
 	for (i = 0; i < 2; i++) {
 		reduce();
 		ring();
