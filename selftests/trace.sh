@@ -98,4 +98,34 @@ tap_ok "the page has lines" test $lines -gt 15
 for e in pw_token pw_aton_command pw_cell pw_deliver pw_forward pw_drop pw_half_drop pw_esp pw_poets; do
 	tap_ok "$e exists" test -d $T/events/packetway/$e
 done
+
+# A clock or a capture that comes switches a key that patches code on every CPU. Ten in a row
+# switch it a few times only.
+hits() { awk -v e="$1" '$1 == e { print $2 }' "$T/kprobe_profile"; }
+switched() {
+	local before what=$1
+
+	shift
+	before=$(hits pw_key)
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$@" || return 1
+	done
+	echo "# $what: keys were switched $(($(hits pw_key) - before)) times in ten turns"
+	[ $(($(hits pw_key) - before)) -le 3 ]
+}
+clock_turn() {
+	pwctl san add 77 ports 16 engine fast clock lockstep && pwctl san del 77
+}
+mon_turn() {
+	ip link add pwm77 type pwmon && ip link set pwm77 up && ip link del pwm77
+}
+if echo 'p:pw_key jump_label_update' >>$T/kprobe_events 2>/dev/null &&
+	echo 1 >$T/events/kprobes/pw_key/enable; then
+	tap_ok "clocks that come and go seldom switch keys" switched clocks clock_turn
+	tap_ok "captures that come and go seldom switch keys" switched captures mon_turn
+	echo 0 >$T/events/kprobes/pw_key/enable
+	echo '-:pw_key' >>$T/kprobe_events
+else
+	tap_skip "keys that are seldom switched" "this kernel has no kprobe on jump_label_update"
+fi
 tap_done

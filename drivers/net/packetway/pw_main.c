@@ -8,6 +8,7 @@
 #include "pw_genl.h"
 #include "pw_mon.h"
 #include "pw_share.h"
+#include "pw_time.h"
 #include "pw_trunk.h"
 
 static int __net_init pw_net_init(struct net *net)
@@ -122,6 +123,7 @@ static void pw_shared_exit(void)
 {
 	pw_debugfs_exit();
 	destroy_workqueue(pw_wq);
+	pw_time_exit();
 	pw_share_exit();
 	pw_passive_exit();
 	pw_fab_exit();
@@ -165,6 +167,7 @@ static void pw_kinds_exit(void)
 	unregister_netdevice_notifier(&pw_dev_notifier);
 	unregister_pernet_device(&pw_net_dev_ops);
 	unregister_pernet_subsys(&pw_net_ops);
+	pw_mon_exit();
 	/* callbacks of RCU live in this module's text */
 	rcu_barrier();
 }

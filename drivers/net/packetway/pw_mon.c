@@ -5,7 +5,8 @@
 #include "pw_mon.h"
 #include "pw_priv.h"
 
-DEFINE_STATIC_KEY_FALSE(pw_mon_key);
+/* a change of the key patches code and interrupts every CPU: it stays on for ten seconds */
+DEFINE_STATIC_KEY_DEFERRED_FALSE(pw_mon_key, 10 * HZ);
 
 static bool pw_mon_wants(const struct pw_mon *mon, u8 kind)
 {

@@ -10,18 +10,18 @@
 #ifndef PW_MON_H
 #define PW_MON_H
 
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/skbuff.h>
 
 #include <linux/packetway.h>
 
 #include "pw_priv.h"
 
-DECLARE_STATIC_KEY_FALSE(pw_mon_key);
+extern struct static_key_false_deferred pw_mon_key;
 
 static inline bool pw_mon_on(void)
 {
-	return static_branch_unlikely(&pw_mon_key);
+	return static_branch_unlikely(&pw_mon_key.key);
 }
 
 /* private part of a pwmon device */
@@ -35,6 +35,7 @@ struct pw_mon {
 /* pw_mon_dev.c APIs */
 extern struct rtnl_link_ops pw_mon_link_ops;
 bool pw_mon_is(const struct net_device *dev);
+void pw_mon_exit(void);
 
 /* pw_mon.c APIs; BH off, RCU held where a record is made */
 bool pw_mon_wants_ring(const struct net *net);

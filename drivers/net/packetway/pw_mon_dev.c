@@ -26,7 +26,7 @@ static int pw_mon_open(struct net_device *dev)
 		return err;
 	/* every frame and cell looks at all of them, with BH off, hence the limit */
 	list_add_tail_rcu(&mon->entry, &pw_net(dev_net(dev))->mons);
-	static_branch_inc(&pw_mon_key);
+	static_branch_inc(&pw_mon_key.key);
 	pw_mon_sync(dev_net(dev));
 	return 0;
 }
@@ -36,7 +36,7 @@ static int pw_mon_stop(struct net_device *dev)
 	struct pw_mon *mon = netdev_priv(dev);
 
 	list_del_rcu(&mon->entry);
-	static_branch_dec(&pw_mon_key);
+	static_branch_slow_dec_deferred(&pw_mon_key);
 	pw_limit_uncharge(dev_net(dev), PW_LIMIT_MONITORS, 1);
 	pw_mon_sync(dev_net(dev));
 	/* it may come up again at once, on the same list */
@@ -143,3 +143,9 @@ struct rtnl_link_ops pw_mon_link_ops __read_mostly = {
 	.get_size = pw_mon_get_size,
 	.fill_info = pw_mon_fill_info,
 };
+
+/* all devices of this kind are gone; the key may still wait to be switched off */
+void pw_mon_exit(void)
+{
+	static_key_deferred_flush(&pw_mon_key);
+}

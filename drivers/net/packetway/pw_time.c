@@ -4,6 +4,7 @@
 #include <linux/fdtable.h>
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -11,6 +12,7 @@
 #include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include <asm/syscall.h>
 #include <asm/unistd.h>
@@ -312,6 +314,65 @@ static void pw_time_stall_fn(struct work_struct *work)
 	wake_up_interruptible_all(&t->wait);
 }
 
+/*
+ * The scheduler calls preempt notifiers behind a static key. A change of the key patches the
+ * scheduler and interrupts every CPU of the machine several times. The key stays on for a
+ * while after the last clock has gone, so a user who makes and deletes clocks in a loop does
+ * not interrupt the others.
+ */
+#define PW_TIME_KEY_KEEP	(10 * HZ)
+
+static void pw_time_key_off(struct work_struct *work);
+
+static struct {
+	struct mutex lock;	/* all below */
+	u32 clocks;
+	bool on;
+	struct delayed_work off;
+} pw_time_key = {
+	.lock = __MUTEX_INITIALIZER(pw_time_key.lock),
+	.off = __DELAYED_WORK_INITIALIZER(pw_time_key.off, pw_time_key_off, 0),
+};
+
+static void pw_time_key_off(struct work_struct *work)
+{
+	mutex_lock(&pw_time_key.lock);
+	if (!pw_time_key.clocks && pw_time_key.on) {
+		preempt_notifier_dec();
+		pw_time_key.on = false;
+	}
+	mutex_unlock(&pw_time_key.lock);
+}
+
+static void pw_time_key_get(void)
+{
+	mutex_lock(&pw_time_key.lock);
+	if (!pw_time_key.clocks++ && !pw_time_key.on) {
+		preempt_notifier_inc();
+		pw_time_key.on = true;
+	}
+	mutex_unlock(&pw_time_key.lock);
+}
+
+static void pw_time_key_put(void)
+{
+	mutex_lock(&pw_time_key.lock);
+	if (!--pw_time_key.clocks)
+		mod_delayed_work(system_dfl_wq, &pw_time_key.off, PW_TIME_KEY_KEEP);
+	mutex_unlock(&pw_time_key.lock);
+}
+
+/**
+ * pw_time_exit - switch the preempt notifiers off, if clocks have switched them on
+ *
+ * All clocks are freed.
+ */
+void pw_time_exit(void)
+{
+	cancel_delayed_work_sync(&pw_time_key.off);
+	pw_time_key_off(NULL);
+}
+
 static void pw_time_free(struct work_struct *work)
 {
 	struct pw_time *t = container_of(work, struct pw_time, free);
@@ -319,7 +380,7 @@ static void pw_time_free(struct work_struct *work)
 	irq_work_sync(&t->kick);
 	cancel_work_sync(&t->reap);
 	cancel_delayed_work_sync(&t->stall);
-	preempt_notifier_dec();
+	pw_time_key_put();
 	/* pw_time_file.c looks clocks up under RCU */
 	synchronize_rcu();
 	free_page((unsigned long)t->page);
@@ -372,7 +433,7 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 	INIT_WORK(&t->reap, pw_time_reap);
 	INIT_DELAYED_WORK(&t->stall, pw_time_stall_fn);
 	INIT_WORK(&t->free, pw_time_free);
-	preempt_notifier_inc();
+	pw_time_key_get();
 	return t;
 }
 

@@ -168,6 +168,7 @@ struct pw_time_alarm {
 };
 
 /* pw_time.c APIs: the clock */
+void pw_time_exit(void);
 struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *extack);
 void pw_time_get(struct pw_time *t);
 void pw_time_put(struct pw_time *t);
