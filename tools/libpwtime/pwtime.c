@@ -14,7 +14,7 @@
  *	PW_TIME_ZERO	virtual time at which the program's clocks begin
  *	PW_TIME_ORDER	place among the senders of a station
  *	PW_TIME_CPU	virtual time per CPU time, default 0
- *	PW_TIME_LOOKS	"free": only sched_yield() rests, see look_in_vain()
+ *	PW_TIME_LOOKS	"free": only yields and reads of the clock rest, see look_in_vain()
  *	PW_TIME_HELD	descriptor with a hold of the parent, see spawn_begin()
  */
 #include <errno.h>
@@ -67,6 +67,11 @@ static __thread unsigned int yields;
 static __thread unsigned int looks;
 /* reads of a clock at the same time, which a busy waiter would do for ever */
 #define READS_FREE 1000
+/*
+ * The same with free looks. Open MPI waits without a yield for a long message to be sent, and
+ * libfabric reads the clock in each round of that loop.
+ */
+#define READS_IN_LOOP 100
 static __thread unsigned int reads;
 static __thread uint64_t read_at;
 static __thread uint64_t cpu_last;
@@ -192,6 +197,21 @@ static void computed(void)
 	cpu_last = t;
 }
 
+/* with free looks: the program has done something, or time has passed */
+static void idle_again(void)
+{
+	if (looks_free)
+		yields = reads = 0;
+}
+
+/* the result of a call that has moved data, unless it is negative */
+static ssize_t moved(ssize_t r)
+{
+	if (r >= 0)
+		idle_again();
+	return r;
+}
+
 /* a busy waiter: until something happens, or for a little while */
 static void rest(void)
 {
@@ -199,6 +219,7 @@ static void rest(void)
 
 	wait_until(virtual_page->quantum, PACKETWAY_TIME_WAIT_FOR | PACKETWAY_TIME_WAIT_EVENT);
 	errno = err;
+	idle_again();
 }
 
 /*
@@ -395,7 +416,7 @@ static uint64_t read_now(void)
 	now = virtual_now();
 	if (now != read_at)
 		reads = 0;
-	else if (++reads > READS_FREE)
+	else if (++reads > (looks_free ? READS_IN_LOOP : READS_FREE))
 		rest();
 	read_at = virtual_now();
 	return read_at;
@@ -517,12 +538,15 @@ PUBLIC unsigned int sleep(unsigned int s)
  * Open MPI does not yield after a round of its loop in which its launcher has sent something, and
  * needs several rounds for some messages (one to take it, one to see that the answer is gone).
  * All that it can do at a time is done before the next: else a round more or less would cost time.
+ * So yields, and reads of the clock, count from the last time that it sent or received.
  */
 PUBLIC int sched_yield(void)
 {
 	if (!virtual_on())
 		return REAL(sched_yield)();
-	if (!looks_free || !(++yields % YIELDS))
+	/* a loop that yields gets on by that: it may read the clock as often as it likes */
+	reads = 0;
+	if (!looks_free || ++yields >= YIELDS)
 		rest();
 	return 0;
 }
@@ -780,13 +804,13 @@ static int input_wait(int fd, int flags)
 
 PUBLIC ssize_t recv(int fd, void *buf, size_t len, int flags)
 {
-	return input_wait(fd, flags) ? -1 : REAL(recv)(fd, buf, len, flags);
+	return input_wait(fd, flags) ? -1 : moved(REAL(recv)(fd, buf, len, flags));
 }
 
 PUBLIC ssize_t recvfrom(int fd, void *buf, size_t len, int flags, struct sockaddr *from,
 			socklen_t *flen)
 {
-	return input_wait(fd, flags) ? -1 : REAL(recvfrom)(fd, buf, len, flags, from, flen);
+	return input_wait(fd, flags) ? -1 : moved(REAL(recvfrom)(fd, buf, len, flags, from, flen));
 }
 
 PUBLIC ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags);
@@ -809,7 +833,7 @@ PUBLIC ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size, int fl
 
 PUBLIC ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-	return input_wait(fd, flags) ? -1 : REAL(recvmsg)(fd, m, flags);
+	return input_wait(fd, flags) ? -1 : moved(REAL(recvmsg)(fd, m, flags));
 }
 
 PUBLIC int accept(int fd, struct sockaddr *from, socklen_t *flen)
@@ -826,20 +850,20 @@ PUBLIC int accept4(int fd, struct sockaddr *from, socklen_t *flen, int flags)
 PUBLIC ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
 	computed();
-	return REAL(send)(fd, buf, len, flags);
+	return moved(REAL(send)(fd, buf, len, flags));
 }
 
 PUBLIC ssize_t sendto(int fd, const void *buf, size_t len, int flags, const struct sockaddr *to,
 		      socklen_t tlen)
 {
 	computed();
-	return REAL(sendto)(fd, buf, len, flags, to, tlen);
+	return moved(REAL(sendto)(fd, buf, len, flags, to, tlen));
 }
 
 PUBLIC ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	computed();
-	return REAL(sendmsg)(fd, m, flags);
+	return moved(REAL(sendmsg)(fd, m, flags));
 }
 
 /* the time of the last frame is of the host's clock: programs then read theirs */
