@@ -6,7 +6,7 @@
 # most 2 times. Then two processes that send a message of 8 bytes to and fro. Free, such a message
 # is not simulated if an equal one was before, which lockstep cannot do: no aim.
 # A participant that waits for a time, alone, beside a wake-up by futex between two threads. Aim:
-# at most 1.5 times. The CPU is idle in between, as it is not with futexes; hence a sleep beside it.
+# at most 1.5 times. A sleep by a timer of the host is beside it.
 
 . "$(dirname "$0")/lib.sh"
 pw_need ip pwctl pwsolve

@@ -36,6 +36,7 @@
  * @exec: it stays over exec
  * @exec_id: program that joined
  * @blocked: sched_out found it asleep; written by the thread itself
+ * @rests: it waits for a time and is not asleep yet, see pw_time_rest(); xchg
  * @left: it is no participant, but its notifier is still registered
  * @dead: it does not run again
  * @charged: it counts against the limit of the namespace; pw_time.lock
@@ -54,6 +55,7 @@ struct pw_time_thread {
 	bool exec;
 	u64 exec_id;
 	bool blocked;
+	u32 rests;
 	bool left;
 	bool dead;
 	bool charged;
@@ -75,7 +77,7 @@ static void pw_time_switch(struct pw_time *t)
 	atomic_inc_return(&t->switches);
 }
 
-static void pw_time_rests(struct pw_time *t)
+static void pw_time_blocks(struct pw_time *t)
 {
 	if (atomic_dec_and_test(&t->running))
 		irq_work_queue(&t->kick);
@@ -215,10 +217,14 @@ static void pw_time_sched_out(struct preempt_notifier *pn, struct task_struct *n
 	}
 	if (pw_task_is_runnable(current) || !(state & TASK_INTERRUPTIBLE) || !pw_time_waits())
 		return;
-	pw_time_switch(p->t);
+	/* one that rests has woken no other since it was marked */
+	if (!READ_ONCE(p->rests))
+		pw_time_switch(p->t);
 	WRITE_ONCE(p->since, READ_ONCE(p->t->page->now));
 	WRITE_ONCE(p->blocked, true);
-	pw_time_rests(p->t);
+	/* one that rests is counted already; that mark does not go before this one is there */
+	if (!xchg(&p->rests, 0))
+		pw_time_blocks(p->t);
 }
 
 static struct preempt_ops pw_time_preempt_ops = {
@@ -229,6 +235,9 @@ static struct preempt_ops pw_time_preempt_ops = {
 /* Is it blocked now? A wake-up has changed the state of the task before sched_in. */
 static bool pw_time_sleeps(const struct pw_time_thread *p)
 {
+	/* a signal ends its wait before it has begun; pairs with the xchg() behind @blocked */
+	if (smp_load_acquire(&p->rests))
+		return !signal_pending(p->task);
 	if (!READ_ONCE(p->blocked))
 		return false;
 	/* pairs with the atomic_inc_return() before @blocked was set */
@@ -243,15 +252,10 @@ static bool pw_time_fire(struct pw_time *t, u64 now);
 static void pw_time_kick_fn(struct irq_work *work)
 {
 	struct pw_time *t = container_of(work, struct pw_time, kick);
-	struct napi_struct *napi;
 
 	if (READ_ONCE(t->reaping))
 		queue_work(pw_wq, &t->reap);
-	rcu_read_lock();
-	napi = rcu_dereference(t->napi);
-	if (napi)
-		napi_schedule(napi);
-	rcu_read_unlock();
+	pw_time_engine_poll(t);
 }
 
 /* pw_time.lock held */
@@ -797,6 +801,57 @@ static struct pw_time_thread *pw_time_find(struct pw_time *t, const struct task_
 }
 
 /**
+ * pw_time_rest - the current thread is about to wait for an alarm
+ * @t: the clock; its lock held
+ *
+ * The last participant that runs is marked as blocked here, before it sleeps. The engine then runs
+ * in its context, and if the alarm is the next event, the thread does not sleep at all.
+ *
+ * Return: the participant, for pw_time_engine_poll() and pw_time_rested(); NULL: it sleeps.
+ */
+struct pw_time_thread *pw_time_rest(struct pw_time *t)
+{
+	struct pw_time_thread *p;
+
+	if (atomic_read(&t->running) != 1)
+		return NULL;
+	p = pw_time_find(t, current);
+	if (!p || READ_ONCE(p->left))
+		return NULL;
+	pw_time_switch(t);
+	WRITE_ONCE(p->since, t->page->now);
+	WRITE_ONCE(p->rests, 1);
+	/* others may have begun to run: the last one of them kicks */
+	atomic_dec(&t->running);
+	return p;
+}
+
+/**
+ * pw_time_rested - the alarm has expired, or the thread waits no longer
+ * @p: of pw_time_rest(), or NULL
+ */
+void pw_time_rested(struct pw_time_thread *p)
+{
+	if (p && xchg(&p->rests, 0))
+		pw_time_runs(p->t);
+}
+
+/**
+ * pw_time_engine_poll - let the engine run here, as soon as BH are on
+ * @t: the clock; BH or interrupts off
+ */
+void pw_time_engine_poll(struct pw_time *t)
+{
+	struct napi_struct *napi;
+
+	rcu_read_lock();
+	napi = rcu_dereference(t->napi);
+	if (napi)
+		napi_schedule(napi);
+	rcu_read_unlock();
+}
+
+/**
  * pw_time_sender - order of the sender of a frame among those of its station
  * @t: the clock; called where the frame is sent
  *
@@ -916,7 +971,7 @@ static void pw_time_thread_leave(struct pw_time *t, struct pw_time_thread *p)
 		atomic64_set(&t->left, t->page->now);
 		pw_time_switch(t);
 		WRITE_ONCE(p->left, true);
-		pw_time_rests(t);
+		pw_time_blocks(t);
 	}
 	preempt_enable();
 	pw_time_thread_drop(t, p);

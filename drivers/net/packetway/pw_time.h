@@ -22,6 +22,9 @@
  * increments @switches before it is marked as blocked, so a look that has seen the mark
  * sees another number at its end, unless it began after the wake-up and saw that, too.
  *
+ * The last participant that waits for an alarm need not sleep before that (pw_time_rest): it is
+ * marked as blocked, the engine runs in its context, and if its alarm expires, it goes on.
+ *
  * The SANs of a namespace that are in lockstep share one clock. The poll of any of their
  * engines runs the fabrics of all of them: each to the same time, that of the next event of
  * all. So a frame that crosses a router leaves one fabric and enters the other at one time.
@@ -54,6 +57,7 @@ struct file;
 struct napi_struct;
 struct net;
 struct netlink_ext_ack;
+struct pw_time_thread;
 
 /* the lookahead of alarms: none is due */
 #define PW_TIME_NEVER	U64_MAX
@@ -175,6 +179,7 @@ void pw_time_put(struct pw_time *t);
 void pw_time_end(struct pw_time *t);
 void pw_time_attach(struct pw_time *t, struct pw_time_member *m);
 void pw_time_detach(struct pw_time *t, struct pw_time_member *m);
+void pw_time_engine_poll(struct pw_time *t);
 void pw_time_kick(struct pw_time *t);
 void pw_time_kick_idle(struct pw_time *t);
 bool pw_time_ended(const struct pw_time *t);
@@ -213,6 +218,10 @@ static inline void pw_time_outside(struct pw_time *t)
 /* alarms of the kernel itself */
 bool pw_time_alarm_start(struct pw_time *t, struct pw_time_alarm *a, u64 ns);
 void pw_time_alarm_stop(struct pw_time *t, struct pw_time_alarm *a);
+
+/* a thread that waits for an alarm */
+struct pw_time_thread *pw_time_rest(struct pw_time *t);
+void pw_time_rested(struct pw_time_thread *p);
 
 /* alarms; pw_time.lock held */
 void pw_time_alarm_add(struct pw_time *t, struct pw_time_alarm *a);

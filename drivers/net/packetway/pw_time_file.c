@@ -51,11 +51,16 @@ struct pw_time_file {
 struct pw_time_waiter {
 	struct pw_time_alarm alarm;
 	struct completion done;
+	struct pw_time_thread *thread;	/* of pw_time_rest(); pw_time.lock */
 };
 
 static void pw_time_waiter_fire(struct pw_time *t, struct pw_time_alarm *a)
 {
-	complete(&container_of(a, struct pw_time_waiter, alarm)->done);
+	struct pw_time_waiter *w = container_of(a, struct pw_time_waiter, alarm);
+
+	/* it runs from here on */
+	pw_time_rested(w->thread);
+	complete(&w->done);
 }
 
 static void pw_time_file_fire(struct pw_time *t, struct pw_time_alarm *a)
@@ -145,7 +150,8 @@ static int pw_time_ioc_wait(struct pw_time_file *tf, void *arg)
 		return -EINVAL;
 	init_completion(&waiter.done);
 	INIT_LIST_HEAD(&waiter.alarm.entry);
-	spin_lock_bh(&t->lock);
+	local_bh_disable();
+	spin_lock(&t->lock);
 	now = t->page->now;
 	waiter.alarm.at = w->until;
 	if (w->flags & PACKETWAY_TIME_WAIT_FOR)
@@ -161,12 +167,19 @@ static int pw_time_ioc_wait(struct pw_time_file *tf, void *arg)
 	t->nwaiters += !err;
 	if (waiter.alarm.queued && w->flags & PACKETWAY_TIME_WAIT_EVENT)
 		list_add_tail(&waiter.alarm.entry, &t->waiters);
-	spin_unlock_bh(&t->lock);
+	if (waiter.alarm.queued)
+		waiter.thread = pw_time_rest(t);
+	spin_unlock(&t->lock);
+	if (waiter.thread)
+		pw_time_engine_poll(t);
+	local_bh_enable();
 	if (err)
 		return err;
 
-	pw_time_kick_idle(t);
+	if (!waiter.thread)
+		pw_time_kick_idle(t);
 	err = wait_for_completion_interruptible(&waiter.done);
+	pw_time_rested(waiter.thread);
 	spin_lock_bh(&t->lock);
 	/* it expired before the signal was seen */
 	if (err && !waiter.alarm.queued)
