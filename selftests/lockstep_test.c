@@ -1211,11 +1211,11 @@ static void *storm_thread(void *arg)
 }
 
 /* processes that join are killed, stopped and replaced while threads come and go */
-TEST_F(lockstep, storm)
+TEST_F_TIMEOUT(lockstep, storm, 3000)
 {
 	static void (*const what[])(void) = { for_ever, sleep_for_ever, run_sleep };
 	struct storm s = { .clk = self->clk, .rounds = pw_count(400, 50), .page = self->page };
-	int i, n = pw_count(40, 6);
+	int i, n = pw_long() ? 1000 : pw_count(40, 6);
 	uint64_t t0 = now(self->page);
 	pthread_t t[4];
 	pid_t pid;
@@ -1261,11 +1261,11 @@ TEST_F(lockstep, too_many_sans)
 }
 
 /* SANs enter and leave lockstep and routers come and go while threads wait and frames cross */
-TEST_F(lockstep, storm_of_sans)
+TEST_F_TIMEOUT(lockstep, storm_of_sans, 3000)
 {
 	struct storm s = { .clk = self->clk, .rounds = pw_count(300, 40), .page = self->page };
 	uint8_t data[LEN] = {}, buf[256];
-	int i, n = pw_count(40, 8);
+	int i, n = pw_long() ? 1000 : pw_count(40, 8);
 	struct joined j;
 	pthread_t t[2];
 
