@@ -34,7 +34,8 @@ pwctl experiment messages run.pcap write run.csv 2>messages.err
 tap_is "messages of the run" $? 0
 sed 's/^/# /' messages.err
 n=$(($(wc -l <run.csv) - 1))
-tap_ok "there are some ($n)" test $n -ge 20
+# TCP may put what several collectives send into one frame
+tap_ok "there are some ($n)" test $n -ge 5
 tap_is "between the ports of the ranks, or to all" \
 	"$(awk -F, -v r=$ranks 'NR > 1 && ($2 >= r || $3 >= r || $3 < -1)' run.csv | wc -l)" 0
 page 'pwmodel fabric --messages run.csv --k 8'
