@@ -365,14 +365,63 @@ TEST_F(fabric, times_by_ioctl)
 	EXPECT_EQ(HWTSTAMP_FILTER_ALL, c.rx_filter);
 	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
 	EXPECT_EQ(HWTSTAMP_FILTER_ALL, c.rx_filter);
-	/* frames that are sent have no such time */
 	c.tx_type = HWTSTAMP_TX_ON;
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_TX_ON, c.tx_type);
+	/* no frame is changed on its way */
+	c.tx_type = HWTSTAMP_TX_ONESTEP_SYNC;
 	EXPECT_EQ(-ERANGE, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
+	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
+	EXPECT_EQ(HWTSTAMP_TX_ON, c.tx_type);
 	c.tx_type = HWTSTAMP_TX_OFF;
 	c.rx_filter = HWTSTAMP_FILTER_NONE;
 	EXPECT_EQ(0, stamps(fd, "s0", SIOCSHWTSTAMP, &c));
 	EXPECT_EQ(0, stamps(fd, "s0", SIOCGHWTSTAMP, &c));
 	EXPECT_EQ(HWTSTAMP_FILTER_NONE, c.rx_filter);
+}
+
+/* when a frame was sent, from the error queue of its socket; 0: it does not say */
+static uint64_t sent_at(int fd)
+{
+	char control[512];
+	struct msghdr m = { .msg_control = control, .msg_controllen = sizeof(control) };
+	struct timespec *ts;
+	struct cmsghdr *c;
+
+	if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return 0;
+	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPING)
+			continue;
+		ts = (void *)CMSG_DATA(c);
+		return ts[2].tv_sec * 1000000000ULL + ts[2].tv_nsec;
+	}
+	return 0;
+}
+
+/* ptp4l -H asks like this */
+TEST_F(fabric, times_of_frames_sent)
+{
+	int on = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+		 SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_OPT_TSONLY;
+	struct ref_msg m = { .src = 0, .dst = 4, .len = 64, .path = -1, .cycle = 5000 };
+	struct hwtstamp_config c = { .rx_filter = HWTSTAMP_FILTER_ALL };
+	uint64_t cycle;
+	int engine;
+
+	ASSERT_EQ(0, setsockopt(self->fd[0], SOL_SOCKET, SO_TIMESTAMPING, &on, sizeof(on)));
+	for (engine = PACKETWAY_ENGINE_FAST; engine <= PACKETWAY_ENGINE_RTL; engine++) {
+		for (c.tx_type = HWTSTAMP_TX_OFF; c.tx_type <= HWTSTAMP_TX_ON; c.tx_type++) {
+			ASSERT_EQ(0, stamps(self->fd[0], "s0", SIOCSHWTSTAMP, &c));
+			ASSERT_EQ(0, fresh_engine(&self->san, engine, true));
+			ASSERT_LT(0, offer(self->fd[0], &m, 1));
+			ASSERT_EQ(0, pw_gsan_set(&self->san, PACKETWAY_A_SAN_FROZEN, 0));
+			ASSERT_LE(24, pw_timed_recv(self->fd[4], rx, sizeof(rx), &cycle, SOON));
+			EXPECT_EQ(5000 + closed_form(64), cycle);
+			EXPECT_EQ(c.tx_type == HWTSTAMP_TX_ON ? 5000 : 0, sent_at(self->fd[0]));
+		}
+	}
 }
 
 TEST_F(fabric, closed_form)

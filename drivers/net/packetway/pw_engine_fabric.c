@@ -1149,6 +1149,7 @@ static void pw_fab_xmit(struct pw_engine *eng, struct sk_buff *skb)
 		m->cycle = m->sent;
 		m->key = (u64)src << 32 | pw_time_sender(fab->time);
 	}
+	pw_tx_stamp(skb, pw_fab_ns(fab, m->sent));
 	hlist_add_head(&m->all, &fab->msgs);
 	pw_fab_enqueue(fab, m);
 	if (unlikely(pw_share_wake(&fab->share)) && by_task)

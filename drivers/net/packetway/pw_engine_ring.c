@@ -265,6 +265,8 @@ static void pw_passive_xmit(struct pw_engine *eng, struct sk_buff *skb)
 
 	spin_lock(&san->aton->lock);
 	err = pw_passive_send(f->engine, f);
+	if (likely(!err))
+		pw_tx_stamp(skb, pw_passive_ns(f->ring.cmd.submit));
 	spin_unlock(&san->aton->lock);
 	if (likely(!err))
 		return;

@@ -58,16 +58,16 @@ static void pw_get_ethtool_stats(struct net_device *dev, struct ethtool_stats *s
 	rcu_read_unlock();
 }
 
-/* virtual time arrives as a hardware timestamp with every frame */
+/* virtual time is a hardware timestamp: of every frame that arrives, of those sent if asked for */
 static int pw_get_ts_info(struct net_device *dev, struct kernel_ethtool_ts_info *info)
 {
 	const struct pw_station *st = netdev_priv(dev);
 
 	ethtool_op_get_ts_info(dev, info);
-	info->so_timestamping |= SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-				 SOF_TIMESTAMPING_RAW_HARDWARE;
+	info->so_timestamping |= SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_TX_HARDWARE |
+				 SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE;
 	info->phc_index = pw_ptp_index(st->san->ptp);
-	info->tx_types = BIT(HWTSTAMP_TX_OFF);
+	info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
 	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL);
 	return 0;
 }

@@ -192,15 +192,15 @@ static netdev_features_t pw_features_check(struct sk_buff *skb, struct net_devic
 }
 
 /*
- * SIOCGHWTSTAMP and SIOCSHWTSTAMP. Every frame carries its virtual time, whether it was asked
- * for or not; of frames sent there is none. RTNL held
+ * SIOCGHWTSTAMP and SIOCSHWTSTAMP. Every frame that arrives carries its virtual time, whether it
+ * was asked for or not. RTNL held
  */
 static int pw_hwtstamp_get(struct net_device *dev, struct kernel_hwtstamp_config *c)
 {
 	const struct pw_station *st = netdev_priv(dev);
 
 	c->flags = 0;
-	c->tx_type = HWTSTAMP_TX_OFF;
+	c->tx_type = st->stamp_sent ? HWTSTAMP_TX_ON : HWTSTAMP_TX_OFF;
 	c->rx_filter = st->stamp_asked ? HWTSTAMP_FILTER_ALL : HWTSTAMP_FILTER_NONE;
 	return 0;
 }
@@ -210,10 +210,11 @@ static int pw_hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp_config
 {
 	struct pw_station *st = netdev_priv(dev);
 
-	if (c->tx_type != HWTSTAMP_TX_OFF) {
-		NL_SET_ERR_MSG(extack, "A station has no times of frames that it sends");
+	if (c->tx_type != HWTSTAMP_TX_OFF && c->tx_type != HWTSTAMP_TX_ON) {
+		NL_SET_ERR_MSG(extack, "tx_type is OFF or ON: a station changes no frame");
 		return -ERANGE;
 	}
+	WRITE_ONCE(st->stamp_sent, c->tx_type == HWTSTAMP_TX_ON);
 	st->stamp_asked = c->rx_filter != HWTSTAMP_FILTER_NONE;
 	/* more than some ask for, which they may be told */
 	if (st->stamp_asked)

@@ -281,6 +281,7 @@ struct pw_station {
 	u32 order;		/* enum packetway_order; READ_ONCE in the data path */
 	bool attached;		/* RTNL: ndo_init has run, the SAN share is the station's */
 	bool stamp_asked;	/* RTNL: SIOCSHWTSTAMP asked for times */
+	bool stamp_sent;	/* READ_ONCE: likewise of frames that are sent */
 	struct pw_stats *stats;
 	struct pw_groups __rcu *groups;	/* written under the address lock */
 	struct pw_pmtu __rcu *pmtu;	/* written by the station's own poll */
@@ -342,6 +343,7 @@ struct pw_skb_cb {
 #define PW_CB_OWN	BIT(4)	/* made by the kernel, counted in pw_port.own */
 #define PW_CB_FAR	BIT(5)	/* with PW_CB_HALF: a table that came over a trunk */
 #define PW_CB_WHOLE	BIT(6)	/* no checksum yet, perhaps more than the MTU: pw_tx_whole() */
+#define PW_CB_STAMP	BIT(7)	/* its sender asks when it is sent: pw_tx_stamp() */
 
 #define PW_PORT_GROUP 0xffff
 
@@ -708,11 +710,19 @@ bool pw_send_own(struct pw_station *st, struct sk_buff *skb);
 bool pw_tx_whole(const struct pw_station *st, const struct sk_buff *skb);
 void pw_tx_wake(struct pw_station *st);
 void pw_tx_room(struct pw_end *e);
+void __pw_tx_stamp(struct sk_buff *skb, u64 ns);
 void pw_tx_let_go(struct pw_end *e);
 void pw_tx_open(struct pw_station *st);
 void pw_tx_close(struct pw_station *st);
 int pw_tx_waiting(struct pw_station *st, int budget);
 void pw_send_err(struct pw_station *st, struct sk_buff *skb, u16 te);
+
+/* of an engine: it has got a frame of a station at this virtual time */
+static inline void pw_tx_stamp(struct sk_buff *skb, u64 ns)
+{
+	if (unlikely(pw_cb(skb)->flags & PW_CB_STAMP))
+		__pw_tx_stamp(skb, ns);
+}
 
 /*
  * pw_rx.c APIs: SAN -> station. A step of the receive side returns PW_OK or an

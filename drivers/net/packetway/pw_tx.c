@@ -502,6 +502,21 @@ static int pw_tx_checksum(struct sk_buff *skb)
 	return skb_checksum_help(skb);
 }
 
+/**
+ * __pw_tx_stamp - tell the sender of a frame when the SAN got it
+ * @skb: the frame, before it leaves its port
+ * @ns: virtual time in nanoseconds
+ *
+ * Once: a router sends the same frame into another SAN. BH off.
+ */
+void __pw_tx_stamp(struct sk_buff *skb, u64 ns)
+{
+	struct skb_shared_hwtstamps stamp = { .hwtstamp = ns_to_ktime(ns) };
+
+	pw_cb(skb)->flags &= ~PW_CB_STAMP;
+	skb_tstamp_tx(skb, &stamp);
+}
+
 /* a frame from the stack; BH off */
 static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 {
@@ -524,6 +539,11 @@ static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *s
 	if (skb->protocol != htons(ETH_P_PACKETWAY) && unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
 		return;
+	}
+	/* the engine knows when */
+	if (unlikely(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) && READ_ONCE(st->stamp_sent)) {
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+		flags |= PW_CB_STAMP;
 	}
 	skb_tx_timestamp(skb);
 	rcu_read_lock();
