@@ -517,6 +517,12 @@ void __pw_tx_stamp(struct sk_buff *skb, u64 ns)
 	skb_tstamp_tx(skb, &stamp);
 }
 
+/* does the SAN say when it gets a frame of this station? An untimed one has no clock. RCU held */
+static bool pw_tx_stamped(const struct pw_station *st)
+{
+	return READ_ONCE(st->stamp_sent) && rcu_dereference(st->san->engine)->ops->time;
+}
+
 /* a frame from the stack; BH off */
 static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *skb)
 {
@@ -540,13 +546,12 @@ static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *s
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
 		return;
 	}
-	/* the engine knows when */
-	if (unlikely(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) && READ_ONCE(st->stamp_sent)) {
+	rcu_read_lock();
+	if (unlikely(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP) && pw_tx_stamped(st)) {
 		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 		flags |= PW_CB_STAMP;
 	}
 	skb_tx_timestamp(skb);
-	rcu_read_lock();
 	pw_send_flags(st, skb, flags);
 	rcu_read_unlock();
 }
