@@ -110,6 +110,20 @@ END
 # rounded up to a cycle
 tap_is "pwl_charge() takes what it says" "$(in_a python3 "$tmp/charge.py")" 123500
 
+# a busy waiter whose looks are free, as pwrun --virtual has them, at the end of a connection
+cat >"$tmp/end.py" <<'END'
+import os, socket, time
+a, b = socket.socketpair()
+b.close()
+t = time.monotonic()
+while time.monotonic() < t + 1e-4:
+    a.recv(1)
+    os.sched_yield()
+print("over")
+END
+tap_is "a loop that reads the end of a connection gets on" \
+	"$(in_a timeout -s KILL 300 env PW_TIME_LOOKS=free python3 "$tmp/end.py")" over
+
 # refusals
 tap_is "a static program is refused" "$(in_a /sbin/ldconfig 2>&1)" \
 	"pwctl: /sbin/ldconfig is linked statically: no library can give it virtual clocks"

@@ -204,10 +204,10 @@ static void idle_again(void)
 		yields = reads = 0;
 }
 
-/* the result of a call that has moved data, unless it is negative */
+/* the result of a call that moves data. The end of a connection can be read for ever */
 static ssize_t moved(ssize_t r)
 {
-	if (r >= 0)
+	if (r > 0)
 		idle_again();
 	return r;
 }
