@@ -110,6 +110,18 @@ END
 # rounded up to a cycle
 tap_is "pwl_charge() takes what it says" "$(in_a python3 "$tmp/charge.py")" 123500
 
+# where the root is FUSE or a network file system, each look at a path is a sleep
+cat >"$tmp/path.py" <<'END'
+import socket, time
+for kind in socket.SOCK_STREAM, socket.SOCK_STREAM | socket.SOCK_NONBLOCK:
+    try: socket.socket(socket.AF_UNIX, kind).connect("/usr/share/packetway/none")
+    except FileNotFoundError: print(time.time())
+END
+# shellcheck disable=SC2016 # for the shell of the run
+tap_is "time stands still while a path is looked up" \
+	"$(in_a bash -c 'sleep 60 & python3 '"$tmp/path.py"'; echo "$(date +%s)"; kill $!' | tr '\n' ' ')" \
+	'946684800.0 946684800.0 946684800 '
+
 # a busy waiter whose looks are free, as pwrun --virtual has them, at the end of a connection
 cat >"$tmp/end.py" <<'END'
 import os, socket, time

@@ -113,18 +113,33 @@ static void pw_time_sched_gone(struct pw_time_thread *p, bool dead)
 }
 
 /*
- * Does a descriptor of the current thread refer to a file on a disk? Interrupts are off,
- * which keeps what another thread closes meanwhile.
+ * The file of a descriptor of the current thread. Interrupts are off, which keeps what another
+ * thread closes meanwhile.
  */
-static bool pw_time_on_disk(unsigned int fd)
+static struct file *pw_time_file(unsigned int fd)
 {
 	struct files_struct *files = READ_ONCE(current->files);
-	struct file *file = files ? files_lookup_fd_raw(files, fd) : NULL;
+
+	return files ? files_lookup_fd_raw(files, fd) : NULL;
+}
+
+/* Does a descriptor refer to a file on a disk? */
+static bool pw_time_on_disk(unsigned int fd)
+{
+	struct file *file = pw_time_file(fd);
 	struct inode *inode = file ? READ_ONCE(file->f_inode) : NULL;
 
 	/* timerfd, eventfd and the like: since 6.16 they are regular files, too */
 	return inode && !IS_PRIVATE(inode) &&
 	       (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode));
+}
+
+/* Would a call on this descriptor return instead of waiting? */
+static bool pw_time_nonblock(unsigned int fd)
+{
+	struct file *file = pw_time_file(fd);
+
+	return file && READ_ONCE(file->f_flags) & O_NONBLOCK;
 }
 
 /*
@@ -140,13 +155,20 @@ static bool pw_time_waits(void)
 	/* a page fault; the numbers of another ABI are not looked at */
 	if (nr < 0 || in_compat_syscall())
 		return nr >= 0;
+	/* a path is looked up, for a socket in the file system */
+	if (current->nameidata)
+		return false;
 	switch (nr) {
 	case __NR_read:
 	case __NR_write:
 	case __NR_readv:
 	case __NR_writev:
+	case __NR_ioctl:
 		syscall_get_arguments(current, regs, arg);
 		return !pw_time_on_disk(arg[0]);
+	case __NR_connect:
+		syscall_get_arguments(current, regs, arg);
+		return !pw_time_nonblock(arg[0]);
 #ifdef __NR_poll
 	case __NR_poll:
 #endif
@@ -162,7 +184,6 @@ static bool pw_time_waits(void)
 	case __NR_accept:
 	case __NR_accept4:
 	case __NR_clock_nanosleep:
-	case __NR_connect:
 	case __NR_epoll_pwait:
 	case __NR_epoll_pwait2:
 	case __NR_fcntl:
@@ -171,7 +192,6 @@ static bool pw_time_waits(void)
 	case __NR_futex_waitv:
 	case __NR_io_getevents:
 	case __NR_io_uring_enter:
-	case __NR_ioctl:
 	case __NR_mq_timedreceive:
 	case __NR_mq_timedsend:
 	case __NR_msgrcv:
