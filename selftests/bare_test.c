@@ -218,6 +218,25 @@ TEST_F(bare, stranger)
 	close(save);
 }
 
+/* a frame that is sent as soon as the link is up, before the trunk has looked at it again */
+TEST_F(bare, link_again)
+{
+	uint8_t eth[14];
+	int l;
+
+	ASSERT_EQ(0, bare_add(&self->g, "x", 9, &(struct bare_req) {
+		.bare = true, .dev = self->dev }));
+	ASSERT_EQ(0, pw_route_add(&self->g, 1, ADDR(2, 0), ADDR(2, 255), HALF));
+	l = pw_msg(tx, ADDR(2, 4), ADDR(1, 0), PT_TEST, 1, 5, "frame", 5);
+	for (int i = 0; i < 10; i++) {
+		ASSERT_EQ(0, pw_link_down(&self->nl[0], "v0"));
+		EXPECT_SOON(false, pw_trunk_up(&self->g, "x"));
+		ASSERT_TRUE(pw_veth_up(&self->nl[0], &self->nl[1]));
+		ASSERT_EQ(l, send(self->raw, tx, l, 0));
+		ASSERT_EQ(l, wire_recv(self->wire, ADDR(2, 4), eth, SOON));
+	}
+}
+
 TEST_F(bare, frames)
 {
 	uint8_t eth[14], data[1500], v1[32];

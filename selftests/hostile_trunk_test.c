@@ -71,11 +71,6 @@ static int trunk_add(struct pw_genl *g, const char *name, int san, const uint8_t
 	return pw_trunk_add(g, &t);
 }
 
-static bool trunk_up(struct pw_genl *g, const char *name)
-{
-	return pw_attr_in(pw_trunk_get(g, name), PACKETWAY_A_TRUNK_UP);
-}
-
 #define TSTAT(name, what) ((long)pw_trunk_stat(&self->g, name, PACKETWAY_A_TRUNK_STAT_##what))
 #define HSTAT(name, what) ((long)pw_half_stat(&self->g, name, 0, PACKETWAY_A_HALF_STAT_##what))
 
@@ -155,7 +150,7 @@ static bool settle(int *sk, struct pw_genl *g, bool up)
 			relay(sk, 50, 0);
 		else
 			usleep(50000);
-		if (trunk_up(g, "t1") == up && trunk_up(g, "t2") == up)
+		if (pw_trunk_up(g, "t1") == up && pw_trunk_up(g, "t2") == up)
 			break;
 	}
 	if (!up)
@@ -292,7 +287,7 @@ static bool hear_hello(int fd, uint64_t *challenge, uint64_t *echo)
 	ASSERT_EQ(0, trunk_add(&self->g, "t1", 1, NULL));				\
 	ASSERT_TRUE(hear_hello(self->sk[0], &self->echo, &_echo));			\
 	say_hello(self->sk[0], 0, self->session, ++self->seq, self->challenge, self->echo); \
-	for (i = 0; i < 200 && !trunk_up(&self->g, "t1"); i++)				\
+	for (i = 0; i < 200 && !pw_trunk_up(&self->g, "t1"); i++)				\
 		usleep(20000);								\
 	ASSERT_GT(200, i);								\
 } while (0)

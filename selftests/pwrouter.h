@@ -201,6 +201,11 @@ static PW_UNUSED struct rtattr *pw_trunk_get(struct pw_genl *g, const char *name
 			  PACKETWAY_A_ROUTER_TRUNK);
 }
 
+static PW_UNUSED bool pw_trunk_up(struct pw_genl *g, const char *name)
+{
+	return pw_attr_in(pw_trunk_get(g, name), PACKETWAY_A_TRUNK_UP);
+}
+
 /* all ones if it is not there */
 static PW_UNUSED uint64_t pw_trunk_stat(struct pw_genl *g, const char *name, int stat)
 {

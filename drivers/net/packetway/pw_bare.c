@@ -91,7 +91,8 @@ void pw_bare_send(struct pw_trunk *t, struct sk_buff *skb)
 		pw_half_drop(t->half, skb, PW_HALF_DROP_TOOBIG, PW_TE_ERR_TOOBIG);
 		return;
 	}
-	if (READ_ONCE(t->up) && skb->len >= PW_EEP_MIN_LEN)
+	/* the work item may not have seen yet that the link is up */
+	if (READ_ONCE(t->live) && pw_bare_up(t) && skb->len >= PW_EEP_MIN_LEN)
 		out = alloc_skb(room + skb->len + t->dev->needed_tailroom,
 				GFP_ATOMIC | __GFP_NOWARN);
 	if (!out)
