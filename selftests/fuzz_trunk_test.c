@@ -17,7 +17,8 @@
 #define SANS	8		/* each has one half-router, whose trunk the test is the peer of */
 #define MTU	1500
 #define BATCH	64
-#define SEGMENTS 32		/* packets of one length that one call sends */
+#define SEGMENTS 64		/* packets of one length that one call sends, and their bytes */
+#define BYTES	60000
 #define LENGTHS	1280
 #define LONG	10000000L
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
@@ -106,6 +107,12 @@ static long many(long n, long min, long most)
 	return flavour && !strcmp(flavour, "kcsan") ? most / 10 : most;
 }
 
+/* what takes long is one of so many: a soak is about the others */
+static int rare(void)
+{
+	return pw_long() ? 64 : 8;
+}
+
 /* packets of one length that wait until one call sends them; those of each length are apart */
 struct bucket {
 	uint8_t *b;
@@ -179,16 +186,17 @@ static bool flush_all(struct sender *s)
 /* a packet; false: it or others of its length could not be sent */
 static bool put(struct sender *s, const uint8_t *b, int len)
 {
+	int most = SEGMENTS * len < BYTES ? SEGMENTS : BYTES / len;
 	struct bucket *of = &s->of[len];
 
 	if (len >= LENGTHS)
 		return false;
 	if (!of->b)
-		of->b = malloc((size_t)SEGMENTS * len);
+		of->b = malloc((size_t)most * len);
 	if (!of->b)
 		return false;
 	memcpy(of->b + (size_t)of->n++ * len, b, len);
-	return of->n < SEGMENTS || flush(s, len);
+	return of->n < most || flush(s, len);
 }
 
 /* records, some of no kind, some longer than what there is */
@@ -249,7 +257,7 @@ static int some_rrp(uint8_t *b, uint32_t dt, uint32_t sa)
 	uint8_t data[1024];
 
 	/* these take fifty times as long as others: tables are made anew, all nodes looked at */
-	if ((te == PW_TE_TELL || te == PW_TE_INFO) && pw_below(8))
+	if ((te == PW_TE_TELL || te == PW_TE_INFO) && pw_below(rare()))
 		te = PW_TE_RTBL;
 	if (err)
 		te = PW_TE_ERR_HRDOWN + pw_below(2);
@@ -493,14 +501,14 @@ static bool from_trunk(struct sender *s, int k)
 	buf[1] = 1;
 	buf[2] = FRAME;
 	/* a table that is believed takes fifty times as long as what is refused */
-	buf[3] = !pw_below(8);
+	buf[3] = !pw_below(rare());
 	buf[5] = pw_below(64);
 	pw_put(buf + 8, 8, SESSION);
 	len = HDR + some_rrp(buf + HDR, ADDR(k + 1, 9), pw_below(4) ? PEER : pw_below(1 << 23));
 	return put(s, buf, len);
 }
 
-/* of eight messages one comes from a station, the others over trunks */
+/* few messages come from stations, one call for each; the others over trunks */
 TEST_F_TIMEOUT(fuzz, rrp_messages, 40000)
 {
 	long n = many(5000, 1000, LONG), i;
@@ -516,8 +524,8 @@ TEST_F_TIMEOUT(fuzz, rrp_messages, 40000)
 	start = pw_now();
 	for (i = 0; i < n; i++) {
 		k = i % SANS;
-		ASSERT_TRUE(pw_below(8) ? from_trunk(&senders[k], k) :
-					  from_station(self->raw[k], k)) {
+		ASSERT_TRUE(pw_below(rare()) ? from_trunk(&senders[k], k) :
+					       from_station(self->raw[k], k)) {
 			TH_LOG("message %ld: %s", i, strerror(errno));
 		}
 		if (!(i / SANS % BATCH))

@@ -287,7 +287,7 @@ static bool hear_hello(int fd, uint64_t *challenge, uint64_t *echo)
 	ASSERT_EQ(0, trunk_add(&self->g, "t1", 1, NULL));				\
 	ASSERT_TRUE(hear_hello(self->sk[0], &self->echo, &_echo));			\
 	say_hello(self->sk[0], 0, self->session, ++self->seq, self->challenge, self->echo); \
-	for (i = 0; i < 200 && !pw_trunk_up(&self->g, "t1"); i++)				\
+	for (i = 0; i < 200 && !pw_trunk_up(&self->g, "t1"); i++)			\
 		usleep(20000);								\
 	ASSERT_GT(200, i);								\
 } while (0)
