@@ -55,7 +55,10 @@ sed 's/^/# /' "$tmp/out.1"
 tap_ok "$ranks ranks: all results are right" grep -q "^$ranks ranks, 0 wrong, at " "$tmp/out.1"
 tap_ok "some collectives were on the ring, some not" \
 	grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring, not for their operation MPI_PROD: 2' "$tmp/err.1"
-tap_is "times of all calls" "$(grep -cE ': [0-9]+\.[0-9]+ us$' "$tmp/out.1")" $((5 + 2 * 3 * ranks))
+tap_is "times of all calls" "$(grep -cE ': [0-9]+\.[0-9]+ us$' "$tmp/out.1")" $((5 + 2 * 3 * ranks + 2 * ranks))
+overlap=$(sed -n 's/^overlap \(.*\) %$/\1/p' "$tmp/out.1")
+tap_ok "what ranks compute hides 95 % of MPI_Iallreduce and more (${overlap:-none} %)" \
+	awk -v o="${overlap:-0}" 'BEGIN { exit !(o >= 95 && o <= 100) }'
 tap_is "no message came from outside of the run" "$(grep -c outside "$tmp/err.1")" 0
 # same N WHAT: run N against the first one
 same() {
