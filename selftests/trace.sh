@@ -106,6 +106,7 @@ switched() {
 	local begin=$SECONDS what=$1 most took
 
 	shift
+	echo 1 >"$T/tracing_on"
 	: >"$T/trace"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		"$@" || return 1
