@@ -12,9 +12,11 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include <linux/bpf.h>
 #include <linux/genetlink.h>
@@ -153,11 +155,22 @@ static void nl_run(int fd, struct nlb *m, uint64_t how)
 		;
 }
 
-static uint16_t family_of(int fd, const char *name)
+/* where the number of a group is behind the head of its nest */
+static int mcast_id(const char *nest)
+{
+	const struct nlattr *a = (const void *)nest;
+
+	/* name and number, in any order */
+	return NLA_HDRLEN + (a->nla_type == CTRL_ATTR_MCAST_GRP_ID ? 0 : NLA_ALIGN(a->nla_len));
+}
+
+/* *@group: its first multicast group */
+static uint16_t family_of(int fd, const char *name, uint32_t *group)
 {
 	struct genlmsghdr g = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 };
 	char buf[8192];
 	struct nlmsghdr *h = (void *)buf;
+	uint16_t id = 0;
 	struct nlattr *a;
 	struct nlb m;
 	int len;
@@ -172,8 +185,11 @@ static uint16_t family_of(int fd, const char *name)
 	for (a = (void *)(buf + NLMSG_LENGTH(GENL_HDRLEN)); (char *)a + 4 < buf + len && a->nla_len >= 4;
 	     a = (void *)((char *)a + NLA_ALIGN(a->nla_len)))
 		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
-			return *(uint16_t *)((char *)a + NLA_HDRLEN);
-	return 0;
+			memcpy(&id, (char *)a + NLA_HDRLEN, sizeof(id));
+		/* a nest of nests */
+		else if ((a->nla_type & ~NLA_F_NESTED) == CTRL_ATTR_MCAST_GROUPS && a->nla_len >= 4 * NLA_HDRLEN)
+			memcpy(group, (char *)a + 2 * NLA_HDRLEN + mcast_id((char *)a + 2 * NLA_HDRLEN), 4);
+	return id;
 }
 
 static void sockets(struct thr *t)
@@ -200,7 +216,7 @@ void thr_init(struct thr *t)
 		ifr.ifr_flags |= IFF_UP;
 		ioctl(t->dg, SIOCSIFFLAGS, &ifr);
 	}
-	t->family = family_of(t->ge, PACKETWAY_GENL_NAME);
+	t->family = family_of(t->ge, PACKETWAY_GENL_NAME, &t->group);
 }
 
 static int index_of(struct thr *t, const char *name)
@@ -520,6 +536,24 @@ static void do_san(struct thr *t, const uint64_t *a, const struct call *c)
 	ge_end(t, &m, nest, a[11]);
 }
 
+/* command SAN flags dump defect: what asks for more, or deletes more */
+static void do_san_flags(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	static const int flags[] = {
+		PACKETWAY_A_SAN_WITH_STAGES, PACKETWAY_A_SAN_WITH_MULTICAST, PACKETWAY_A_SAN_WITH_STATIONS,
+	};
+	struct nlattr *nest;
+	struct nlb m;
+	int i;
+
+	nest = ge_begin(t, &m, PACKETWAY_CMD_SAN_GET + a[0] % 4, a[0] % 4 ? 0 : dump_flag(a[3]), PACKETWAY_A_SAN);
+	nl_u32(&m, PACKETWAY_A_SAN_ID, a[1]);
+	for (i = 0; i < 3; i++)
+		if (a[2] >> i & 1)
+			nl_put(&m, flags[i], NULL, 0);
+	ge_end(t, &m, nest, a[4]);
+}
+
 /* new SAN ports engine parameter value parameter value defect */
 static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -529,6 +563,7 @@ static void do_san_sizes(struct thr *t, const uint64_t *a, const struct call *c)
 		PACKETWAY_A_SAN_ROUTE, PACKETWAY_A_SAN_RING_PROPAGATION, PACKETWAY_A_SAN_RING_RELEASE,
 		PACKETWAY_A_SAN_RING_WIDTH, PACKETWAY_A_SAN_RING_BITSUM,
 		PACKETWAY_A_SAN_DROP, PACKETWAY_A_SAN_CORRUPT, PACKETWAY_A_SAN_FAULT_SEED,
+		PACKETWAY_A_SAN_CUT_THROUGH, PACKETWAY_A_SAN_CLOCK,
 	};
 	uint32_t which;
 	struct nlattr *nest;
@@ -618,7 +653,7 @@ static void do_esp(struct thr *t, const uint64_t *a, const struct call *c)
 	ge_end(t, &m, nest, a[7]);
 }
 
-static void put_half(struct nlb *m, uint64_t san, uint64_t port, uint64_t mtu)
+static void put_half(struct nlb *m, uint64_t san, uint64_t port, uint64_t mtu, uint64_t quality)
 {
 	struct nlattr *h = nl_put(m, PACKETWAY_A_ROUTER_HALF | NLA_F_NESTED, NULL, 0);
 
@@ -627,10 +662,12 @@ static void put_half(struct nlb *m, uint64_t san, uint64_t port, uint64_t mtu)
 		nl_u32(m, PACKETWAY_A_HALF_PORT, port - 1);
 	if (mtu)
 		nl_u32(m, PACKETWAY_A_HALF_MTU, mtu);
+	if (quality)
+		nl_u32(m, PACKETWAY_A_HALF_QUALITY, quality);
 	nl_end(m, h);
 }
 
-/* router SAN port MTU SAN port MTU defect */
+/* router SAN port MTU SAN port MTU defect quality */
 static void do_router(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct nlattr *nest;
@@ -638,8 +675,8 @@ static void do_router(struct thr *t, const uint64_t *a, const struct call *c)
 
 	nest = ge_begin(t, &m, PACKETWAY_CMD_ROUTER_NEW, 0, PACKETWAY_A_ROUTER);
 	nl_str(&m, PACKETWAY_A_ROUTER_NAME, name_of('r', a[0]));
-	put_half(&m, a[1], a[2], a[3]);
-	put_half(&m, a[4], a[5], a[6]);
+	put_half(&m, a[1], a[2], a[3], a[8]);
+	put_half(&m, a[4], a[5], a[6], a[8]);
 	ge_end(t, &m, nest, a[7]);
 }
 
@@ -653,7 +690,7 @@ static void trunk_addr(struct nlb *m, int type, int port, bool six)
 	nl_put(m, type, six ? (void *)&in6 : (void *)&in, six ? sizeof(in6) : sizeof(in));
 }
 
-/* trunk SAN port MTU kind keyed insecure id defect; kinds: UDP, UDP on IPv6, device */
+/* trunk SAN port MTU kind keyed insecure id defect peer; kinds: UDP, UDP on IPv6, device, bare */
 static void do_trunk(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	unsigned int i = a[0] % FUZZ_SLOTS;
@@ -663,10 +700,12 @@ static void do_trunk(struct thr *t, const uint64_t *a, const struct call *c)
 
 	nest = ge_begin(t, &m, PACKETWAY_CMD_ROUTER_NEW, 0, PACKETWAY_A_ROUTER);
 	nl_str(&m, PACKETWAY_A_ROUTER_NAME, name_of('t', i));
-	put_half(&m, a[1], a[2], a[3]);
+	put_half(&m, a[1], a[2], a[3], 0);
 	trunk = nl_put(&m, PACKETWAY_A_ROUTER_TRUNK | NLA_F_NESTED, NULL, 0);
-	if (a[4] == 2) {
+	if (a[4] == 2 || a[4] == 3) {
 		nl_u32(&m, PACKETWAY_A_TRUNK_DEV, index_of(t, i & 1 ? "v1" : "v0"));
+		if (a[4] == 3)
+			nl_put(&m, PACKETWAY_A_TRUNK_BARE, NULL, 0);
 	} else {
 		trunk_addr(&m, PACKETWAY_A_TRUNK_LOCAL, PORT + i, a[4]);
 		trunk_addr(&m, PACKETWAY_A_TRUNK_REMOTE, PORT + (i ^ 1), a[4]);
@@ -679,6 +718,8 @@ static void do_trunk(struct thr *t, const uint64_t *a, const struct call *c)
 		nl_put(&m, PACKETWAY_A_TRUNK_INSECURE, NULL, 0);
 	if (a[7])
 		nl_u32(&m, PACKETWAY_A_TRUNK_ID, a[7]);
+	if (a[9])
+		nl_u32(&m, PACKETWAY_A_TRUNK_PEER, a[9]);
 	nl_end(&m, trunk);
 	ge_end(t, &m, nest, a[8]);
 }
@@ -719,6 +760,32 @@ static void do_route(struct thr *t, const uint64_t *a, const struct call *c)
 	ge_end(t, &m, nest, a[7]);
 }
 
+/* what station first last L2RHs routes MTU defect; what: 2 a dump, 3 a dump of all stations */
+static void do_source(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	static const int cmds[] = {
+		PACKETWAY_CMD_ROUTE_NEW, PACKETWAY_CMD_ROUTE_DEL, PACKETWAY_CMD_ROUTE_GET, PACKETWAY_CMD_ROUTE_GET,
+	};
+	int cmd = cmds[a[0] % 4];
+	struct nlattr *nest;
+	uint8_t row[64];
+	struct nlb m;
+
+	nest = ge_begin(t, &m, cmd, cmd == PACKETWAY_CMD_ROUTE_GET ? NLM_F_DUMP : 0, PACKETWAY_A_ROUTE);
+	if (a[0] % 4 != 3)
+		nl_u32(&m, PACKETWAY_A_ROUTE_IFINDEX, index_of(t, name_of('s', a[1])));
+	if (a[0] % 4 < 2) {
+		nl_u32(&m, PACKETWAY_A_ROUTE_FIRST, a[2]);
+		if (a[3])
+			nl_u32(&m, PACKETWAY_A_ROUTE_LAST, a[3]);
+	}
+	if (a[0] % 4 == 0) {
+		nl_put(&m, PACKETWAY_A_ROUTE_L2RH, row, prefix_build(row, a[4], a[5]));
+		nl_u32(&m, PACKETWAY_A_ROUTE_MTU, a[6]);
+	}
+	ge_end(t, &m, nest, a[7]);
+}
+
 /* what SAN address name defect */
 static void do_node(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -744,6 +811,13 @@ static void do_node(struct thr *t, const uint64_t *a, const struct call *c)
 		nl_u32(&m, PACKETWAY_A_NODE_ADDR, a[2]);
 	}
 	ge_end(t, &m, nest, a[4]);
+}
+
+/* the notifications of the family from now on */
+static void do_listen(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	setsockopt(t->ge, SOL_NETLINK, a[0] & 1 ? NETLINK_ADD_MEMBERSHIP : NETLINK_DROP_MEMBERSHIP, &t->group,
+		   sizeof(t->group));
 }
 
 /* command flags nest: raw attributes */
@@ -787,12 +861,16 @@ static void do_unbind(struct thr *t, const uint64_t *a, const struct call *c)
 	IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_UNBIND, u, a[1]);
 }
 
+/* file what defect register */
 static void do_info(struct thr *t, const uint64_t *a, const struct call *c)
 {
+	struct packetway_aton_get_latch l = { .reg = a[3] };
 	struct packetway_aton_get g = {};
 	struct packetway_info i = {};
 
-	if (a[1] & 1)
+	if (a[1] & 2)
+		IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_GET_LATCH, l, a[2]);
+	else if (a[1] & 1)
 		IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_GET_INFO, i, a[2]);
 	else
 		IOCTL(*SLOT(file, a[0]), PACKETWAY_IOC_ATON_GET, g, a[2]);
@@ -805,6 +883,7 @@ static struct packetway_aton_command command_of(const uint64_t *a)
 	struct packetway_aton_command k = {
 		.size = sizeof(k), .op = a[0], .reg = a[1], .mods = a[2], .dst = a[3], .comparand = a[4],
 	};
+	static uint8_t nodes[128];
 	unsigned int i;
 
 	if (a[0] == PW_ATON_OP_SORT)
@@ -815,6 +894,14 @@ static struct packetway_aton_command command_of(const uint64_t *a)
 		k.heights = a[5] % 22;
 		for (i = 0; i < k.heights && i < PACKETWAY_ATON_HEIGHTS; i++)
 			k.ops[i] = 1 + (a[4] >> i) % 8;
+	}
+	if (a[0] == PW_ATON_OP_TREE && a[2] & PACKETWAY_ATON_NODES) {
+		k.heights %= PACKETWAY_ATON_NODE_HEIGHTS + 2;
+		k.room = (1 << k.heights) - 1;
+		memset(k.ops, 0, sizeof(k.ops));
+		for (i = 0; i < sizeof(nodes); i++)
+			nodes[i] = 1 + (a[4] >> i % 32) % 8;
+		k.data = (uintptr_t)nodes;
 	}
 	return k;
 }
@@ -843,7 +930,7 @@ static void do_aton(struct thr *t, const uint64_t *a, const struct call *c)
 		do_reduce(t, a, c);
 		return;
 	}
-	if (k.room)
+	if (k.room && !k.data)
 		k.data = (uintptr_t)result;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	if (a[7] != 255)
@@ -1017,9 +1104,11 @@ static void do_read(struct thr *t, const uint64_t *a, const struct call *c)
 			return;
 }
 
+/* descriptor duplicate: of that only a duplicate is closed */
 static void do_close(struct thr *t, const uint64_t *a, const struct call *c)
 {
-	int fd = __atomic_exchange_n(any_slot(a[0]), -1, __ATOMIC_RELAXED);
+	int fd = a[1] & 1 ? fcntl(any_fd(a[0]), F_DUPFD_CLOEXEC, 0) :
+			    __atomic_exchange_n(any_slot(a[0]), -1, __ATOMIC_RELAXED);
 
 	if (fd >= 0)
 		close(fd);
@@ -1027,11 +1116,12 @@ static void do_close(struct thr *t, const uint64_t *a, const struct call *c)
 
 /* --- POETS ------------------------------------------------------------------------- */
 
-/* slot file flags devices pins queue mothership interval defect */
+/* slot file flags devices pins queue mothership interval defect task */
 static void do_poets_open(struct thr *t, const uint64_t *a, const struct call *c)
 {
 	struct packetway_poets_open o = { .flags = a[2] | PACKETWAY_POETS_NONBLOCK, .devices = a[3],
-					  .pins = a[4], .queue = a[5], .mothership = a[6], .interval = a[7] };
+					  .pins = a[4], .queue = a[5], .mothership = a[6], .interval = a[7],
+					  .task = a[2] & PACKETWAY_POETS_TASK ? a[9] : 0 };
 
 	if (a[2] & PACKETWAY_POETS_MOTHERSHIP)
 		o.devices = o.pins = o.mothership = o.interval = 0;
@@ -1136,6 +1226,41 @@ static void do_time_join(struct thr *t, const uint64_t *a, const struct call *c)
 		IOCTL(*SLOT(time, a[0]), PACKETWAY_IOC_TIME_JOIN, j, a[4]);
 }
 
+/*
+ * slot how order milliseconds: a child joins, and ends, is another program, waits or is stopped;
+ * then it is killed. 4: it stays over exec, 8: it is still there when the program ends
+ */
+static void do_time_fork(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	struct packetway_time_join j = { .size = sizeof(j), .order = a[2],
+					 .flags = a[1] & 4 ? PACKETWAY_TIME_JOIN_EXEC : 0 };
+	struct packetway_time_wait wait = { .size = sizeof(wait), .until = 1000000 };
+	int fd = *SLOT(time, a[0]), pid;
+
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ioctl(fd, PACKETWAY_IOC_TIME_JOIN, &j);
+		switch (a[1] & 3) {
+		case 1:
+			execl("/bin/sleep", "sleep", "1", NULL);
+			break;
+		case 2:
+			ioctl(fd, PACKETWAY_IOC_TIME_WAIT, &wait);
+			break;
+		case 3:
+			kill(getpid(), SIGSTOP);
+			break;
+		}
+		_exit(0);
+	}
+	if (pid < 0 || a[1] & 8)
+		return;
+	usleep(a[3] % 16 * 1000);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 /* slot command flags value value defect; a wait may last until the program is killed */
 static void do_time_ioctl(struct thr *t, const uint64_t *a, const struct call *c)
 {
@@ -1206,7 +1331,7 @@ static struct frame_spec spec_of(const uint64_t *a, const struct call *c)
 		{ PW_PT_IP, 0, 7 }, { PW_PT_IP, 0, 8 }, { PW_PT_EMBEDDED, 0, 9 },
 		{ PW_PT_ECHO, PW_TE_ECHO_REQUEST, 11 }, { PW_PT_ERR, PW_TE_ERR_TOOBIG, 4 },
 		{ PW_PT_RRP, PW_TE_RDRC, 10 }, { PW_PT_RRP, PW_TE_L2SR, 3 }, { PW_PT_ERR, PW_TE_ERR_UNK, 9 },
-		{ 1500, 0, 11 },
+		{ 1500, 0, 11 }, { PW_PT_REDUCE, PW_TE_REDUCE_ASK, 12 }, { PW_PT_REDUCE, PW_TE_REDUCE_ANSWER, 12 },
 	};
 	unsigned int n = sizeof(usual) / sizeof(usual[0]), u = a[0];
 	struct frame_spec s = {
@@ -1386,6 +1511,30 @@ static void do_trunk_frame(struct thr *t, const uint64_t *a, const struct call *
 	}
 }
 
+/*
+ * trunk what destination source word word length flags count defect: as it is, to its device
+ * (count 64) or to all
+ */
+static void do_bare_frame(struct thr *t, const uint64_t *a, const struct call *c)
+{
+	unsigned int i = a[0] % FUZZ_SLOTS, k;
+	struct frame_spec s = spec_of(a + 1, c);
+	struct sockaddr_ll ll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_PACKETWAY),
+				  .sll_halen = 6, .sll_addr = { 255, 255, 255, 255, 255, 255 } };
+	uint8_t b[FUZZ_FRAME + 1024] = {};
+	struct ifreq ifr = {};
+	int n = frame_build(b, &s);
+
+	ll.sll_ifindex = index_of(t, i & 1 ? "v0" : "v1");
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", i & 1 ? "v1" : "v0");
+	if (a[8] & 64 && !ioctl(t->dg, SIOCGIFHWADDR, &ifr))
+		memcpy(ll.sll_addr, ifr.ifr_hwaddr.sa_data, 6);
+	spoil(b, n, a[9]);
+	for (k = 0; k <= (a[8] & 31) && n > 0; k++)
+		if (sendto(w.peer[i], b, n, MSG_DONTWAIT, (void *)&ll, sizeof(ll)) < 0)
+			break;
+}
+
 /* --- namespaces, debugfs, module ----------------------------------------------------------- */
 
 static void do_ns_new(struct thr *t, const uint64_t *a, const struct call *c)
@@ -1428,7 +1577,7 @@ static void do_debugfs(struct thr *t, const uint64_t *a, const struct call *c)
 	} how[] = {
 		{ "ring_fault", "flip" }, { "ring_fault", "stuck" }, { "ring_fault", "leave" },
 		{ "ring_fault", "lose" }, { "ring_fault", "dup" }, { "fabric_fault", "100000" },
-		{ "fabric_fault", "0" }, { "fabric_queues", NULL },
+		{ "fabric_fault", "0" }, { "fabric_queues", NULL }, { "frame_fault", "" },
 	};
 	char path[128], text[4096];
 	struct stat st;
@@ -1441,17 +1590,19 @@ static void do_debugfs(struct thr *t, const uint64_t *a, const struct call *c)
 	if (n)
 		return;
 	snprintf(path, sizeof(path), "/sys/kernel/debug/packetway/net%lu-san%u/%s", (unsigned long)st.st_ino,
-		 (unsigned int)a[0], how[a[1] % 8].file);
+		 (unsigned int)a[0], how[a[1] % 9].file);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
-		fd = open(path, (how[a[1] % 8].text ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+		fd = open(path, (how[a[1] % 9].text ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (how[a[1] % 8].text) {
+	if (how[a[1] % 9].text) {
 		if (a[1] & 0x100)
 			n = snprintf(text, sizeof(text), "%.*s", c->blen, (const char *)c->blob);
+		else if (!*how[a[1] % 9].text)
+			n = snprintf(text, sizeof(text), "%u", (unsigned int)a[2]);
 		else
-			n = snprintf(text, sizeof(text), "%s %u %u", how[a[1] % 8].text, (unsigned int)a[2],
+			n = snprintf(text, sizeof(text), "%s %u %u", how[a[1] % 9].text, (unsigned int)a[2],
 				     (unsigned int)a[3]);
 		n = write(fd, text, n);
 	} else {
@@ -1516,7 +1667,7 @@ static void do_module(struct thr *t, const uint64_t *a, const struct call *c)
 	if (!getenv("PW_KO"))
 		return;
 	fuzz_module(a[0] & 1);
-	t->family = family_of(t->ge, PACKETWAY_GENL_NAME);
+	t->family = family_of(t->ge, PACKETWAY_GENL_NAME, &t->group);
 }
 
 static void do_sleep(struct thr *t, const uint64_t *a, const struct call *c)
@@ -1541,17 +1692,20 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "san", .run = do_san, .args = "3NkeeUbbuxbD", .weight = 10 },
 	{ .name = "san_sizes", .run = do_san_sizes, .args = "bNkexlxvD", .weight = 4 },
 	{ .name = "san_topology", .run = do_san_topology, .args = "bNexxxD", .weight = 4, .blob = true },
+	{ .name = "san_flags", .run = do_san_flags, .args = "3N8bD", .weight = 2 },
 	{ .name = "esp", .run = do_esp, .args = "3sauuxbD", .weight = 5 },
-	{ .name = "router", .run = do_router, .args = "8NPMNPMD", .weight = 8 },
-	{ .name = "trunk", .run = do_trunk, .args = "3NPM3bbwD", .weight = 6 },
+	{ .name = "router", .run = do_router, .args = "8NPMNPMDw", .weight = 8 },
+	{ .name = "trunk", .run = do_trunk, .args = "3NPM3bbwDa", .weight = 6 },
 	{ .name = "router_get", .run = do_router_get, .args = "38bD", .weight = 5 },
 	{ .name = "route", .run = do_route, .args = "3NaaauuD", .weight = 5 },
+	{ .name = "source", .run = do_source, .args = "3saaxUMD", .weight = 5 },
 	{ .name = "node", .run = do_node, .args = "3NabD", .weight = 4, .blob = true },
-	{ .name = "genl_raw", .run = do_genl_raw, .args = "cfbb", .weight = 4, .blob = true },
+	{ .name = "listen", .run = do_listen, .args = "b", .weight = 2 },
+	{ .name = "genl_raw", .run = do_genl_raw, .args = "cf8b", .weight = 4, .blob = true },
 	{ .name = "open", .run = do_open, .args = "3b", .weight = 5 },
 	{ .name = "bind", .run = do_bind, .args = "3sD", .weight = 8 },
 	{ .name = "unbind", .run = do_unbind, .args = "3D", .weight = 3 },
-	{ .name = "info", .run = do_info, .args = "3bD", .weight = 3 },
+	{ .name = "info", .run = do_info, .args = "33Dr", .weight = 3 },
 	{ .name = "aton", .run = do_aton, .args = "3OrmauvtD", .weight = 10 },
 	{ .name = "submit", .run = do_submit, .args = "3OrmauvxD", .weight = 6 },
 	{ .name = "stand", .run = do_stand, .args = "3OrmauuD", .weight = 6 },
@@ -1565,8 +1719,8 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "munmap", .run = do_munmap, .args = "3", .weight = 2 },
 	{ .name = "poke", .run = do_poke, .args = "3xU", .weight = 4 },
 	{ .name = "read", .run = do_read, .args = "xlx", .weight = 6 },
-	{ .name = "close", .run = do_close, .args = "x", .weight = 4 },
-	{ .name = "poets_open", .run = do_poets_open, .args = "333vvvauD", .weight = 6 },
+	{ .name = "close", .run = do_close, .args = "xb", .weight = 5 },
+	{ .name = "poets_open", .run = do_poets_open, .args = "338vvvauD3", .weight = 6 },
 	{ .name = "poets_load", .run = do_poets_load, .args = "3xxuD", .weight = 4 },
 	{ .name = "poets_ioctl", .run = do_poets_ioctl, .args = "38uuaD", .weight = 6, .blob = true },
 	{ .name = "poets_write", .run = do_poets_write, .args = "3apulxD", .weight = 6 },
@@ -1576,6 +1730,7 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "time_open", .run = do_time_open, .args = "38sbD", .weight = 5 },
 	{ .name = "time_join", .run = do_time_join, .args = "3b8tD", .weight = 6 },
 	{ .name = "time_ioctl", .run = do_time_ioctl, .args = "383UUD", .weight = 8 },
+	{ .name = "time_fork", .run = do_time_fork, .args = "3x8x", .weight = 3, .nofail = true },
 	{ .name = "sock", .run = do_sock, .args = "3sx", .weight = 8 },
 	{ .name = "join", .run = do_join, .args = "3sab3", .weight = 3 },
 	{ .name = "frame", .run = do_frame, .args = "3TaaUUlFtD", .weight = 22, .blob = true },
@@ -1584,6 +1739,7 @@ const struct call_desc fuzz_calls[] = {
 	{ .name = "peer", .run = do_peer, .args = "3b", .weight = 3 },
 	{ .name = "hello", .run = do_hello, .args = "3baM8D", .weight = 5 },
 	{ .name = "trunk_frame", .run = do_trunk_frame, .args = "3bFTaaUUlFtD", .weight = 8, .blob = true },
+	{ .name = "bare_frame", .run = do_bare_frame, .args = "3TaaUUlFtD", .weight = 4, .blob = true },
 	{ .name = "ns_new", .run = do_ns_new, .args = "3b", .weight = 4 },
 	{ .name = "ns_enter", .run = do_ns_enter, .args = "3", .weight = 4 },
 	{ .name = "ns_drop", .run = do_ns_drop, .args = "3", .weight = 3 },

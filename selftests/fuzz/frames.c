@@ -8,12 +8,14 @@
 
 #include "eep.h"
 #include "poets.h"
+#include "reduce.h"
 #include "rrp.h"
 #include "fuzz.h"
 
 enum {
 	BODY_BLOB, BODY_RRP_NODE, BODY_RRP_ADDR, BODY_RRP_TABLE, BODY_RRP_DOWN, BODY_ESP, BODY_POETS,
 	BODY_IPV4, BODY_IPV6, BODY_EMBEDDED, BODY_RRP_RDRC, BODY_FILL,
+	BODY_REDUCE,
 };
 
 static uint32_t addr_of(uint64_t v)
@@ -105,6 +107,28 @@ static int put_esp(uint8_t *d, const struct frame_spec *s)
 	return 8 + 8 * fields;
 }
 
+/* a request or an answer of reductions; few numbers, so that they meet */
+static int put_reduce(uint8_t *d, const struct frame_spec *s)
+{
+	struct pw_reduce_msg m = {
+		.id = { .born = 1 + (s->a & 1), .seq = s->a >> 8 & 3 },
+		.cmd = { .op = 1 + (s->a >> 16) % 8, .mods = s->a >> 20 & 3, .reg = s->a >> 24 & 15,
+			 .comparand = s->b },
+		.hops = s->a >> 32 & 63, .n = 1 + (s->a >> 40 & 3), .ms = 1 + (s->b & 63), .starter = s->sa,
+	};
+	struct pw_reduce_result r = {
+		.err = s->a >> 16 & 3, .sans = s->b & 3, .missing = s->a >> 16 & 3 ? 1 + (s->b >> 8 & 3) : 0,
+		.counter = s->b, .v1 = s->a, .v2 = s->b,
+	};
+	uint32_t sans[4] = { 0, 256, 512, 768 };
+
+	if (s->te != PW_TE_REDUCE_ASK)
+		return pw_reduce_put_answer(d, &m.id, &r);
+	if (s->a & 2)
+		sans[3] = addr_of(s->b);
+	return pw_reduce_put_request(d, &m, sans);
+}
+
 static int put_ip(uint8_t *d, const struct frame_spec *s, bool six)
 {
 	int len = 20 + s->len % 600, udp = six ? 40 : 20, i;
@@ -171,6 +195,8 @@ static int put_body(uint8_t *d, int cap, const struct frame_spec *s)
 		in.opts = 0;
 		return frame_build(d, &in);
 	}
+	case BODY_REDUCE:
+		return put_reduce(d, s);
 	case BODY_FILL:
 		n = s->len % (cap - 1);
 		for (i = 0; i < n; i++)
@@ -182,21 +208,21 @@ static int put_body(uint8_t *d, int cap, const struct frame_spec *s)
 	}
 }
 
-/* what stands in front: nothing, or L2RHs and symbols, two bits for each of four */
-static int put_prefix(uint8_t *out, const struct frame_spec *s)
+/* what stands in front, of at most 64 bytes: nothing, or L2RHs and symbols, two bits for each of four */
+int prefix_build(uint8_t *out, uint8_t prefix, uint64_t b)
 {
-	uint8_t route[4] = { s->b & 7, s->b >> 8 & 15, s->b >> 16 & 15, s->b >> 24 & 15 };
+	uint8_t route[4] = { b & 7, b >> 8 & 15, b >> 16 & 15, b >> 24 & 15 };
 	int n = 0, i, k, r;
 
 	for (i = 0; i < 8; i += 2) {
-		k = s->prefix >> i & 3;
+		k = prefix >> i & 3;
 		r = 0;
 		if (k == 1)
 			r = pw_eep_put_l2rh(out + n, 64, route, 1);
 		else if (k == 2)
 			r = pw_eep_put_l2rh(out + n, 64, route, 4);
 		else if (k == 3)
-			r = pw_eep_put_symbol(out + n, 64, 1 + (s->b >> i) % 4, route, i / 2);
+			r = pw_eep_put_symbol(out + n, 64, 1 + (b >> i) % 4, route, i / 2);
 		if (r > 0)
 			n += r;
 	}
@@ -223,7 +249,7 @@ int frame_build(uint8_t *out, const struct frame_spec *s)
 
 	len = put_body(body, sizeof(body) - 256, s);
 	h.data_len = len;
-	n = put_prefix(out, s);
+	n = prefix_build(out, s->prefix, s->b);
 	i = pw_eep_build_header(&h, out + n, FUZZ_FRAME - n);
 	if (i < 0) {
 		/* an address or endianness that the encoder refuses: made good, then bad */

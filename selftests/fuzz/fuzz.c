@@ -155,14 +155,14 @@ static uint64_t gen_arg(char kind)
 	case 'w': return one_in(3) ? pw_below(4) : 0;
 	case 'O': return PICK(ops);
 	case 'r': return pw_below(16);
-	case 'm': return pw_below(4);
+	case 'm': return pw_below(one_in(2) ? 16 : 4);
 	case 't': return one_in(4) ? pw_below(256) : pw_below(4);
-	case 'T': return one_in(8) ? pw_rnd() & 0xfffff : pw_below(20);
+	case 'T': return one_in(8) ? pw_rnd() & 0xfffff : pw_below(22);
 	case 'F': return one_in(2) ? 0 : pw_rnd() & (one_in(2) ? 0x1f : 0xffffffff);
 	case 'f': return PICK(flags);
 	case 'c': return pw_below(20);
 	case 'i': return one_in(8) ? pw_rnd() & 0x1ff : PICK(((uint8_t []) { 0, 1, 2, 0x10, 0x11, 0x12, 0x13, 0x14,
-			0x15, 0x16, 0x17, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x30, 0x31, 0x40,
+			0x15, 0x16, 0x17, 0x18, 0x19, 0x50, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0x30, 0x31, 0x40,
 			0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47 }));
 	case 'z': return one_in(3) ? PICK(odd_values) : pw_below(512);
 	case 'p': return one_in(4) ? pw_rnd() & 0xffffffff : PICK(sw);
@@ -263,7 +263,7 @@ static void say(struct prog *p, int thread, const char *name, int n, ...)
 /* what most programs begin with: something to work on */
 static void gen_scene(struct prog *p)
 {
-	int san = pw_below(2), i, n = 1 + pw_below(3), what = pw_below(11);
+	int san = pw_below(2), i, n = 1 + pw_below(3), what = pw_below(13);
 
 	if (one_in(2))
 		say(p, 0, "san", 12, 1, san, 4, pw_below(3), 1 + pw_below(2), 0, 0, 0, 0, 2 | 4, 0, 0);
@@ -333,9 +333,26 @@ static void gen_scene(struct prog *p)
 			say(p, i, "time_join", 4, i, 0, pw_below(2), i);
 			say(p, i, "time_ioctl", 4, i, 4, 2, 1000 * pw_below(100));
 		}
+		if (one_in(3))
+			say(p, 0, "time_fork", 4, 0, pw_below(16), 2, 5);
+		break;
+	case 11:		/* a bare trunk, whose peer we are */
+		say(p, 0, "veth", 1, 1);
+		say(p, 0, "peer", 2, 0, 1);
+		say(p, 0, "trunk", 10, 0, san, 0, 0, 3, 0, 0, 0, 0, 0x301);
+		say(p, 0, "bare_frame", 8, 0, 6, 256 * san + 1, 0x301, 1, 0, 16, 0);
+		say(p, 0, "frame", 7, 0, 14, 0x301, 256 * san + 1, 0, 0, 100);
+		break;
+	case 12:		/* a station that routes itself */
+		say(p, 0, "router", 7, 0, san, 16, 0, 2, 0, 0);
+		say(p, 0, "newlink", 7, 3, 0, 2, 0, 0, 0, 1);
+		say(p, 0, "source", 6, 0, 0, 512, 600, 6, 15 << 8);
+		say(p, 0, "source", 4, 2, 0, 0, 0);
 		break;
 	}
 	say(p, 0, "sock", 3, 0, 0, 0);
+	if (one_in(3))
+		say(p, 2, "listen", 1, 1);
 	if (one_in(2))
 		say(p, 1, "sock", 3, 1, 1, pw_below(64));
 }

@@ -62,6 +62,7 @@ struct thr {
 	int ns;			/* slot of the namespace that it is in */
 	int rt, ge, dg;		/* sockets there: rtnetlink, generic netlink, datagram */
 	uint16_t family;
+	uint32_t group;		/* of its notifications */
 	const struct prog *p;
 };
 
@@ -86,6 +87,7 @@ struct frame_spec {
 };
 
 int frame_build(uint8_t *out, const struct frame_spec *s);
+int prefix_build(uint8_t *out, uint8_t prefix, uint64_t b);
 int trunk_seal(uint8_t *out, const uint8_t *hdr, const uint8_t *payload, int len, bool keyed);
 int trunk_unseal(uint8_t *out, const uint8_t *pkt, int len);
 void fuzz_key(uint8_t key[32]);
