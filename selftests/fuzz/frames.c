@@ -220,7 +220,7 @@ int prefix_build(uint8_t *out, uint8_t prefix, uint64_t b)
 		if (k == 1)
 			r = pw_eep_put_l2rh(out + n, 64, route, 1);
 		else if (k == 2)
-			r = pw_eep_put_l2rh(out + n, 64, route, 4);
+			r = pw_eep_put_l2rh(out + n, 64, route, 3);	/* as SANs have them */
 		else if (k == 3)
 			r = pw_eep_put_symbol(out + n, 64, 1 + (b >> i) % 4, route, i / 2);
 		if (r > 0)

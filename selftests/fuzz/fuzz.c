@@ -346,7 +346,7 @@ static void gen_scene(struct prog *p)
 	case 12:		/* a station that routes itself */
 		say(p, 0, "router", 7, 0, san, 16, 0, 2, 0, 0);
 		say(p, 0, "newlink", 7, 3, 0, 2, 0, 0, 0, 1);
-		say(p, 0, "source", 6, 0, 0, 512, 600, 6, 15 << 8);
+		say(p, 0, "source", 6, 0, 0, 512, 600, 2, 0x30300);
 		say(p, 0, "source", 4, 2, 0, 0, 0);
 		break;
 	}
