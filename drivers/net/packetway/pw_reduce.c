@@ -370,7 +370,8 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 		next = min(next, now + PW_REDUCE_AGAIN_MIN);
 	/* a wakeup meanwhile has queued it already */
 	if (next != U64_MAX)
-		queue_delayed_work(system_dfl_wq, &rd->work, msecs_to_jiffies(next - now));
+		queue_delayed_work(system_dfl_wq, &rd->work,
+				   next > now ? msecs_to_jiffies(next - now) : 0);
 }
 
 static void pw_reduce_work(struct work_struct *work)

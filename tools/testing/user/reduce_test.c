@@ -722,6 +722,33 @@ static void full(void)
 	is(w.san[0].agent.njobs, 0, "all of them end");
 }
 
+/* many requests are due at the same time: a few in each call */
+static void repeated(void)
+{
+	struct pw_reduce_cmd cmd = { .op = PW_ATON_ADD };
+	u32 i, calls, sent, most = 0, all = 0;
+	u64 next;
+
+	begin_run(5);
+	w.loss = 100;
+	for (i = 0; i < PW_REDUCE_JOBS; i++)
+		start(0, &cmd, 1000);
+	w.now += PW_REDUCE_AGAIN_MIN;
+	for (calls = 0; calls < 1000; calls++) {
+		for (i = 0; i < w.nedges; i++)
+			w.edge[i].packets = 0;
+		next = pw_reduce_tick(&w.san[0].agent, w.now);
+		for (i = 0, sent = 0; i < w.nedges; i++)
+			sent += w.edge[i].packets;
+		most = max(most, sent);
+		all += sent;
+		if (next > w.now)
+			break;
+	}
+	ok(most <= PW_REDUCE_ASKS && all > PW_REDUCE_ASKS && next > w.now,
+	   "requests are repeated a few at a time: %u of %u", most, all);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long long seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -729,6 +756,7 @@ int main(int argc, char **argv)
 
 	messages();
 	full();
+	repeated();
 	runs("nothing is lost", run_quiet, n, seed);
 	runs("duplicates", run_doubled, n / 4 + 1, seed);
 	runs("loss, duplicates, restarts, wrong routes", run_sums, n, seed);

@@ -321,8 +321,8 @@ static void job_expire(struct pw_reduce_agent *a, struct pw_reduce_job *job)
 	job_check(a, job);
 }
 
-/* repeat the requests of a job that are due; when the next one is */
-static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 now)
+/* repeat the requests of a job that are due, *@room at most; when the next one is */
+static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 now, u32 *room)
 {
 	u64 next = job->deadline;
 	u32 i;
@@ -330,8 +330,10 @@ static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 no
 	for (i = 0; i < job->nparts; i++) {
 		struct pw_reduce_part *p = &job->part[i];
 
-		if (p->waits && p->at <= now)
+		if (p->waits && p->at <= now && *room) {
 			part_ask(a, job, p, now, PW_REDUCE_ASK_AGAIN);
+			--*room;
+		}
 		if (p->waits)
 			next = min(next, p->at);
 	}
@@ -344,11 +346,15 @@ static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 no
  * @a: the agent
  * @now: time in ms
  *
- * Return: when this is to be called again, in ms; U64_MAX: after the next message.
+ * Repeats PW_REDUCE_ASKS requests at most.
+ *
+ * Return: when this is to be called again, in ms, not later than @now if more are due; U64_MAX:
+ * after the next message.
  */
 u64 pw_reduce_tick(struct pw_reduce_agent *a, u64 now)
 {
 	struct pw_reduce_job *job;
+	u32 room = PW_REDUCE_ASKS;
 	u64 next = U64_MAX;
 	u32 i;
 
@@ -359,7 +365,7 @@ u64 pw_reduce_tick(struct pw_reduce_agent *a, u64 now)
 		if (job->deadline <= now)
 			job_expire(a, job);
 		else
-			next = min(next, job_tick(a, job, now));
+			next = min(next, job_tick(a, job, now, &room));
 		/* the ring returns a command that could not be taken back */
 	}
 	return next;
