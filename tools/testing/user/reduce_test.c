@@ -722,6 +722,33 @@ static void full(void)
 	is(w.san[0].agent.njobs, 0, "all of them end");
 }
 
+/* what others ask for leaves room for stations */
+static void asked(void)
+{
+	struct pw_reduce_cmd cmd = { .op = PW_ATON_ADD };
+	u32 i, started = 0;
+
+	begin_run(5);
+	w.loss = 100;
+	for (i = 0; i < 2 * PW_REDUCE_JOBS; i++) {
+		struct pw_reduce_msg m = { .id = { 99, i }, .cmd = cmd, .hops = 1, .ms = 60000, .n = 1 };
+		struct job *j;
+		u8 san[4];
+
+		/* its own ring runs it, and does not end before step() */
+		put_unaligned_be32(addr_of(0), san);
+		m.sans = san;
+		if (pw_reduce_receive(&w.san[0].agent, 0, &m) != PW_REDUCE_START)
+			break;
+		j = new_job();
+		j->san = 0;
+		started += pw_reduce_request(&w.san[0].agent, 0, &m, &j->core, w.now);
+	}
+	is(started, PW_REDUCE_JOBS - PW_REDUCE_OWN, "requests do not take all places");
+	start(0, &cmd, 1000);
+	is(w.san[0].agent.njobs, started + 1, "a station finds one");
+}
+
 /* many requests are due at the same time: a few in each call */
 static void repeated(void)
 {
@@ -756,6 +783,7 @@ int main(int argc, char **argv)
 
 	messages();
 	full();
+	asked();
 	repeated();
 	runs("nothing is lost", run_quiet, n, seed);
 	runs("duplicates", run_doubled, n / 4 + 1, seed);

@@ -23,6 +23,7 @@
 #include "ring/ring.h"
 
 #define PW_REDUCE_JOBS		64	/* of a SAN, and requests that a half-router remembers */
+#define PW_REDUCE_OWN		4	/* of these, kept for stations: requests find the others */
 #define PW_REDUCE_ASKS		64	/* requests that pw_reduce_tick() repeats in one call */
 #define PW_REDUCE_SANS		256	/* in a request */
 #define PW_REDUCE_HOPS		16	/* routers from the starter on */

@@ -202,6 +202,16 @@ bool pw_reduce_begin(struct pw_reduce_agent *a, struct pw_reduce_job *job, u32 n
 	return true;
 }
 
+/* jobs that others have asked for */
+static u32 jobs_asked(const struct pw_reduce_agent *a)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < PW_REDUCE_JOBS; i++)
+		n += a->job[i] && a->job[i]->from >= 0;
+	return n;
+}
+
 static enum pw_reduce_verdict answer_in(struct pw_reduce_agent *a, int port,
 					const struct pw_reduce_msg *m)
 {
@@ -247,7 +257,7 @@ enum pw_reduce_verdict pw_reduce_receive(struct pw_reduce_agent *a, int port,
 	}
 	if (s->id.born == m->id.born && s->id.seq > m->id.seq)
 		return PW_REDUCE_IGNORED;
-	return a->njobs < PW_REDUCE_JOBS ? PW_REDUCE_START : PW_REDUCE_FULL;
+	return jobs_asked(a) < PW_REDUCE_JOBS - PW_REDUCE_OWN ? PW_REDUCE_START : PW_REDUCE_FULL;
 }
 
 /**
