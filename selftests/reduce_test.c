@@ -13,7 +13,9 @@
 #include "pwreduce.h"
 #include "pwharness.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <linux/capability.h>
 
 #define SANS	3
@@ -519,6 +521,61 @@ TEST_F(reduce, station_goes)
 	go_on = false;
 	pthread_join(t, NULL);
 	EXPECT_EQ(0, bad);
+}
+
+static void *long_command(void *arg)
+{
+	struct packetway_aton_reduce c = command(PW_ATON_OP_ADD);
+
+	c.sans = 0;
+	c.timeout_ms = 60000;
+	*(int *)arg = pw_reduce(st[1][0].fd, &c);
+	return NULL;
+}
+
+static void nothing(int sig)
+{
+}
+
+/* programs that are interrupted leave reductions behind, which wait: not without limit */
+TEST_F(reduce, left_behind)
+{
+	const struct itimerval soon = { { 0, 200 }, { 0, 200 } }, never = {};
+	const struct sigaction quiet = { .sa_handler = nothing };
+	struct packetway_aton_reduce c;
+	int i, err = 0, ended[4];
+	pthread_t t[4];
+	sigset_t set;
+
+	ASSERT_EQ(0, ring_san_set(self->ns, 1, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_RING));
+	ASSERT_EQ(0, ring_san_set(self->ns, 1, PACKETWAY_A_SAN_FROZEN, 1));
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, long_command, &ended[i]));
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	sigaction(SIGALRM, &quiet, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	for (i = 0; i < 2000 && (!err || err == -EINTR); i++) {
+		c = command(PW_ATON_OP_ADD);
+		c.sans = 0;
+		c.timeout_ms = 60000;
+		err = pw_reduce(st[1][1].fd, &c);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	EXPECT_EQ(-EBUSY, err);
+	EXPECT_LE(1000, i);
+	ASSERT_EQ(0, ring_san_set(self->ns, 1, PACKETWAY_A_SAN_FROZEN, 0));
+	for (i = 0; i < 4; i++) {
+		pthread_join(t[i], NULL);
+		EXPECT_EQ(0, ended[i]);
+	}
+	/* those that nothing waits for go, and there is room again */
+	c = command(PW_ATON_OP_ADD);
+	c.sans = 0;
+	ASSERT_EQ(0, pw_reduce(st[1][1].fd, &c));
+	EXPECT_EQ(NULL, wrong(&c, 2));
 }
 
 TEST_HARNESS_MAIN

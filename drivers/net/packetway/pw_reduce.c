@@ -20,6 +20,8 @@ static_assert((int)PACKETWAY_ATON_R_RING == (int)PW_REDUCE_E_RING);
 static_assert(PACKETWAY_ATON_REDUCE_MS_MAX == PW_REDUCE_MS_MAX);
 
 #define PW_REDUCE_TURN	64	/* messages that are handled in one turn */
+/* what stations have started and waits, also if its program has gone: until its time is over */
+#define PW_REDUCE_WAITING	1024
 
 /**
  * struct pw_reduce - the reductions of a SAN
@@ -27,8 +29,9 @@ static_assert(PACKETWAY_ATON_REDUCE_MS_MAX == PW_REDUCE_MS_MAX);
  * @san: the SAN
  * @work: runs the agent
  * @queue: messages of peer halves
- * @lock: @waiting
+ * @lock: @waiting and @nwaiting
  * @waiting: what stations have started, in order
+ * @nwaiting: how many that are
  * @roots: what stations have running; the work's
  * @ended: jobs that are to be freed; the work's
  */
@@ -39,6 +42,7 @@ struct pw_reduce {
 	struct sk_buff_head queue;
 	spinlock_t lock;	/* waiting */
 	struct list_head waiting;
+	u32 nwaiting;
 	u32 roots;
 	struct list_head ended;
 };
@@ -267,8 +271,10 @@ static struct pw_reduce_run *pw_reduce_next(struct pw_reduce *rd)
 
 	spin_lock(&rd->lock);
 	run = list_first_entry_or_null(&rd->waiting, struct pw_reduce_run, entry);
-	if (run)
+	if (run) {
 		list_del(&run->entry);
+		rd->nwaiting--;
+	}
 	spin_unlock(&rd->lock);
 	return run;
 }
@@ -437,13 +443,14 @@ static int pw_reduce_cmp(const void *x, const void *y)
  * @ms: time that it may take
  *
  * Return: 0; run->ended follows. -EAGAIN: there are more SANs than @run has room for. -E2BIG:
- * more than a request can name.
+ * more than a request can name. -EBUSY: PW_REDUCE_WAITING reductions wait already.
  */
 int pw_reduce_start(struct pw_station *st, struct pw_reduce_run *run, u32 ms)
 {
 	struct pw_reduce *rd = st->san->reduce;
 	struct pw_reduce_item *item = run->job.item;
 	u32 n, i, *sans = (u32 *)run->job.part;
+	bool full;
 
 	/* parts are larger than numbers: a place for the list before it is sorted */
 	n = pw_fib_sans(st->san, sans, run->n - 1);
@@ -461,10 +468,16 @@ int pw_reduce_start(struct pw_station *st, struct pw_reduce_run *run, u32 ms)
 	run->port = st->port;
 	run->deadline = pw_reduce_now() + ms;
 	run->job.starter = st->addr;
-	refcount_inc(&run->users);
 	spin_lock(&rd->lock);
-	list_add_tail(&run->entry, &rd->waiting);
+	full = rd->nwaiting >= PW_REDUCE_WAITING;
+	if (!full) {
+		refcount_inc(&run->users);
+		list_add_tail(&run->entry, &rd->waiting);
+		rd->nwaiting++;
+	}
 	spin_unlock(&rd->lock);
+	if (full)
+		return -EBUSY;
 	pw_reduce_wake(rd);
 	return 0;
 }
