@@ -29,7 +29,7 @@ END
 # starts a daemon at each station, as both launchers do; is there anything of SLURM?
 stand_in mpirun <<'END'
 [ "${1:-}" != --version ] || { echo "$VERSION"; exit; }
-env | grep -E '^(SLURM|PMI)' >>"$LOG"
+env | grep -E '^(SLURM|PMI)' | grep -v '^SLURM_CONF=' >>"$LOG"
 while [ $# -gt 0 ]; do
 	case $1 in
 	plm_rsh_agent|-launcher-exec) agent=$2 ;;
@@ -47,7 +47,7 @@ exec "$@"
 END
 for c in ssh srun other; do
 	stand_in $c <<'END'
-printf '%s' "${0##*/}" >>"$LOG"
+printf '%s' "${SLURM_CONF:+of $SLURM_CONF: }${0##*/}" >>"$LOG"
 printf ' [%s]' "$@" >>"$LOG"
 echo >>"$LOG"
 END
@@ -74,6 +74,9 @@ for version in "mpirun (Open MPI) 4.1.4" "HYDRA build details:"; do
 	tap_is "$mpi: a step of the job, and mpirun sees no job" \
 		"$(called VERSION="$version" SLURM_JOB_ID=7 SLURM_NODELIST=left,right SLURMD_NODENAME=left PMIX_RANK=0 PMI_RANK=0)" \
 		"$(want "srun [--jobid=7] [--overlap] [-N] [1] [-n] [1] [-w] " " [sh] [-c]")"
+	tap_is "$mpi: a step of a job of another cluster" \
+		"$(called VERSION="$version" SLURM_JOB_ID=7 SLURM_CONF=/run/other.conf)" \
+		"$(want "of /run/other.conf: srun [--jobid=7] [--overlap] [-N] [1] [-n] [1] [-w] " " [sh] [-c]")"
 	tap_is "$mpi: another command in a job" "$(called VERSION="$version" SLURM_JOB_ID=7 PWRUN_RSH=other)" \
 		"$(want "other " "")"
 done
