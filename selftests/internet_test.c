@@ -4,8 +4,8 @@
  *
  *   SAN 1 --r12-- SAN 2 --r23-- SAN 3
  *
- * Every name resolves on every SAN. Every message to a group arrives once at every member,
- * from every SAN, and nowhere else. A SAN has 256 ports at most: 255, 254 and 255 stations.
+ * Every name resolves to its address on every SAN. Every message to a group arrives once at every
+ * member, from every SAN, and nowhere else. A SAN has 256 ports at most: 255, 254 and 255 stations.
  */
 #include "pwsan.h"
 #include "pwtest.h"
@@ -83,22 +83,32 @@ FIXTURE_TEARDOWN(internet)
 	close(self->g.nl.fd);
 }
 
+/* does SAN @on know station @i of SAN @s by its name? */
+static bool found(struct pw_genl *g, int on, int s, int i)
+{
+	char name[16];
+
+	name_of(name, sizeof(name), s, i);
+	return !pw_resolve(g, on, 0, name) &&
+	       pw_attr_u32(pw_genl_attr((void *)g->nl.buf, PACKETWAY_A_NODE),
+			   PACKETWAY_A_NODE_ADDR) == ADDR(s + 1, i);
+}
+
 TEST_F(internet, names)
 {
 	int on, s, i, bad = 0, asked = 0;
-	char name[16];
 	double end;
 
 	for (on = 1; on <= SANS; on++) {
 		for (s = 0; s < SANS; s++) {
 			end = pw_now() + SOON / 1000;
 			for (i = self->stations[s] - 1; i >= 0; i--) {
-				name_of(name, sizeof(name), s, i);
-				while (pw_resolve(&self->g, on, 0, name) && pw_now() < end)
+				while (!found(&self->g, on, s, i) && pw_now() < end)
 					usleep(20000);
 				asked++;
-				if (pw_resolve(&self->g, on, 0, name) && !bad++)
-					TH_LOG("%s is unknown on SAN %d", name, on);
+				if (!found(&self->g, on, s, i) && !bad++)
+					TH_LOG("station %d of SAN %d is unknown on SAN %d", i,
+					       s + 1, on);
 			}
 		}
 	}
