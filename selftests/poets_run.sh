@@ -147,4 +147,26 @@ for out in "$dir/out" "$dir/out9"; do
 		'["stopped",3,1000,0]'
 done
 tap_ok "lab down" pwctl lab down
+
+# devices behind a trunk: each hop of the ring crosses it, there or back
+ip link set lo up
+for i in 1 2; do
+	pwctl station add "far$i" san $i port 0 up
+	pwctl router add "t$i" san $i:15 trunk udp 127.0.0.1:700$i 127.0.0.1:700$((3 - i))
+done
+knows() { pwctl resolve "far$2" san "$1" >/dev/null 2>&1; }
+tap_ok "a trunk between two SANs" busywait 60000 eval "knows 1 2 && knows 2 1"
+# frames of both ends, of which half-routers send some as well
+crossed() { pwctl -j router show | jq 'map(.trunk.stats.tx) | add'; }
+before=$(crossed)
+change '.stations = ["far1", "far2"] | .mothership = "far1" | .properties.laps = 1'
+pwctl -j poets run "$dir/x.json" timeout 3000 >"$dir/out" 2>&1
+tap_is "behind a trunk: all ends well" $? 0
+tap_is "behind a trunk: what it did" "$(tail -n 1 "$dir/out" | jq -c '[.end, .stations, .handled, .lost]')" \
+	'["stopped",2,1000,0]'
+tap_ok "and it crossed the trunk" test $(($(crossed) - before)) -ge 1000
+for i in 1 2; do
+	pwctl router del "t$i"
+	pwctl station del "far$i"
+done
 tap_done
