@@ -598,14 +598,26 @@ TEST_F_TIMEOUT(hostile, hellos, 3600)
 	EXPECT_SOON(1, TSTAT("t1", DROP_PEER));
 }
 
+/* messages with the key */
+static void find_key(struct nlmsghdr *h, void *arg)
+{
+	int *found = arg;
+
+	*found += !!memmem(h, h->nlmsg_len, key, sizeof(key));
+}
+
 /* the answer to a request that fails repeats the request, but not its key */
 TEST_F_TIMEOUT(hostile, key, 3600)
 {
 	struct nlmsghdr *h = (void *)self->g.nl.buf;
 	struct pw_trunk_req t = trunk_of("t1", 1, key);
-	int off = 0, i, found = 0;
+	int off = 0, i, l, found = 0;
+	struct pw_genl ev;
 	struct pw_req r;
 
+	ASSERT_EQ(0, pw_genl_open(&ev, self->ns));
+	ASSERT_EQ(0, setsockopt(ev.nl.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &ev.group,
+				sizeof(ev.group)));
 	ASSERT_EQ(0, trunk_add(&self->g, "t1", 1, key));
 	setsockopt(self->g.nl.fd, SOL_NETLINK, NETLINK_CAP_ACK, &off, sizeof(off));
 	pw_trunk_build(&self->g, &r, &t);
@@ -619,6 +631,18 @@ TEST_F_TIMEOUT(hostile, key, 3600)
 	for (i = 0; i + 32 <= (int)h->nlmsg_len; i++)
 		found += !memcmp(self->g.nl.buf + i, key, 32);
 	EXPECT_EQ(0, found);
+	EXPECT_EQ(1, pw_genl_dump(&self->g, PACKETWAY_CMD_ROUTER_GET, 0, 0, -1, find_key, &found));
+	EXPECT_EQ(0, found);
+	/* nor do the events that it has come and gone, to those who listen */
+	ASSERT_EQ(0, pw_router_del(&self->g, "t1"));
+	for (i = 0; i < 2; ) {
+		l = pw_recv(ev.nl.fd, rx, sizeof(rx), NULL, SOON);
+		ASSERT_LT(0, l);
+		find_key((void *)rx, &found);
+		i += !!pw_genl_attr((void *)rx, PACKETWAY_A_ROUTER);
+	}
+	EXPECT_EQ(0, found);
+	close(ev.nl.fd);
 }
 
 /* a node whose description is longer than a message: a dump says so, and does not just end */
