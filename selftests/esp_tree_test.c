@@ -3,7 +3,7 @@
  * ESP and the rings on the same tree of SANs: sums by plain messages, by RCHLD and RCOLLECT, and
  * by commands with scope tree; complaints with and without COMPARE on the path. Counted are the
  * packets on the trunks and at the root, with and without loss. Lines that begin with "csv" are
- * for tools/experiments/esp_tree.py, which draws them.
+ * for tools/experiments/esp_tree.sh, which draws them.
  *
  *   SAN 1 (root) = trunks = SANs 2, 3 - routers - SANs 4, 5 and 6, 7; eight stations on each
  */
@@ -611,6 +611,53 @@ TEST_F(tree, bottleneck)
 			break;
 		usleep(10000);
 	}
+	EXPECT_EQ(0, v >> 24);
+}
+
+/* virtual time of SAN 1 in nanoseconds */
+static uint64_t san_time(struct pw_genl *g)
+{
+	struct pw_attr id = { PACKETWAY_A_SAN_ID, 1 };
+
+	if (pw_genl_ask(g, PACKETWAY_CMD_SAN_GET, 0, PACKETWAY_A_SAN, &id, 1))
+		return ~0ULL;
+	return pw_genl_number((void *)g->nl.buf, PACKETWAY_A_SAN, PACKETWAY_A_SAN_TIME);
+}
+
+/* the least MTU on a way, and the virtual time of a node */
+TEST_F(tree, values)
+{
+	const uint32_t far = ADDR(5, 15);
+	uint64_t v, before, after;
+	long sent = 0;
+	int i;
+
+	ASSERT_EQ(0, pw_link_mtu(&self->nl, "s5-3", 1000));
+	/* the half-router learns of it a little later */
+	for (i = 0; i < 1000; i++) {
+		v = on_the_path(far, PW_ESP_OP_MIN, PW_ESP_TAG_MTU, &sent);
+		if (v >> 24 == 1000)
+			break;
+		usleep(10000);
+	}
+	EXPECT_EQ(1000, v >> 24);
+	/* what is longer ends at this half of the router to SAN 5 */
+	EXPECT_EQ(ADDR(2, 13), v & 0xffffff);
+	/* not on the way to another SAN */
+	v = on_the_path(ADDR(4, 15), PW_ESP_OP_MIN, PW_ESP_TAG_MTU, &sent);
+	EXPECT_LT(1000, v >> 24);
+
+	for (i = 0; i < 5; i++) {
+		before = san_time(&self->g);
+		v = on_the_path(addr_of(1), PW_ESP_OP_MAX, PW_ESP_TAG_TIME, &sent);
+		after = san_time(&self->g);
+		EXPECT_EQ(addr_of(1), v & 0xffffff);
+		EXPECT_LT(before, v >> 24);
+		EXPECT_GT(after, v >> 24);
+	}
+	/* an untimed SAN has none */
+	ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_SET, 1, -1, PACKETWAY_ENGINE_NONE));
+	v = on_the_path(addr_of(1), PW_ESP_OP_MAX, PW_ESP_TAG_TIME, &sent);
 	EXPECT_EQ(0, v >> 24);
 }
 
