@@ -181,7 +181,19 @@ static bool pw_time_waits(void)
 #ifdef __NR_pause
 	case __NR_pause:
 #endif
+#ifdef __NR_accept
 	case __NR_accept:
+#endif
+#ifdef __NR_semop
+	case __NR_semop:
+#endif
+	/* on s390x these are what accept() and semop() may come as */
+#ifdef __NR_socketcall
+	case __NR_socketcall:
+#endif
+#ifdef __NR_ipc
+	case __NR_ipc:
+#endif
 	case __NR_accept4:
 	case __NR_clock_nanosleep:
 	case __NR_epoll_pwait:
@@ -205,7 +217,6 @@ static bool pw_time_waits(void)
 	case __NR_restart_syscall:
 	case __NR_rt_sigsuspend:
 	case __NR_rt_sigtimedwait:
-	case __NR_semop:
 	case __NR_semtimedop:
 	case __NR_sendfile:
 	case __NR_sendmmsg:
