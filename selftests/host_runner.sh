@@ -75,6 +75,14 @@ expect 0 "but not of a copy of others" race memcpy pwtest 'net_rx_action+0x18/0x
 expect 1 "and on other kernels every report counts" race napi_complete_done napi_schedule_prep 'net_rx_action+0x18/0x90' debug
 expect 125 "an unknown option is refused" "$vm" --no-such-option -- true
 expect 125 "a kernel that is not there is refused" "$vm" --kernel /nonexistent/kernel -- true
+mkdir -p "$work/headers"
+printf 'kernelrelease:\n\t@echo 9.9.9-none\n' >"$work/headers/Makefile"
+expect 125 "so are headers without an image" "$vm" --kernel "$work/headers" -- true
+contains err 'no bootable image' "with a sentence"
+expect 125 "and a directory that is no kernel" "$vm" --kernel "$work" -- true
+contains err 'not a configured kernel build directory' "with a sentence"
+expect 1 "and an architecture that there is none of" "$vm" --arch none --kernel 6.1 -- true
+contains err 'unknown architecture' "with a sentence"
 # shellcheck disable=SC2016
 expect 7 "the status of the command comes back" "$vm" -- sh -c 'echo to out; echo to err >&2; ip -d link show pw0; exit 7'
 contains out '^to out$' "its output comes back"
