@@ -186,6 +186,7 @@ static struct {
 	pid_t pid;		/* of the process that the library was loaded into */
 	bool force;
 	bool started;		/* MPI_Init was intercepted */
+	bool ending;		/* no message is under way, and none will be */
 	_Atomic unsigned long count[WHYS];
 	int ntypes;
 	struct {
@@ -1010,6 +1011,37 @@ static void report(void)
 		rest);
 }
 
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+/*
+ * MPICH before 4.2 with UCX waits until each connection is flushed, which takes an answer of
+ * the other rank, and then in its process manager, where a rank answers no longer. So a rank that
+ * is early lets another one wait for ever. The connections end with their worker, too: what MPICH
+ * calls here does nothing in MPI_Finalize().
+ */
+void *ucp_disconnect_nb(void *ep);
+void *ucp_disconnect_nb(void *ep)
+{
+	void *(*disconnect)(void *ep) = (void *(*)(void *))dlsym(RTLD_NEXT, "ucp_disconnect_nb");
+
+	return pw.ending ? NULL : disconnect(ep);
+}
+
+/*
+ * All messages must have arrived then. Those of before the second barrier have, or a rank would
+ * not come to it, and its own are too short to wait in a rank.
+ */
+static void let_messages_arrive(void)
+{
+	PMPI_Barrier(MPI_COMM_WORLD);
+	PMPI_Barrier(MPI_COMM_WORLD);
+	pw.ending = true;
+}
+#else
+static void let_messages_arrive(void)
+{
+}
+#endif
+
 int MPI_Finalize(void)
 {
 	struct ring *g;
@@ -1033,6 +1065,8 @@ int MPI_Finalize(void)
 	if (pw.started)
 		PMPI_Comm_free(&pw.quiet);
 	leave_time();
+	if (pw.started)
+		let_messages_arrive();
 	return PMPI_Finalize();
 }
 

@@ -21,6 +21,8 @@
  * mpi_check order: two collectives at once that do not wait, while rank 0 waits for a message that
  * rank 1 sends after the second one.
  *
+ * mpi_check late: rank 0 is late in MPI_Finalize().
+ *
  * mpi_check overlap COUNT: what MPI_Iallreduce and MPI_Wait cost a rank that computes in between,
  * beside MPI_Allreduce; see hidden().
  *
@@ -34,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "exact.h"
 
@@ -765,6 +768,27 @@ static int hidden(int count)
 	return bad != 0;
 }
 
+static int wait_long(MPI_Comm comm, int key, void *val, void *extra)
+{
+	sleep(1);
+	return MPI_SUCCESS;
+}
+
+/* rank 0 is late within MPI_Finalize(): attributes of MPI_COMM_SELF are deleted there first */
+static void late(void)
+{
+	int key, rank, one = 1, sum;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_long, &key, NULL);
+	if (!rank)
+		MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d ranks, one of them late\n", sum);
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -817,6 +841,11 @@ int main(int argc, char **argv)
 		bad = order();
 		MPI_Finalize();
 		return bad;
+	}
+	if (argc > 1 && !strcmp(argv[1], "late")) {
+		late();
+		MPI_Finalize();
+		return 0;
 	}
 	rounds = argc > 1 ? atoi(argv[1]) : 200;
 	state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
