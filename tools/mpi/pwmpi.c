@@ -1797,25 +1797,34 @@ static int gather(struct ring *g, const void *in, int count, MPI_Datatype t, cha
 	return err;
 }
 
-/* one buffer for both is forbidden, but rank 0 of many programs has it: no library minds */
+/*
+ * One buffer for both is forbidden, but rank 0 of many programs has it: no library minds. @bytes:
+ * of a block
+ */
+static enum why fits_allgather(const struct ring *g, const void *in, int count, MPI_Datatype t,
+			       const void *out, int out_count, MPI_Datatype out_t, long *bytes)
+{
+	long words;
+
+	*bytes = block_bytes(out_count, out_t);
+	if (*bytes < 0 || out == MPI_IN_PLACE ||
+	    (in != MPI_IN_PLACE && block_bytes(count, t) != *bytes))
+		return WRONG;
+	words = (*bytes * g->n + 7) / 8;
+	return *bytes && pays(g, words, tree_messages(g)) ? DONE : SIZE;
+}
+
 int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 		  MPI_Datatype out_t, MPI_Comm comm)
 {
 	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
 	enum why why = !pw.on ? OFF : g ? DONE : COMM;
-	long bytes = 0, words;
+	long bytes = 0;
 	int err;
 
-	if (why == DONE) {
-		bytes = block_bytes(out_count, out_t);
-		if (bytes < 0 || out == MPI_IN_PLACE ||
-		    (in != MPI_IN_PLACE && block_bytes(count, t) != bytes))
-			why = WRONG;
-		words = (bytes * g->n + 7) / 8;
-		if (why == DONE && (!bytes || !pays(g, words, tree_messages(g))))
-			why = SIZE;
-	}
+	if (why == DONE)
+		why = fits_allgather(g, in, count, t, out, out_count, out_t, &bytes);
 	call = begin(ALLGATHER, comm, why, bytes);
 	if (why != DONE)
 		return passed(&call, PMPI_Allgather(in, count, t, out, out_count, out_t, comm));
@@ -1824,24 +1833,34 @@ int MPI_Allgather(const void *in, int count, MPI_Datatype t, void *out, int out_
 	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
+static enum why fits_gather(const struct ring *g, const void *in, int count, MPI_Datatype t,
+			    const void *out, int out_count, MPI_Datatype out_t, int root, int rank,
+			    long *bytes)
+{
+	long words;
+
+	if (!is_root(g, root))
+		return WRONG;
+	*bytes = in == MPI_IN_PLACE ? block_bytes(out_count, out_t) : block_bytes(count, t);
+	if (*bytes < 0 || (in == MPI_IN_PLACE && rank != root) ||
+	    (rank == root && (out == MPI_IN_PLACE || block_bytes(out_count, out_t) != *bytes)))
+		return WRONG;
+	words = (*bytes * g->n + 7) / 8;
+	return *bytes && pays(g, words, g->n - 1) ? DONE : SIZE;
+}
+
 int MPI_Gather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 	       MPI_Datatype out_t, int root, MPI_Comm comm)
 {
 	struct call call;
 	struct ring *g = pw.on ? ring_of(comm) : NULL;
-	enum why why = !pw.on ? OFF : !g ? COMM : is_root(g, root) ? DONE : WRONG;
-	long bytes = 0, words;
+	enum why why = !pw.on ? OFF : g ? DONE : COMM;
 	int err, rank = -1;
+	long bytes = 0;
 
 	if (why == DONE) {
 		PMPI_Comm_rank(comm, &rank);
-		bytes = in == MPI_IN_PLACE ? block_bytes(out_count, out_t) : block_bytes(count, t);
-		if (bytes < 0 || (in == MPI_IN_PLACE && rank != root) ||
-		    (rank == root && (out == MPI_IN_PLACE || block_bytes(out_count, out_t) != bytes)))
-			why = WRONG;
-		words = (bytes * g->n + 7) / 8;
-		if (why == DONE && (!bytes || !pays(g, words, g->n - 1)))
-			why = SIZE;
+		why = fits_gather(g, in, count, t, out, out_count, out_t, root, rank, &bytes);
 	}
 	call = begin(GATHER, comm, why, bytes);
 	if (why != DONE)
@@ -1868,23 +1887,33 @@ static enum why fits_scan(MPI_Comm comm, const void *in, const void *out, int co
 	return buffers(in, out, true, false) ? DONE : WRONG;
 }
 
-/* blocks of the ranks before this one, and this one if @own; the library combines them */
+/* the first @n blocks; the library combines them */
+static void combine_blocks(const uint64_t *w, void *out, int count, int bytes, int n, MPI_Datatype t,
+			   MPI_Op op)
+{
+	const char *from = (const char *)w;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (i)
+			PMPI_Reduce_local(from + i * bytes, out, count, t, op);
+		else
+			memcpy(out, from, bytes);
+	}
+}
+
+/* of the ranks before this one, and of this one if @own */
 static int scan(struct ring *g, const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
 		bool own, MPI_Comm comm)
 {
-	int i, err, rank, bytes = count * pw.type[int_type(t)].size;
+	int err, rank, bytes = count * pw.type[int_type(t)].size;
 	uint64_t *w = block_words(g, bytes);
-	char *at = (char *)w;
 
 	PMPI_Comm_rank(comm, &rank);
-	memcpy(at + rank * bytes, in, bytes);
+	memcpy((char *)w + rank * bytes, in, bytes);
 	err = blocks(g, bytes, w, rank + own);
-	for (i = 0; i < rank + own && !err; i++) {
-		if (i)
-			PMPI_Reduce_local(at + i * bytes, out, count, t, op);
-		else
-			memcpy(out, at, bytes);
-	}
+	if (!err)
+		combine_blocks(w, out, count, bytes, rank + own, t, op);
 	free(w);
 	return err;
 }
@@ -1924,11 +1953,14 @@ int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 /* a collective of one round */
 struct later {
 	struct pw_request x;
+	enum { WHOLE, PACKED, PART, PREFIX, BLOCKS } form;	/* of the result */
 	void *out;		/* NULL: this rank gets no result */
-	int count;
-	MPI_Datatype t;
+	int count;		/* of the result, or of a block */
+	MPI_Datatype t;		/* PACKED, BLOCKS: our own */
 	enum op op;		/* of a reduction */
-	bool packed;		/* a broadcast; the type is our own */
+	int first, own;		/* PART: this rank's */
+	int bytes;		/* BLOCKS, PREFIX: of a block */
+	int wanted;		/* BLOCKS, PREFIX: blocks for this rank, from that of rank 0 on */
 };
 
 /*
@@ -1954,17 +1986,13 @@ static void later_failed(struct pw_request *x)
 	failed(x->comm, x->err);
 }
 
-static void later_store(struct pw_request *x)
+/* the result of a reduction */
+static void store_whole(struct later *l, uint64_t *w)
 {
-	struct later *l = (struct later *)x;
-	int f = float_type(l->t), pair = pair_type(l->t), type = int_type(l->t), i, pos = 0;
-	uint64_t *w = x->round.word;
+	int f = float_type(l->t), pair = pair_type(l->t), type = int_type(l->t), i;
 	char *to = l->out;
 
-	if (l->packed) {
-		PMPI_Unpack(w, sizeof(x->round.word), &pos, to, l->count, l->t, x->comm);
-		PMPI_Type_free(&l->t);
-	} else if (f >= 0) {
+	if (f >= 0) {
 		for (i = 0; i < l->count; i++)
 			pw_exact_from_image(pw.floats[f].kind, w[i], l->op == MAX,
 					    to + i * pw_exact_size(pw.floats[f].kind));
@@ -1974,6 +2002,34 @@ static void later_store(struct pw_request *x)
 		truth_results(type, w, to, l->count);
 	} else {
 		int_results(type, l->op, w, to, l->count);
+	}
+}
+
+static void later_store(struct pw_request *x)
+{
+	struct later *l = (struct later *)x;
+	uint64_t *w = x->round.word;
+	MPI_Aint low, extent = 0;
+	int i, pos = 0;
+	char *to = l->out;
+
+	switch (l->form) {
+	case WHOLE:
+		store_whole(l, w);
+		break;
+	case PART:
+		int_results(int_type(l->t), l->op, w + l->first, to, l->own);
+		break;
+	case PREFIX:
+		combine_blocks(w, to, l->count, l->bytes, l->wanted, l->t, mpi_op(l->op));
+		break;
+	case PACKED:
+	case BLOCKS:
+		PMPI_Type_get_extent(l->t, &low, &extent);
+		for (i = 0; i < l->wanted; i++)
+			PMPI_Unpack(w, sizeof(x->round.word), &pos, to + i * l->count * extent,
+				    l->count, l->t, x->comm);
+		PMPI_Type_free(&l->t);
 	}
 }
 
@@ -2159,40 +2215,186 @@ int MPI_Ibcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm, MP
 		memcpy(l->x.round.word, packed, bytes);
 		free(packed);
 	} else {
-		l->packed = true;
+		l->form = PACKED;
 		l->out = buf;
 		l->count = count;
+		l->wanted = 1;
 		/* the program may free its own at once */
 		PMPI_Type_dup(t, &l->t);
 	}
 	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes + 7) / 8, &call, r);
 }
 
-/* Forms that the library keeps --------------------------------------------------- */
+/* blocks of all ranks, one after another: this rank's goes to the ring */
+static int blocks_later(struct ring *g, const void *in, int count, MPI_Datatype t, char *out,
+			int out_count, MPI_Datatype out_t, bool gets, int bytes, MPI_Comm comm,
+			const struct call *call, MPI_Request *r)
+{
+	struct later *l = new_later(comm);
+	uint64_t *w = l->x.round.word;
+	MPI_Aint low, extent = 0;
+	int rank, pos;
 
-int MPI_Iscan(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+	PMPI_Comm_rank(comm, &rank);
+	pos = rank * bytes;
+	if (gets)
+		PMPI_Type_get_extent(out_t, &low, &extent);
+	if (in == MPI_IN_PLACE)
+		PMPI_Pack(out + rank * out_count * extent, out_count, out_t, w, bytes * g->n, &pos,
+			  comm);
+	else
+		PMPI_Pack(in, count, t, w, bytes * g->n, &pos, comm);
+	if (gets) {
+		l->form = BLOCKS;
+		l->out = out;
+		l->count = out_count;
+		l->wanted = g->n;
+		PMPI_Type_dup(out_t, &l->t);
+	}
+	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes * g->n + 7) / 8, call, r);
+}
+
+/* do so many bytes of all ranks take more than one round? */
+static bool too_long(const struct ring *g, long bytes)
+{
+	return bytes > 8 * g->lane->slots;
+}
+
+int MPI_Iallgather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
+		   MPI_Datatype out_t, MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : FORM;
+	struct call call;
+	long bytes = 0;
+
+	if (why == DONE)
+		why = fits_allgather(g, in, count, t, out, out_count, out_t, &bytes);
+	if (why == DONE && too_long(g, bytes * g->n))
+		why = FORM;
+	call = begin(why == FORM ? OTHER_FORM : ALLGATHER, comm, why, bytes);
+	if (why != DONE)
+		return passed(&call, PMPI_Iallgather(in, count, t, out, out_count, out_t, comm, r));
+	return blocks_later(g, in, count, t, out, out_count, out_t, true, bytes, comm, &call, r);
+}
+
+int MPI_Igather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
+		MPI_Datatype out_t, int root, MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
+	enum why why = !pw.on ? OFF : g ? DONE : FORM;
+	struct call call;
+	long bytes = 0;
+	int rank = -1;
+
+	if (why == DONE) {
+		PMPI_Comm_rank(comm, &rank);
+		why = fits_gather(g, in, count, t, out, out_count, out_t, root, rank, &bytes);
+	}
+	if (why == DONE && too_long(g, bytes * g->n))
+		why = FORM;
+	call = begin(why == FORM ? OTHER_FORM : GATHER, comm, why, bytes);
+	if (why != DONE)
+		return passed(&call, PMPI_Igather(in, count, t, out, out_count, out_t, root, comm, r));
+	return blocks_later(g, in, count, t, out, out_count, out_t, rank == root, bytes, comm, &call,
+			    r);
+}
+
+/* as fits_scan(), for what does not wait */
+static enum why fits_scan_later(MPI_Comm comm, const void *in, const void *out, int count,
+				MPI_Datatype t, MPI_Op op, MPI_Request *r, struct ring **g)
+{
+	struct ring *later = pw.on ? later_ring(comm) : NULL;
+	enum why why;
+
+	if (pw.on && !later)
+		return FORM;
+	why = fits_scan(comm, in, out, count, t, op, g);
+	if (why != DONE)
+		return why;
+	*g = later;
+	if (!r)
+		return WRONG;
+	return too_long(later, (long)count * pw.type[int_type(t)].size * later->n) ? FORM : DONE;
+}
+
+static int scan_later(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
+		      MPI_Op op, bool own, MPI_Comm comm, const struct call *call, MPI_Request *r)
+{
+	int rank, bytes = count * pw.type[int_type(t)].size;
+	struct later *l = new_later(comm);
+
+	PMPI_Comm_rank(comm, &rank);
+	memcpy((char *)l->x.round.word + rank * bytes, in == MPI_IN_PLACE ? out : in, bytes);
+	l->form = PREFIX;
+	l->out = out;
+	l->count = count;
+	l->t = t;
+	l->op = which_op(op);
+	l->bytes = bytes;
+	l->wanted = rank + own;
+	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes * g->n + 7) / 8, call, r);
+}
+
+int MPI_Iscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 	      MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = NULL;
+	enum why why = fits_scan_later(comm, in, out, count, t, op, r, &g);
+	struct call call = begin(why == FORM ? OTHER_FORM : SCAN, comm, why,
+				 why == DONE ? type_bytes(t, count) : 0);
 
-	return passed(&call, PMPI_Iscan(in, out, n, t, op, comm, r));
+	if (why != DONE)
+		return passed(&call, PMPI_Iscan(in, out, count, t, op, comm, r));
+	return scan_later(g, in, out, count, t, op, true, comm, &call, r);
 }
 
-int MPI_Iexscan(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+int MPI_Iexscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = NULL;
+	enum why why = fits_scan_later(comm, in, out, count, t, op, r, &g);
+	struct call call = begin(why == FORM ? OTHER_FORM : EXSCAN, comm, why,
+				 why == DONE ? type_bytes(t, count) : 0);
 
-	return passed(&call, PMPI_Iexscan(in, out, n, t, op, comm, r));
+	if (why != DONE)
+		return passed(&call, PMPI_Iexscan(in, out, count, t, op, comm, r));
+	return scan_later(g, in, out, count, t, op, false, comm, &call, r);
 }
 
-int MPI_Ireduce_scatter_block(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
+int MPI_Ireduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
 			      MPI_Comm comm, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = NULL;
+	enum why why = fits_later(comm, t, op, 1, &g);
+	struct call call;
+	struct later *l;
+	int rank = 0;
 
-	return passed(&call, PMPI_Ireduce_scatter_block(in, out, n, t, op, comm, r));
+	if (why == DONE)
+		why = fits_part(g, t, op, (long)count * g->n);
+	if (why == DONE && (!r || !buffers(in, out, true, false)))
+		why = WRONG;
+	if (why == DONE && count * g->n > g->lane->slots)
+		why = FORM;
+	call = begin(why == FORM ? OTHER_FORM : REDUCE_SCATTER_BLOCK, comm, why,
+		     why == DONE ? type_bytes(t, count * g->n) : 0);
+	if (why != DONE)
+		return passed(&call, PMPI_Ireduce_scatter_block(in, out, count, t, op, comm, r));
+	PMPI_Comm_rank(comm, &rank);
+	l = new_later(comm);
+	l->form = PART;
+	l->out = out;
+	l->t = t;
+	l->op = which_op(op);
+	l->first = count * rank;
+	l->own = count;
+	int_words(int_type(t), l->op, in == MPI_IN_PLACE ? out : in, l->x.round.word, count * g->n);
+	return start_later(g, l, ring_op(l->op), int_mods(int_type(t), l->op), count * g->n, &call,
+			   r);
 }
+
+/* Forms that the library keeps --------------------------------------------------- */
 
 int MPI_Ireduce_scatter(const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
 			MPI_Comm comm, MPI_Request *r)
@@ -2200,22 +2402,6 @@ int MPI_Ireduce_scatter(const void *in, void *out, const int n[], MPI_Datatype t
 	struct call call = pass(comm);
 
 	return passed(&call, PMPI_Ireduce_scatter(in, out, n, t, op, comm, r));
-}
-
-int MPI_Iallgather(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
-		   MPI_Comm comm, MPI_Request *r)
-{
-	struct call call = pass(comm);
-
-	return passed(&call, PMPI_Iallgather(in, n, t, out, m, u, comm, r));
-}
-
-int MPI_Igather(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root,
-		MPI_Comm comm, MPI_Request *r)
-{
-	struct call call = pass(comm);
-
-	return passed(&call, PMPI_Igather(in, n, t, out, m, u, root, comm, r));
 }
 
 #if MPI_VERSION >= 4

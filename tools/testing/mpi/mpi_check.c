@@ -446,7 +446,7 @@ static int parts(int rounds)
 
 /* one that does not wait */
 struct later {
-	int what, count, size, me, root;
+	int what, count, size, me, root, place;
 	MPI_Datatype t;
 	MPI_Op op;
 	MPI_Comm c;
@@ -464,9 +464,10 @@ static void draw_later(struct later *l, const MPI_Comm *comms, int at)
 	uint64_t mix = rnd();
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	l->what = rnd() % 4;
-	/* mostly one round, now and then more */
-	l->count = 1 + rnd() % (rnd() % 8 ? 4 : 40);
+	l->what = rnd() % 9;
+	/* mostly one round, now and then more; blocks of up to 16 ranks */
+	l->count = 1 + rnd() % (l->what > 3 ? 3 : rnd() % 8 ? 4 : 40);
+	l->place = rnd() % 3;
 	l->c = comms[at];
 	l->t = types[ti];
 	l->op = ti == 5 ? MPI_LOR : ti == 6 ? MPI_MINLOC : ti == 4 || ti == 7 ? MPI_MAX : ops[oi];
@@ -480,7 +481,9 @@ static void draw_later(struct later *l, const MPI_Comm *comms, int at)
 			   (char)(mix * (k + 1) * (rank * 7 + 3) >> 11);
 	memset(l->a, 0x55, sizeof(l->a));
 	memset(l->b, 0x55, sizeof(l->b));
-	if (l->what == 2) {
+	/* in place, of a gather at the root only */
+	l->place = !l->place && l->what > 3 && (l->what != 5 || l->me == l->root);
+	if (l->what == 2 || l->place) {
 		memcpy(l->a, l->in, sizeof(l->a));
 		memcpy(l->b, l->in, sizeof(l->b));
 	}
@@ -488,6 +491,7 @@ static void draw_later(struct later *l, const MPI_Comm *comms, int at)
 
 static void start_later(struct later *l, MPI_Request *r)
 {
+	const void *in = l->place ? MPI_IN_PLACE : l->in;
 	MPI_Datatype pair;
 
 	switch (l->what) {
@@ -504,14 +508,35 @@ static void start_later(struct later *l, MPI_Request *r)
 		MPI_Ibcast(l->a, 1, pair, l->root, l->c, r);
 		MPI_Type_free(&pair);
 		break;
-	default:
+	case 3:
 		MPI_Ibarrier(l->c, r);
+		break;
+	case 4:
+		MPI_Type_contiguous(l->count, l->t, &pair);
+		MPI_Type_commit(&pair);
+		MPI_Iallgather(in, l->count, l->t, l->a, 1, pair, l->c, r);
+		MPI_Type_free(&pair);
+		break;
+	case 5:
+		MPI_Igather(in, l->count, l->t, l->a, l->count, l->t, l->root, l->c, r);
+		break;
+	case 6:
+		MPI_Iscan(in, l->a, l->count, l->t, l->op, l->c, r);
+		break;
+	case 7:
+		MPI_Iexscan(in, l->a, l->count, l->t, l->op, l->c, r);
+		break;
+	default:
+		MPI_Ireduce_scatter_block(in, l->a, l->count, l->t, l->op, l->c, r);
 	}
 }
 
 /* what it should have given; as many differ */
 static int check_later(struct later *l, int round)
 {
+	const void *in = l->place ? MPI_IN_PLACE : l->in;
+	int bytes = sizeof(l->a);
+
 	switch (l->what) {
 	case 0:
 		PMPI_Allreduce(l->in, l->b, l->count, l->t, l->op, l->c);
@@ -522,8 +547,27 @@ static int check_later(struct later *l, int round)
 	case 2:
 		PMPI_Bcast(l->b, l->count, l->t, l->root, l->c);
 		break;
+	case 4:
+		PMPI_Allgather(in, l->count, l->t, l->b, l->count, l->t, l->c);
+		break;
+	case 5:
+		PMPI_Gather(in, l->count, l->t, l->b, l->count, l->t, l->root, l->c);
+		break;
+	case 6:
+		PMPI_Scan(in, l->b, l->count, l->t, l->op, l->c);
+		break;
+	case 7:
+		PMPI_Exscan(in, l->b, l->count, l->t, l->op, l->c);
+		/* rank 0 has no result */
+		bytes = l->me ? bytes : 0;
+		break;
+	case 8:
+		PMPI_Reduce_scatter_block(in, l->b, l->count, l->t, l->op, l->c);
+		/* what is left in place of operands means nothing */
+		bytes = l->place ? l->count * l->size : bytes;
+		break;
 	}
-	if ((l->what == 1 && l->me != l->root) || !memcmp(l->a, l->b, sizeof(l->a)))
+	if ((l->what == 1 && l->me != l->root) || !memcmp(l->a, l->b, bytes))
 		return 0;
 	fprintf(stderr, "round %d, kind %d, count %d, size %d\n", round, l->what, l->count, l->size);
 	return 1;
