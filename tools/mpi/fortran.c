@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* checkpatch-ignore: FUNCTION_ARGUMENTS (functions that dlsym() finds) */
 /*
  * libpwmpi for Fortran programs (mpif.h, "use mpi", "use mpi_f08").
  *
@@ -8,31 +9,22 @@
  * component of the MPI library would be found by both languages, but has to be built
  * against the internal headers of each release.
  *
- * MPICH has other addresses that stand for MPI_IN_PLACE and MPI_BOTTOM, and other symbols for
- * mpi_f08: with it nothing is replaced here, and Fortran programs call its own wrappers.
+ * The wrappers of MPICH call MPI_*, which are ours, but for those of mpi_f08 that have no
+ * buffer: these call PMPI_*, and are replaced here.
+ *
+ * What tests and waits calls ours first, which completes requests of ours, and then the wrapper of
+ * the MPI library, which converts statuses.
  *
  * Handles of mpi_f08 are structures of one INTEGER, passed by reference like the INTEGER of
  * the older bindings; buffers are addresses in all of them. ierror is optional in mpi_f08.
  */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
-#ifdef OPEN_MPI
-
-/* the address that stands for @c in Fortran, if it is @p */
-static void *special(void *p, const char *symbol, void *c)
-{
-	void *there = dlsym(RTLD_DEFAULT, symbol);
-
-	return there && p == there ? c : p;
-}
-
-static void *buffer(void *p)
-{
-	p = special(p, "mpi_fortran_in_place_", MPI_IN_PLACE);
-	return special(p, "mpi_fortran_bottom_", MPI_BOTTOM);
-}
+#include "request.h"
 
 static void done(MPI_Fint *ierror, int err)
 {
@@ -64,6 +56,36 @@ static void f_barrier(MPI_Fint *comm, MPI_Fint *ierror)
 	done(ierror, MPI_Barrier(PMPI_Comm_f2c(*comm)));
 }
 
+static void f_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Ibarrier(PMPI_Comm_f2c(*comm), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+#ifdef OPEN_MPI
+
+/* one function, both names */
+#define NAMES(name, args)							\
+	void mpi_##name##_ args __attribute__((alias("f_" #name)));		\
+	void mpi_##name##_f08_ args __attribute__((alias("f_" #name)))
+
+/* the address that stands for @c in Fortran, if it is @p */
+static void *special(void *p, const char *symbol, void *c)
+{
+	void *there = dlsym(RTLD_DEFAULT, symbol);
+
+	return there && p == there ? c : p;
+}
+
+static void *buffer(void *p)
+{
+	p = special(p, "mpi_fortran_in_place_", MPI_IN_PLACE);
+	return special(p, "mpi_fortran_bottom_", MPI_BOTTOM);
+}
+
 static void f_bcast(void *buf, MPI_Fint *count, MPI_Fint *t, MPI_Fint *root, MPI_Fint *comm,
 		    MPI_Fint *ierror)
 {
@@ -71,12 +93,44 @@ static void f_bcast(void *buf, MPI_Fint *count, MPI_Fint *t, MPI_Fint *root, MPI
 			       PMPI_Comm_f2c(*comm)));
 }
 
-static void f_allreduce(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
-			MPI_Fint *comm, MPI_Fint *ierror)
+static void f_ibcast(void *buf, MPI_Fint *count, MPI_Fint *t, MPI_Fint *root, MPI_Fint *comm,
+		     MPI_Fint *request, MPI_Fint *ierror)
 {
-	done(ierror, MPI_Allreduce(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
-				   PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Ibcast(buffer(buf), *count, PMPI_Type_f2c(*t), *root, PMPI_Comm_f2c(*comm),
+			     &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
 }
+
+/* reductions with the same arguments, blocking and not */
+#define REDUCTION(name, c_name)							\
+static void f_##name(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op, \
+		     MPI_Fint *comm, MPI_Fint *ierror)				\
+{										\
+	done(ierror, MPI_##c_name(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t), \
+				  PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));	\
+}										\
+										\
+static void f_i##name(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op, \
+		      MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)	\
+{										\
+	MPI_Request r = MPI_REQUEST_NULL;					\
+	int err = MPI_I##name(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t), \
+			      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &r);	\
+										\
+	*request = PMPI_Request_c2f(r);						\
+	done(ierror, err);							\
+}										\
+NAMES(name, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *)); \
+NAMES(i##name, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, \
+		MPI_Fint *))
+
+REDUCTION(allreduce, Allreduce);
+REDUCTION(scan, Scan);
+REDUCTION(exscan, Exscan);
+REDUCTION(reduce_scatter_block, Reduce_scatter_block);
 
 static void f_reduce(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
 		     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror)
@@ -85,25 +139,25 @@ static void f_reduce(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint
 				PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm)));
 }
 
-static void f_scan(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
-		   MPI_Fint *comm, MPI_Fint *ierror)
+static void f_ireduce(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
+		      MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
-	done(ierror, MPI_Scan(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
-			      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Ireduce(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
+			      PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
 }
 
-static void f_exscan(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
-		     MPI_Fint *comm, MPI_Fint *ierror)
+static void f_reduce_scatter(void *in, void *out, MPI_Fint *counts, MPI_Fint *t, MPI_Fint *op,
+			     MPI_Fint *comm, MPI_Fint *ierror)
 {
-	done(ierror, MPI_Exscan(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
-				PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
-}
+	/* an INTEGER of another size has no library of Open MPI that we know */
+	_Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER is no int");
 
-static void f_reduce_scatter_block(void *in, void *out, MPI_Fint *count, MPI_Fint *t,
-				   MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
-{
-	done(ierror, MPI_Reduce_scatter_block(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
-					      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
+	done(ierror, MPI_Reduce_scatter(buffer(in), buffer(out), counts, PMPI_Type_f2c(*t),
+					PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
 }
 
 static void f_allgather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
@@ -113,6 +167,17 @@ static void f_allgather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_F
 				   PMPI_Type_f2c(*out_t), PMPI_Comm_f2c(*comm)));
 }
 
+static void f_iallgather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
+			 MPI_Fint *out_t, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Iallgather(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+				 PMPI_Type_f2c(*out_t), PMPI_Comm_f2c(*comm), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
 static void f_gather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
 		     MPI_Fint *out_t, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror)
 {
@@ -120,26 +185,200 @@ static void f_gather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint
 				PMPI_Type_f2c(*out_t), *root, PMPI_Comm_f2c(*comm)));
 }
 
-/* one function, both names */
+static void f_igather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
+		      MPI_Fint *out_t, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request,
+		      MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Igather(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+			      PMPI_Type_f2c(*out_t), *root, PMPI_Comm_f2c(*comm), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+NAMES(bcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(ibcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(reduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+	       MPI_Fint *));
+NAMES(ireduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		MPI_Fint *, MPI_Fint *));
+NAMES(reduce_scatter, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		       MPI_Fint *));
+NAMES(allgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		  MPI_Fint *));
+NAMES(iallgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		   MPI_Fint *, MPI_Fint *));
+NAMES(gather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+	       MPI_Fint *, MPI_Fint *));
+NAMES(igather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		MPI_Fint *, MPI_Fint *, MPI_Fint *));
+
+#else
+
+/* mpi_f08 only */
 #define NAMES(name, args)							\
-	void mpi_##name##_ args __attribute__((alias("f_" #name)));		\
 	void mpi_##name##_f08_ args __attribute__((alias("f_" #name)))
+
+#endif
 
 NAMES(init, (MPI_Fint *));
 NAMES(init_thread, (MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(finalize, (MPI_Fint *));
 NAMES(barrier, (MPI_Fint *, MPI_Fint *));
-NAMES(bcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
-NAMES(allreduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
-NAMES(reduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
-	       MPI_Fint *));
-NAMES(scan, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
-NAMES(exscan, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
-NAMES(reduce_scatter_block, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
-			     MPI_Fint *));
-NAMES(allgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
-		  MPI_Fint *));
-NAMES(gather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
-	       MPI_Fint *, MPI_Fint *));
+NAMES(ibarrier, (MPI_Fint *, MPI_Fint *, MPI_Fint *));
 
+/* Calls that test and wait ------------------------------------------------------- */
+
+/* those of @n requests; NULL: there is none of ours */
+static MPI_Request *requests(MPI_Fint n, const MPI_Fint *f)
+{
+	MPI_Request *r = NULL;
+	int i;
+
+	if (n > 0 && pw_request_known())
+		r = calloc(n, sizeof(*r));
+	for (i = 0; r && i < n; i++)
+		r[i] = PMPI_Request_f2c(f[i]);
+	return r;
+}
+
+static void wait_for(MPI_Fint n, const MPI_Fint *f)
+{
+	MPI_Request *r = requests(n, f);
+
+	pw_request_wait(r ? n : 0, r);
+	free(r);
+}
+
+/* the library has freed what has ended: an error of ours is one of this call */
+static void after(MPI_Fint *ierror)
+{
+	if (ierror)
+		*ierror = pw_request_result(*ierror);
+}
+
+typedef void testany_t(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
+		       MPI_Fint *ierror);
+typedef void some_t(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count, MPI_Fint *indices,
+		    MPI_Fint *statuses, MPI_Fint *ierror);
+
+/* while there are some of ours: true: one of all has ended, and the call is done */
+static bool tested_any(testany_t *testany, MPI_Fint *n, MPI_Fint *f, MPI_Fint *index,
+		       MPI_Fint *status, MPI_Fint *ierror)
+{
+	MPI_Request *r = requests(*n, f);
+	MPI_Fint flag = 0, err = MPI_SUCCESS;
+
+	pw_request_look();
+	while (r && !flag && err == MPI_SUCCESS && pw_request_any(*n, r))
+		testany(n, f, index, &flag, status, &err);
+	free(r);
+	done(ierror, err);
+	return flag || err != MPI_SUCCESS;
+}
+
+static bool tested_some(some_t *testsome, MPI_Fint *n, MPI_Fint *f, MPI_Fint *count,
+			MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror)
+{
+	MPI_Request *r = requests(*n, f);
+	MPI_Fint err = MPI_SUCCESS;
+
+	*count = 0;
+	pw_request_look();
+	while (r && !*count && err == MPI_SUCCESS && pw_request_any(*n, r))
+		testsome(n, f, count, indices, statuses, &err);
+	free(r);
+	done(ierror, err);
+	return *count || err != MPI_SUCCESS;
+}
+
+/* the library's function of this name; the name is ours, too */
+#define NEXT(name) ((typeof(name) *)dlsym(RTLD_NEXT, #name))
+
+#define CALLS(b)								\
+void mpi_wait_##b(MPI_Fint *f, MPI_Fint *status, MPI_Fint *ierror);		\
+void mpi_wait_##b(MPI_Fint *f, MPI_Fint *status, MPI_Fint *ierror)		\
+{										\
+	wait_for(1, f);								\
+	NEXT(mpi_wait_##b)(f, status, ierror);					\
+	after(ierror);								\
+}										\
+										\
+void mpi_waitall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *statuses, MPI_Fint *ierror); \
+void mpi_waitall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *statuses, MPI_Fint *ierror) \
+{										\
+	wait_for(*n, f);							\
+	NEXT(mpi_waitall_##b)(n, f, statuses, ierror);				\
+	after(ierror);								\
+}										\
+										\
+void mpi_test_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror); \
+void mpi_test_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror) \
+{										\
+	pw_request_look();							\
+	NEXT(mpi_test_##b)(f, flag, status, ierror);				\
+	after(ierror);								\
+}										\
+										\
+void mpi_testall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag, MPI_Fint *statuses, \
+		     MPI_Fint *ierror);						\
+void mpi_testall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag, MPI_Fint *statuses, \
+		     MPI_Fint *ierror)						\
+{										\
+	pw_request_look();							\
+	NEXT(mpi_testall_##b)(n, f, flag, statuses, ierror);			\
+	after(ierror);								\
+}										\
+										\
+testany_t mpi_testany_##b;							\
+void mpi_testany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *flag,	\
+		     MPI_Fint *status, MPI_Fint *ierror)			\
+{										\
+	pw_request_look();							\
+	NEXT(mpi_testany_##b)(n, f, index, flag, status, ierror);		\
+	after(ierror);								\
+}										\
+										\
+some_t mpi_testsome_##b;							\
+void mpi_testsome_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count, MPI_Fint *indices, \
+		      MPI_Fint *statuses, MPI_Fint *ierror)			\
+{										\
+	pw_request_look();							\
+	NEXT(mpi_testsome_##b)(n, f, count, indices, statuses, ierror);		\
+	after(ierror);								\
+}										\
+										\
+void mpi_waitany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *status, \
+		     MPI_Fint *ierror);						\
+void mpi_waitany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *status, \
+		     MPI_Fint *ierror)						\
+{										\
+	if (!tested_any(NEXT(mpi_testany_##b), n, f, index, status, ierror))	\
+		NEXT(mpi_waitany_##b)(n, f, index, status, ierror);		\
+	after(ierror);								\
+}										\
+										\
+some_t mpi_waitsome_##b;							\
+void mpi_waitsome_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count, MPI_Fint *indices, \
+		      MPI_Fint *statuses, MPI_Fint *ierror)			\
+{										\
+	if (!tested_some(NEXT(mpi_testsome_##b), n, f, count, indices, statuses, ierror)) \
+		NEXT(mpi_waitsome_##b)(n, f, count, indices, statuses, ierror);	\
+	after(ierror);								\
+}										\
+										\
+void mpi_request_get_status_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status,	\
+				MPI_Fint *ierror);				\
+void mpi_request_get_status_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status,	\
+				MPI_Fint *ierror)				\
+{										\
+	pw_request_look();							\
+	NEXT(mpi_request_get_status_##b)(f, flag, status, ierror);		\
+}
+
+/* both names; those of MPICH without _f08 call MPI_* */
+#ifdef OPEN_MPI
+CALLS()
 #endif
+CALLS(f08_)

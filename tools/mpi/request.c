@@ -317,7 +317,7 @@ static struct pw_queue *queue_of(MPI_Request handle)
 
 /* Calls that wait -------------------------------------------------------------------- */
 
-static void wait_for(int n, const MPI_Request *r)
+void pw_request_wait(int n, const MPI_Request *r)
 {
 	struct pw_queue *q;
 	int i;
@@ -329,14 +329,14 @@ static void wait_for(int n, const MPI_Request *r)
 	settle();
 }
 
-static void test(void)
+void pw_request_look(void)
 {
 	failed = false;
 	if (rq.known)
 		push(NULL);
 }
 
-static int result(int err)
+int pw_request_result(int err)
 {
 	return err == MPI_SUCCESS && failed ? MPI_ERR_OTHER : err;
 }
@@ -352,76 +352,86 @@ static bool any_of(int n, const MPI_Request *r)
 	return false;
 }
 
+bool pw_request_known(void)
+{
+	return rq.known;
+}
+
+bool pw_request_any(int n, const MPI_Request *r)
+{
+	if (!any_of(n, r)) {
+		settle();
+		return false;
+	}
+	push(NULL);
+	sched_yield();
+	return true;
+}
+
 int MPI_Wait(MPI_Request *r, MPI_Status *s)
 {
-	wait_for(1, r);
-	return result(PMPI_Wait(r, s));
+	pw_request_wait(1, r);
+	return pw_request_result(PMPI_Wait(r, s));
 }
 
 int MPI_Waitall(int n, MPI_Request r[], MPI_Status s[])
 {
-	wait_for(n, r);
-	return result(PMPI_Waitall(n, r, s));
+	pw_request_wait(n, r);
+	return pw_request_result(PMPI_Waitall(n, r, s));
 }
 
 int MPI_Waitany(int n, MPI_Request r[], int *index, MPI_Status *s)
 {
 	int err, flag = 0;
 
-	test();
-	while (any_of(n, r)) {
+	pw_request_look();
+	while (pw_request_any(n, r)) {
 		err = PMPI_Testany(n, r, index, &flag, s);
 		if (err != MPI_SUCCESS || flag)
-			return result(err);
-		push(NULL);
-		sched_yield();
+			return pw_request_result(err);
 	}
-	settle();
-	return result(PMPI_Waitany(n, r, index, s));
+	return pw_request_result(PMPI_Waitany(n, r, index, s));
 }
 
 int MPI_Waitsome(int n, MPI_Request r[], int *count, int indices[], MPI_Status s[])
 {
 	int err;
 
-	test();
-	while (any_of(n, r)) {
+	pw_request_look();
+	while (pw_request_any(n, r)) {
 		err = PMPI_Testsome(n, r, count, indices, s);
 		if (err != MPI_SUCCESS || *count)
-			return result(err);
-		push(NULL);
-		sched_yield();
+			return pw_request_result(err);
 	}
-	settle();
-	return result(PMPI_Waitsome(n, r, count, indices, s));
+	return pw_request_result(PMPI_Waitsome(n, r, count, indices, s));
 }
 
 int MPI_Test(MPI_Request *r, int *flag, MPI_Status *s)
 {
-	test();
-	return result(PMPI_Test(r, flag, s));
+	pw_request_look();
+	return pw_request_result(PMPI_Test(r, flag, s));
 }
 
 int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status s[])
 {
-	test();
-	return result(PMPI_Testall(n, r, flag, s));
+	pw_request_look();
+	return pw_request_result(PMPI_Testall(n, r, flag, s));
 }
 
 int MPI_Testany(int n, MPI_Request r[], int *index, int *flag, MPI_Status *s)
 {
-	test();
-	return result(PMPI_Testany(n, r, index, flag, s));
+	pw_request_look();
+	return pw_request_result(PMPI_Testany(n, r, index, flag, s));
 }
 
 int MPI_Testsome(int n, MPI_Request r[], int *count, int indices[], MPI_Status s[])
 {
-	test();
-	return result(PMPI_Testsome(n, r, count, indices, s));
+	pw_request_look();
+	return pw_request_result(PMPI_Testsome(n, r, count, indices, s));
 }
 
 int MPI_Request_get_status(MPI_Request r, int *flag, MPI_Status *s)
 {
-	test();
+	pw_request_look();
 	return PMPI_Request_get_status(r, flag, s);
 }

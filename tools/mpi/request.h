@@ -71,6 +71,22 @@ void pw_request_drain(struct pw_queue *q, bool ends);
 void pw_request_stop(void);
 
 /*
+ * For the Fortran calls that test and wait: those of the library follow, which do not know that
+ * requests of ours want to be completed.
+ */
+
+/* is there a request of ours at all? */
+bool pw_request_known(void);
+/* until those of ours among @n requests have ended */
+void pw_request_wait(int n, const MPI_Request *r);
+/* all go on, without waiting */
+void pw_request_look(void);
+/* does one of ours that has not ended belong to these? Then all have gone on, and others may run. */
+bool pw_request_any(int n, const MPI_Request *r);
+/* @err of the library, or that of a request of ours that it has freed */
+int pw_request_result(int err);
+
+/*
  * Wait no longer for other ranks than this before MPI may send queued messages: another rank
  * may wait for one of them.
  */

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: GPL-2.0
-! Seven collectives, by the binding that BINDING says: 0 mpif.h, 1 "use mpi", 2 "use mpi_f08".
+! 22 collectives, nine of which do not wait, by the binding that BINDING says: 0 mpif.h, 1 "use mpi", 2 "use mpi_f08".
 program mpi_fortran
 #if BINDING == 1
   use mpi
@@ -14,6 +14,16 @@ program mpi_fortran
   integer(kind=8) :: wide
   double precision :: x, s
   complex :: c, cs
+  integer, allocatable, asynchronous :: mine(:), all(:)
+  integer, asynchronous :: ia, ib, ic, id, ie, ig
+  integer :: counts(64), i, k, outcount, indices(9)
+  logical :: flag
+#if BINDING == 2
+  type(MPI_Request) :: r(9)
+  type(MPI_Status) :: st
+#else
+  integer :: r(9), st(MPI_STATUS_SIZE)
+#endif
 
   bad = 0
   call MPI_Init(ierr)
@@ -38,6 +48,66 @@ program mpi_fortran
   total = -1
   call MPI_Reduce(rank, total, 1, MPI_INTEGER, MPI_MIN, 0, MPI_COMM_WORLD, ierr)
   if (rank == 0 .and. total /= 0) bad = bad + 1
+
+  ! parts and blocks
+  allocate(mine(n), all(n))
+  mine = [(rank + i, i = 1, n)]
+  call MPI_Scan(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+  if (total /= rank * (rank + 1) / 2) bad = bad + 1
+  total = 0
+  call MPI_Exscan(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+  if (rank > 0 .and. total /= rank * (rank - 1) / 2) bad = bad + 1
+  call MPI_Reduce_scatter_block(mine, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+  if (total /= n * (n - 1) / 2 + n * (rank + 1)) bad = bad + 1
+  counts = 1
+  call MPI_Reduce_scatter(mine, total, counts, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierr)
+  if (total /= n + rank) bad = bad + 1
+  all = -1
+  call MPI_Allgather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+  if (any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
+  all = -1
+  call MPI_Gather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, ierr)
+  if (rank == 1 .and. any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
+
+  ! what does not wait, by all calls that wait
+  call MPI_Ibarrier(MPI_COMM_WORLD, r(1), ierr)
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierr)
+  call MPI_Iallreduce(rank, ia, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r(1), ierr)
+  ib = rank
+  if (rank == 2) ib = 99
+  call MPI_Ibcast(ib, 1, MPI_INTEGER, 2, MPI_COMM_WORLD, r(2), ierr)
+  call MPI_Waitall(2, r, MPI_STATUSES_IGNORE, ierr)
+  if (ia /= n * (n - 1) / 2 .or. ib /= 99) bad = bad + 1
+  call MPI_Ireduce(rank, ic, 1, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD, r(1), ierr)
+  flag = .false.
+  do while (.not. flag)
+    call MPI_Test(r(1), flag, st, ierr)
+  end do
+  if (rank == 0 .and. ic /= n - 1) bad = bad + 1
+  call MPI_Iscan(rank, id, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r(1), ierr)
+  call MPI_Iexscan(rank, ie, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r(2), ierr)
+  do i = 1, 2
+    call MPI_Waitany(2, r, k, st, ierr)
+  end do
+  if (id /= rank * (rank + 1) / 2) bad = bad + 1
+  if (rank > 0 .and. ie /= rank * (rank - 1) / 2) bad = bad + 1
+  call MPI_Ireduce_scatter_block(mine, ig, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r(1), ierr)
+  all = -1
+  call MPI_Iallgather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, r(2), ierr)
+  i = 0
+  do while (i < 2)
+    call MPI_Waitsome(2, r, outcount, indices, MPI_STATUSES_IGNORE, ierr)
+    i = i + outcount
+  end do
+  if (ig /= n * (n - 1) / 2 + n * (rank + 1)) bad = bad + 1
+  if (any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
+  all = -1
+  call MPI_Igather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, r(1), ierr)
+  flag = .false.
+  do while (.not. flag)
+    call MPI_Testall(1, r, flag, MPI_STATUSES_IGNORE, ierr)
+  end do
+  if (rank == 1 .and. any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
   if (ierr /= MPI_SUCCESS .or. bad /= 0) print '(a,i0,a,i0)', 'rank ', rank, ': wrong: ', bad
   call MPI_Finalize(ierr)
 end program

@@ -61,6 +61,22 @@ done
 PW_FLOAT=exact check "3 ranks: floating-point numbers" 3 mpi_check float 100
 check "3 ranks: threads" 3 mpi_threads 50
 
+# Fortran, all three bindings, as with Open MPI
+if command -v gfortran >/dev/null; then
+	for binding in 0 1 2; do
+		name=$(set -- mpif.h "use mpi" "use mpi_f08"; shift $binding; echo "$1")
+		if ! gfortran -DBINDING=$binding -fallow-argument-mismatch -fallow-invalid-boz -I"${header%/*}" -J "$tmp" -o "$tmp/fortran" \
+			"$src/mpi_fortran.F90" -L"$lib" -lmpichfort -lmpich >"$tmp/out" 2>&1; then
+			tap_skip "Fortran, $name" "it does not compile here: $(tail -n 1 "$tmp/out")"
+			continue
+		fi
+		run 3 fortran
+		tap_is "Fortran, $name: all on the ring, and right" "$(grep -E 'pwmpi|wrong' "$tmp/out")" "pwmpi: 22 of 22 collectives on the ring"
+	done
+else
+	tap_skip "Fortran" "no compiler"
+fi
+
 # pwrun by Hydra: three network namespaces with an interface pw0 each, joined by a bridge, stand
 # for the stations. The ring is that in shared memory.
 cat >"$tmp/pwctl" <<-'END'
