@@ -2435,4 +2435,52 @@ int MPI_Reduce_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
 
 	return passed(&call, PMPI_Reduce_init(in, out, n, t, op, root, comm, info, r));
 }
+
+int MPI_Scan_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		  MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Scan_init(in, out, n, t, op, comm, info, r));
+}
+
+int MPI_Exscan_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
+		    MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Exscan_init(in, out, n, t, op, comm, info, r));
+}
+
+int MPI_Reduce_scatter_block_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
+				  MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Reduce_scatter_block_init(in, out, n, t, op, comm, info, r));
+}
+
+int MPI_Reduce_scatter_init(const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
+			    MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Reduce_scatter_init(in, out, n, t, op, comm, info, r));
+}
+
+int MPI_Allgather_init(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
+		       MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Allgather_init(in, n, t, out, m, u, comm, info, r));
+}
+
+int MPI_Gather_init(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
+		    int root, MPI_Comm comm, MPI_Info info, MPI_Request *r)
+{
+	struct call call = pass(comm);
+
+	return passed(&call, PMPI_Gather_init(in, n, t, out, m, u, root, comm, info, r));
+}
 #endif

@@ -61,6 +61,12 @@ done
 PW_FLOAT=exact check "3 ranks: floating-point numbers" 3 mpi_check float 100
 check "3 ranks: threads" 3 mpi_threads 50
 
+# persistent forms are MPICH's, and counted
+run 3 mpi_check persistent
+tap_is "persistent forms: right, and counted" "$(grep -E 'differ|pwmpi' "$tmp/out" | sort)" \
+	"$(printf '20 persistent collectives, 0 differ\npwmpi: 2 of 12 collectives on the ring, not for their non-blocking or persistent form: 10')"
+check "4 ranks: collectives that do not wait" 4 mpi_check later 50
+
 # Fortran, all three bindings, as with Open MPI
 if command -v gfortran >/dev/null; then
 	for binding in 0 1 2; do
