@@ -52,7 +52,7 @@ static u64 mapped[MAXN][PW_ATON_REGS];
 static u32 kept[MAXN];
 static u8 bytes[64];
 static u8 nodes[BATCH + 1][1u << PW_ATON_NODE_HEIGHTS];
-static unsigned long by_node, narrow, overlaps;
+static unsigned long by_node, narrow, overlaps, alike;
 static unsigned long commands, by_op[32], by_err[8], oracle_checked, standing_runs;
 static unsigned long latches, latches_checked;
 
@@ -337,8 +337,8 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 	u64 now = pw_ring_now(side[0].ring), turn = max_t(u64, 24, n * (1 + prop)), until;
 	static struct naive_result want;
 	struct pw_ring_fault fault = { 0 };
-	u32 i, k = 1 + rnd(BATCH), from, later;
-	bool up, same = true;
+	u32 i, k = 1 + rnd(BATCH), from = 0, later;
+	bool up, same = true, row = !rnd(4);
 	const char *err;
 
 	for (i = 0; i < 2; i++)
@@ -393,9 +393,20 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 		random_cmd(&side[0].cmd[i], n, i);
 		side[0].cmd[i].when = now + (rnd(2) ? 0 : later +
 							 rnd(3 * turn + 600) / (1 + rnd(9)));
+		/* in a row: reductions of one group, one after another from one interface */
+		if (row && (!i || rnd(8))) {
+			side[0].cmd[i].op = PW_ATON_ADD + rnd(5);
+			side[0].cmd[i].mods = rnd(20) ? rnd(2) : PW_ATON_PREFIX;
+			side[0].cmd[i].dst = i ? side[0].cmd[0].dst : PW_ATON_GROUP | 1u << rnd(20);
+			if (rnd(4))
+				side[0].cmd[i].when = now;
+		}
 		side[1].cmd[i] = side[0].cmd[i];
 		BOTH((s->cmd[i].out = s->out[i], s->cmd[i].parts = s->parts[i], 0));
-		from = rnd(n);
+		if (!row || !i)
+			from = rnd(n);
+		else
+			alike += side[0].cmd[i].dst == side[0].cmd[i - 1].dst;
 		BOTH(pw_ring_submit(s->ring, from, &s->cmd[i]));
 	}
 	if (!rnd(8)) {
@@ -416,7 +427,7 @@ static const char *batch(u32 n, u32 prop, int *nfault)
 		}
 	}
 	for (i = 0; i < 2; i++)
-		while (pw_ring_run(side[i].ring, ~0ULL, i ? 1 + rnd(100) : 1u << 20) ==
+		while (pw_ring_run(side[i].ring, ~0ULL, i && rnd(3) ? 1 + rnd(100) : 1u << 20) ==
 		       PW_RING_MORE)
 			;
 	err = compare();
@@ -548,6 +559,7 @@ int main(void)
 		ok(by_err[i] > 0, "ending %u was among them (%lu times)", i, by_err[i]);
 	ok(narrow > scen / 3, "operands and counts of other widths in %lu scenarios", narrow);
 	ok(overlaps > commands / 20, "%lu packets began before the last one was back", overlaps);
+	ok(alike > commands / 20, "%lu packets went where the one before them did", alike);
 	ok(by_node > 0, "trees with an operation for each node were among them (%lu times)", by_node);
 	ok(latches > commands && latches_checked > commands / 20,
 	   "%lu latches are the same, %lu were held to the oracle", latches, latches_checked);

@@ -290,6 +290,36 @@ static void test_lease_ends(int e)
 	   engine_name[e], with, without);
 }
 
+/* packets in a row to a group, also one of more interfaces than are looked up once for them */
+static void test_large_group(int e)
+{
+	static const u32 size[] = { 256, 257, 300 };
+	static u32 mask = 0x2;
+	struct pw_ring_cmd c[3];
+	bool good = true;
+	u32 i, k, n;
+
+	for (k = 0; k < ARRAY_SIZE(size); k++) {
+		n = size[k];
+		setup(e, n, 0);
+		for (i = 0; i < n; i++) {
+			operand(i, 0, i + 1);
+			rig.port[i].group = &mask;
+		}
+		for (i = 0; i < ARRAY_SIZE(c); i++) {
+			c[i] = command(i == 1 ? PW_ATON_MAX : PW_ATON_ADD);
+			c[i].dst = PW_ATON_GROUP | mask;
+			good &= !pw_ring_submit(rig.ring, 7, &c[i]);
+		}
+		settle();
+		for (i = 0; i < ARRAY_SIZE(c); i++)
+			good &= pw_ring_reap(rig.ring) == &c[i] && !c[i].err && c[i].counter == n;
+		good &= c[0].v1 == n * (n + 1) / 2 && c[2].v1 == c[0].v1;
+		good &= c[1].v1 == n && c[1].v2 == n;
+	}
+	ok(good, "%s: large groups", engine_name[e]);
+}
+
 static void test_algorithms(int e)
 {
 	static const u64 x[] = { 5, 3, 5, 9, 5, 5, 1, 5 };
@@ -684,6 +714,7 @@ int main(void)
 		test_basic(e);
 		test_leases(e);
 		test_lease_ends(e);
+		test_large_group(e);
 		test_algorithms(e);
 		test_nodes(e);
 		test_passive(e);

@@ -65,15 +65,12 @@ static void future_remove(struct pw_ring *ring, struct pw_ring_sender *sender)
 /* the head of an interface's queue is new: file it under ready or future */
 static void file_head(struct pw_ring *ring, struct pw_ring_sender *sender)
 {
+	bool due = sender->head && sender->head->submit <= ring->now;
 	struct pw_ring_sender **p;
 
-	set_ready(ring, sender->interface, false);
-	if (!sender->head)
+	set_ready(ring, sender->interface, due);
+	if (!sender->head || due)
 		return;
-	if (sender->head->submit <= ring->now) {
-		set_ready(ring, sender->interface, true);
-		return;
-	}
 	for (p = &ring->future; *p && (*p)->head->submit <= sender->head->submit;
 	     p = &(*p)->next_future)
 		;

@@ -18,6 +18,8 @@
 
 /* costs, in visits with a simple operation of about seven instructions */
 #define COST_PACKET	256	/* start a packet */
+#define COST_AGAIN	64	/* start another one of the same interface */
+#define COST_MEMBER	3	/* visit: an interface that is known to be in the group */
 #define COST_STANDING	16	/* look at a standing command */
 #define COST_SORT	2	/* visit: copy */
 #define COST_DEEP	12	/* visit: BITSUM, TREE */
@@ -118,6 +120,25 @@ static u64 last_back(const struct pw_ring *ring)
 	while (pkt->next)
 		pkt = pkt->next;
 	return pkt->end;
+}
+
+/*
+ * next_packet() for an interface that gets the token that it has released, because no other one
+ * has something to send and nothing else can happen meanwhile.
+ *
+ * Return: whether this was the case, and its packet has started.
+ */
+static bool next_again(struct pw_ring *ring, u64 until)
+{
+	u64 start = ring->tok_at + ring->turn;
+	u32 t = ring->tok_from;
+
+	if (ring->state != PW_RING_TOKEN || ring->nready != 1 || t >= ring->own ||
+	    !pw_ring_bit(ring->ready, t) || ring->future || ring->standing || ring->flight ||
+	    ring->lose || ring->now > start || start > until)
+		return false;
+	pw_ring_begin(ring, t, start);
+	return true;
 }
 
 /*
@@ -639,7 +660,11 @@ static void begin_scan(struct pw_ring *ring)
 	struct pw_ring_packet *pkt = ring->pkt;
 	struct pw_fast *f = &ring->fast;
 
-	memset(f, 0, sizeof(*f));
+	memset(f, 0, offsetof(struct pw_fast, level));
+	if (pkt->cmd->op == PW_ATON_TREE)
+		memset(f->level, 0, sizeof(f->level));
+	else if (pkt->cmd->op == PW_ATON_BITSUM)
+		memset(f->plane, 0, sizeof(f->plane));
 	f->phase = FAST_SCAN;
 	f->dst = pkt->cmd->dst;
 	f->hop = 1;
@@ -867,20 +892,152 @@ static void finish(struct pw_ring *ring)
 		pw_ring_pass_on(ring, pkt->start + pkt->bits);
 }
 
+/* ---- packets to a group, one after another ---- */
+
+/* does the packet do nothing but reduce the operands of a group, seen by no tap? */
+static bool is_reduction(const struct pw_ring *ring)
+{
+	const struct pw_ring_cmd *cmd = ring->pkt->cmd;
+
+	return cmd->op >= PW_ATON_ADD && cmd->op <= PW_ATON_MIN && !(cmd->mods & PW_ATON_PREFIX) &&
+	       (cmd->dst & ~PW_ATON_GROUP_MASK) == PW_ATON_GROUP &&
+	       ring->p.release == PW_RING_BACK && !ring->changed && !ring->pkt_flip &&
+	       !ring->pkt_stuck && !ring->leaving && !ring->tap.mem;
+}
+
+/* the interfaces from @from on, before @to, that are in the region; false: too many */
+static bool gather(struct pw_ring *ring, u32 from, u32 to)
+{
+	struct pw_ring_group *g = &ring->in_group;
+	u32 w, end;
+	u64 mask;
+
+	for (; from < to; from = end) {
+		w = from / 64;
+		end = min_t(u32, to, w * 64 + 64);
+		mask = ~0ULL << from % 64;
+		if (end % 64)
+			mask &= ~(~0ULL << end % 64);
+		for (mask = members(ring, w, mask); mask; mask &= mask - 1) {
+			u32 i = w * 64 + __ffs64(mask);
+
+			if (g->n == PW_RING_GROUP_MAX)
+				return false;
+			g->mapped[g->n] = pw_ring_bit(ring->mapped, i) ? ring->sender[i] : NULL;
+			g->interface[g->n++] = i;
+		}
+	}
+	return true;
+}
+
+/* in ring order, all but the T-interface; false: the group is too large for this */
+static bool gather_group(struct pw_ring *ring)
+{
+	const struct pw_ring_packet *pkt = ring->pkt;
+	struct pw_ring_group *g = &ring->in_group;
+	u32 dst = pkt->cmd->dst, i;
+
+	/* interfaces of blocks are in no group, but may have this address */
+	for (i = 0; i < ring->nblocks; i++)
+		if (dst >= ring->block[i]->addr &&
+		    dst - ring->block[i]->addr < ring->block[i]->count)
+			return false;
+	ring->fast.dst = dst;
+	g->n = 0;
+	g->dst = dst;
+	g->t = pkt->t;
+	g->known = gather(ring, pkt->t + 1, ring->own) && gather(ring, 0, pkt->t);
+	return g->known;
+}
+
+/* a packet to a group passes all interfaces, and is back; returns the cost */
+static u32 pass_group(struct pw_ring *ring)
+{
+	const struct pw_ring_group *g = &ring->in_group;
+	struct pw_ring_packet *pkt = ring->pkt;
+	const struct pw_ring_cmd *cmd = pkt->cmd;
+	const u64 *bank = ring->operand + (size_t)cmd->reg * ring->p.capacity;
+	u32 shift = below(ring), reg = cmd->reg, i, k, count;
+	const struct pw_ring_sender *sender;
+	u64 x[64];
+
+	pkt->v1 <<= shift;
+	for (i = 0; i < g->n; i += count) {
+		count = min_t(u32, g->n - i, ARRAY_SIZE(x));
+		for (k = 0; k < count; k++) {
+			sender = g->mapped[i + k];
+			x[k] = likely(sender) ? pw_ring_fetch_sender(sender, reg) :
+						bank[g->interface[i + k]];
+		}
+		for (k = 0; unlikely(shift) && k < count; k++)
+			x[k] <<= shift;
+		if (cmd->op <= PW_ATON_OR) {
+			fold(pkt, x, count);
+			continue;
+		}
+		k = extreme(pkt, x, count);
+		if (k < count)
+			pkt->v2 = ring->addr[g->interface[i + k]];
+	}
+	pkt->v1 >>= shift;
+	pkt->counter += g->n;
+	if (g->n)
+		pkt->trailer |= PW_TRL_RECOGNISED;
+	pkt->err = PW_ATON_OK;
+	pkt->end = pkt->start + pkt->bits + ring->turn;
+	end_first(ring);
+	return g->n * COST_MEMBER;
+}
+
+/*
+ * Start a packet, and if it goes to the group that the one before it went to, from the same
+ * interface, let it pass as well. An interface that joins or leaves a group by its group mask
+ * register between them does so before or after all of them.
+ *
+ * Return: the cost; 0: there is none that may start by @until.
+ */
+static u32 start_packet(struct pw_ring *ring, u64 until)
+{
+	struct pw_ring_group *g = &ring->in_group;
+	const struct pw_ring_packet *pkt;
+	u32 cost = COST_AGAIN;
+
+	if (!next_again(ring, until)) {
+		g->known = false;
+		if (!next_packet(ring, until))
+			return 0;
+		cost = COST_PACKET + COST_STANDING * ring->nstanding;
+	}
+	if (!is_reduction(ring)) {
+		g->known = false;
+		begin_scan(ring);
+		return max_t(u32, cost, COST_PACKET);
+	}
+	pkt = ring->pkt;
+	if (g->known && g->dst == pkt->cmd->dst && g->t == pkt->t)
+		return cost + pass_group(ring);
+	cost += ring->own * (COST_REGION + 1);
+	if (gather_group(ring))
+		return cost + pass_group(ring);
+	begin_scan(ring);
+	return cost;
+}
+
 static enum pw_ring_progress fast_run(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_fast *f = &ring->fast;
 	u32 used;
 
 	until = min(until, PW_RING_NEVER - 2 * PW_ATON_TOKEN);
+	/* members of a group may have changed since the last call */
+	ring->in_group.known = false;
 	for (; budget; budget -= min(used, budget)) {
 		used = 1;
 		switch (f->phase) {
 		case FAST_IDLE:
-			if (!next_packet(ring, until))
+			used = start_packet(ring, until);
+			if (!used)
 				return PW_RING_IDLE;
-			begin_scan(ring);
-			used = COST_PACKET + COST_STANDING * ring->nstanding;
 			break;
 		case FAST_SCAN:
 			used = scan(ring, budget);

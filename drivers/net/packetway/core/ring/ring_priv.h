@@ -28,6 +28,19 @@ struct pw_fast {
 	u64 plane[24];		/* BITSUM: bit k of all counts */
 };
 
+/* most interfaces of a group whose members are looked up once for packets in a row */
+#define PW_RING_GROUP_MAX	256
+
+/* fast: members of the group that the last packet went to */
+struct pw_ring_group {
+	bool known;		/* and the next one may go to the same ones */
+	u32 dst;		/* the group */
+	u32 t;			/* the T-interface, which is not among them */
+	u32 n;
+	u32 interface[PW_RING_GROUP_MAX];	/* in the order in which the packet passes them */
+	const struct pw_ring_sender *mapped[PW_RING_GROUP_MAX];	/* NULL: not in ring->mapped */
+};
+
 struct pw_rtl_interface;
 
 /* rtl: the interfaces, the wires between them and the active monitor */
@@ -149,6 +162,7 @@ struct pw_ring {
 
 	struct pw_ring_tap tap;
 	struct pw_fast fast;
+	struct pw_ring_group in_group;
 	struct pw_rtl rtl;
 };
 
@@ -218,13 +232,17 @@ static inline bool pw_ring_has(const struct pw_ring *ring, u32 interface, u32 re
 	return reg < pw_ring_block(ring, interface)->nregs;
 }
 
-/* value of an operand register of an interface that is in ring->mapped */
-static inline u64 pw_ring_fetch_mapped(const struct pw_ring *ring, u32 interface, u32 reg)
+/* value of an operand register of a sender that has the operands */
+static inline u64 pw_ring_fetch_sender(const struct pw_ring_sender *sender, u32 reg)
 {
-	const struct pw_ring_sender *sender = ring->sender[interface];
-
 	return READ_ONCE(*(sender->leased >> reg & 1 ? sender->lease[reg] :
 						     &sender->operands[reg]));
+}
+
+/* likewise, of an interface that is in ring->mapped */
+static inline u64 pw_ring_fetch_mapped(const struct pw_ring *ring, u32 interface, u32 reg)
+{
+	return pw_ring_fetch_sender(ring->sender[interface], reg);
 }
 
 /* value of an operand register that the interface has, see pw_ring_has() */
