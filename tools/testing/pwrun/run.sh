@@ -1,14 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # run.sh BUILD: how pwrun reaches the hosts of a lab, with the launchers of Open MPI and MPICH: by
-# ssh, by another command, and by steps of a job of SLURM. All programs that it calls stand in.
+# ssh, by another command, and by steps of a job of SLURM. All programs that it calls stand in. Then
+# SLURM itself, with two nodes in a network namespace, if scripts/pkg/slurm-root has unpacked it.
 
 set -u
 top=$(CDPATH='' cd -- "$(dirname -- "$0")/../../.." && pwd -P)
 # shellcheck source=SCRIPTDIR/../../../scripts/lib/tap
 . "$top/scripts/lib/tap"
 tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+daemons=()
+# shellcheck disable=SC2317 # reached through the trap
+cleanup() {
+	[ ${#daemons[@]} = 0 ] || kill "${daemons[@]}" 2>/dev/null
+	wait
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
 mkdir "$tmp/bin"
 
 # stand_in NAME: a program, from standard input
@@ -86,4 +94,70 @@ tap_is "MPICH has no virtual time" "$(refused "HYDRA build details:")" \
 	"pwrun: --virtual wants Open MPI: MPICH has no messages but by TCP"
 tap_is "other hosts have no virtual time" "$(refused "mpirun (Open MPI) 4.1.4")" \
 	"pwrun: --virtual: all stations must be of this host, which has one clock"
+
+# as in the job's network namespace: links with the addresses of both nodes, since SLURM asks for
+# names only where there is more than the loopback device
+slurm=$("$top/scripts/pkg/slurm-root" --look 2>/dev/null)
+# shellcheck disable=SC2016 # for the shell there
+links='ip link set lo up; ip link add d0 type veth peer name d1 || exit 1
+	for a in 1 2; do ip addr add 10.78.0.$a/24 dev d0; done; ip link set d0 up; ip link set d1 up'
+if [ -z "$slurm" ] || [ "$(id -u)" != 0 ] || ! unshare -nu sh -c "$links" 2>/dev/null; then
+	tap_skip "SLURM itself" "it was not unpacked (scripts/pkg/slurm-root), or no network namespace can be had"
+	tap_done
+	exit
+fi
+stand_in daemon <<'END'
+echo "$* at ${SLURMD_NODENAME:-no node}" >>"$LOG"
+END
+lib=$(dirname "$(find "$slurm/usr/lib" -name libslurmfull.so)")
+mkdir "$tmp/state"
+cat >"$tmp/slurm.conf" <<END
+ClusterName=lab
+SlurmctldHost=left(10.78.0.1)
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/linear
+PluginDir=$lib
+StateSaveLocation=$tmp/state
+SlurmdSpoolDir=$tmp/spool-%n
+SlurmctldPidFile=$tmp/controller.pid
+SlurmdPidFile=$tmp/%n.pid
+NodeName=left NodeHostname=left NodeAddr=10.78.0.1 Port=17001 State=UNKNOWN
+NodeName=right NodeHostname=left NodeAddr=10.78.0.2 Port=17002 State=UNKNOWN
+PartitionName=all Nodes=left,right Default=YES State=UP
+END
+# a namespace that lasts as long as this process
+mkfifo "$tmp/hold"
+unshare -nu sh -c "hostname left; $links; exec cat '$tmp/hold'" >/dev/null 2>&1 &
+daemons+=($!)
+exec 9>"$tmp/hold"
+holder=${daemons[0]}
+# before a command: in it, with SLURM's programs
+there=(env PATH="$tmp/bin:$slurm/usr/bin:$slurm/usr/sbin:$PATH" LD_LIBRARY_PATH="$lib" SLURM_CONF="$tmp/slurm.conf"
+	LOG="$tmp/log" VERSION="mpirun (Open MPI) 4.1.4" "$(command -v nsenter)" -t "$holder" -n -u)
+rm "$tmp/bin/srun"
+: >"$tmp/log"
+for _ in $(seq 600); do
+	"${there[@]}" ip -br addr show dev d0 2>/dev/null | grep -q 10.78.0.2/24 && break
+	sleep 0.1
+done
+"${there[@]}" "$(echo "$slurm"/usr/sbin/slurmctld*)" -D >"$tmp/slurmctld" 2>&1 &
+daemons+=($!)
+for n in left right; do
+	"${there[@]}" "$(echo "$slurm"/usr/sbin/slurmd*)" -D -N $n -d "$(echo "$slurm"/usr/sbin/slurmstepd*)" >"$tmp/slurmd-$n" 2>&1 &
+	daemons+=($!)
+done
+for _ in $(seq 120); do
+	[ "$("${there[@]}" sinfo -h -t idle -o %D 2>/dev/null)" != 2 ] || break
+	sleep 1
+done
+tap_is "SLURM: two nodes are idle" "$("${there[@]}" sinfo -h -t idle -o %D 2>&1)" 2
+tap_ok "pwrun in a job of SLURM" "${there[@]}" timeout 300 salloc -Q -N 2 "$top/tools/mpi/pwrun" true
+tap_is "a daemon at each station, by a step at its host" "$(sort "$tmp/log")" "of a at left
+of b at right"
 tap_done
