@@ -332,9 +332,14 @@ static void pw_aton_finish(struct list_head *ended)
 
 	list_for_each_entry_safe(req, next, ended, ended) {
 		list_del(&req->ended);
+		if (req->in_round) {
+			/* the last touch: the round may be freed now */
+			req->complete(req);
+			continue;
+		}
 		if (req->complete)
 			req->complete(req);
-		/* the last touch: the owner may free it now */
+		/* likewise */
 		complete_all(&req->done);
 	}
 }
@@ -724,6 +729,13 @@ void pw_aton_req_drop(struct pw_aton_req *req)
 	req->aton = NULL;
 }
 
+/* a command was queued; aton->lock and RCU held, BH off */
+static void pw_aton_queued(struct pw_aton *aton)
+{
+	if (likely(!rcu_access_pointer(aton->san->time) && !aton->clock) || !pw_aton_gate(aton))
+		pw_share_wake(&aton->share);
+}
+
 /**
  * pw_aton_submit_at - queue a command at an interface
  * @aton: the ring
@@ -751,9 +763,7 @@ int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 p
 		aton->demand++;
 		refcount_inc(&aton->refs);
 		req->aton = aton;
-		if (likely(!rcu_access_pointer(aton->san->time) && !aton->clock) ||
-		    !pw_aton_gate(aton))
-			pw_share_wake(&aton->share);
+		pw_aton_queued(aton);
 	}
 	spin_unlock(&aton->lock);
 	return err;
@@ -769,6 +779,36 @@ int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 p
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req)
 {
 	return pw_aton_submit_at(st->san->aton, &st->aton, st->port, req);
+}
+
+/**
+ * pw_aton_submit_round - queue commands of a round at a station's interface
+ * @st: the station
+ * @req: the commands; as in pw_aton_submit_at(), but they do not hold the ring
+ * @n: how many
+ * @sent: gets the number of those that were queued
+ *
+ * Return: 0, or why not all were queued, a negative errno. RCU and aton->lock held, BH off.
+ */
+int pw_aton_submit_round(struct pw_station *st, struct pw_aton_req *req, u32 n, u32 *sent)
+{
+	struct pw_aton *aton = st->san->aton;
+	int err = st->aton.live ? 0 : -ENODEV;
+	u32 i, interface;
+
+	interface = pw_aton_index(aton, st->port);
+	for (i = 0; i < n && !err; i++) {
+		req[i].cmd.cookie = (uintptr_t)&st->aton;
+		err = pw_ring_submit(aton->ring, interface, &req[i].cmd);
+		if (err)
+			break;
+		req[i].aton = aton;
+	}
+	*sent = i;
+	aton->demand += i;
+	if (i)
+		pw_aton_queued(aton);
+	return err;
 }
 
 /**
@@ -792,6 +832,7 @@ bool pw_aton_cancel(struct pw_aton_req *req, bool force)
 		spin_unlock_bh(&aton->lock);
 		return true;
 	}
+	/* that of a round is not signalled; the ring does not find one that has ended */
 	if (aton->ring && !completion_done(&req->done))
 		err = pw_ring_cancel(aton->ring, &req->cmd);
 	if (err == -EBUSY && force) {

@@ -80,6 +80,8 @@ struct pw_station;
  * @parts: BITSUM: result
  * @nodes: TREE: operations of its nodes, or NULL
  * @has_run: standing command: it has had its first result; aton->lock
+ * @in_round: it belongs to a round, whose members hold @aton: @done is not signalled, and after
+ *	@complete the round may be freed
  */
 struct pw_aton_req {
 	struct pw_ring_cmd cmd;
@@ -100,6 +102,7 @@ struct pw_aton_req {
 	u32 *parts;
 	u8 *nodes;
 	bool has_run;
+	bool in_round;
 };
 
 /* longest passive packet, in bytes */
@@ -372,6 +375,7 @@ void pw_aton_half_remove(struct pw_san *san, struct pw_aton_interface *aif, u32 
 int pw_aton_submit_at(struct pw_aton *aton, struct pw_aton_interface *aif, u32 port,
 		      struct pw_aton_req *req);
 int pw_aton_submit(struct pw_station *st, struct pw_aton_req *req);
+int pw_aton_submit_round(struct pw_station *st, struct pw_aton_req *req, u32 n, u32 *sent);
 bool pw_aton_cancel(struct pw_aton_req *req, bool force);
 int pw_aton_stand(struct pw_station *st, struct pw_aton_req *req, u32 period);
 void pw_aton_unstand(struct pw_aton_req *req);

@@ -154,14 +154,13 @@ static void pw_aton_round_init_req(struct pw_aton_round *r, u32 i)
 	const struct packetway_aton_round *what = &r->what;
 	struct pw_aton_req *req = &r->req[i];
 
-	memset(req, 0, sizeof(*req));
-	init_completion(&req->done);
 	req->cmd.op = what->op;
 	req->cmd.mods = what->mods;
 	req->cmd.reg = what->reg[i];
 	req->cmd.dst = PW_ATON_GROUP | BIT(what->bit);
 	req->complete = pw_aton_round_command_ended;
 	req->user_data = (uintptr_t)r;
+	req->in_round = true;
 }
 
 static struct pw_aton_round *pw_aton_round_alloc(const struct packetway_aton_round *what)
@@ -187,25 +186,11 @@ static struct pw_aton_round *pw_aton_round_alloc(const struct packetway_aton_rou
 	return NULL;
 }
 
-/* a command that was sent is the round's again */
-static void pw_aton_round_take_back(struct pw_aton_req *req)
-{
-	if (!req->aton)
-		return;
-	/* pw_aton_finish() may still be about to signal it */
-	wait_for_completion(&req->done);
-	pw_aton_req_drop(req);
-}
-
-/* no member is in it */
+/* no member is in it, and the ring has let go of its commands */
 static void pw_aton_round_free(struct pw_aton_round *r)
 {
-	u32 i;
-
 	if (!r)
 		return;
-	for (i = 0; i < r->nreq; i++)
-		pw_aton_round_take_back(&r->req[i]);
 	kfree(r->result);
 	kfree(r);
 }
@@ -357,24 +342,23 @@ static struct pw_station *pw_aton_round_sender(const struct pw_aton_round *r, st
 	return st;
 }
 
-/* send the commands of a step from @st; RCU held, BH off */
-static void pw_aton_round_send(struct pw_station *st, struct pw_aton_round *r)
+/*
+ * All members are there, or a step has ended: store the operands of the next step, and send its
+ * commands. @st: station of the member that has found this; aton->lock and RCU held, BH off
+ */
+static void pw_aton_round_send(struct pw_aton *aton, struct pw_aton_round *r,
+			       struct pw_station *st)
 {
-	u32 i, n = pw_aton_round_step(r);
-	struct pw_aton *aton = st->san->aton;
-	int err = 0;
+	int err = pw_aton_round_store(r);
+	u32 sent = 0;
 
-	for (i = 0; i < n && !err; i++)
-		err = pw_aton_submit(st, &r->req[i]);
-	if (!err)
-		return;
-	/* the last one and those behind it were not sent */
-	spin_lock(&aton->lock);
-	r->err = err;
-	r->pending -= n - (i - 1);
-	if (!r->pending)
+	if (!err) {
+		err = pw_aton_submit_round(pw_aton_round_sender(r, st), r->req, r->pending, &sent);
+		r->err = err;
+		r->pending = sent;
+	}
+	if (err && !sent)
 		pw_aton_round_over(aton, r, err);
-	spin_unlock(&aton->lock);
 }
 
 /* join the round of the bound station's group, and send it if all are there */
@@ -386,7 +370,6 @@ static struct pw_aton_round *pw_aton_round_join(struct pw_file *pf,
 	struct pw_aton_round *r;
 	struct pw_station *st;
 	struct pw_aton *aton;
-	bool complete = false;
 
 	/* as in pw_aton_hand_over(): the ring runs at local_bh_enable() */
 	local_bh_disable();
@@ -399,15 +382,9 @@ static struct pw_aton_round *pw_aton_round_join(struct pw_file *pf,
 	aton = st->san->aton;
 	spin_lock(&aton->lock);
 	r = pw_aton_round_arrive(aton, pw_aton_round_lease(pf, st), what, m, new);
-	if (!IS_ERR(r))
-		complete = r->complete;
-	if (complete) {
-		pw_aton_round_store(r);
-		st = pw_aton_round_sender(r, st);
-	}
+	if (!IS_ERR(r) && r->complete)
+		pw_aton_round_send(aton, r, st);
 	spin_unlock(&aton->lock);
-	if (complete)
-		pw_aton_round_send(st, r);
 out:
 	rcu_read_unlock();
 	local_bh_enable();
@@ -494,7 +471,6 @@ static void pw_aton_round_break(struct pw_aton_round *r)
 		local_bh_disable();
 		pw_aton_round_command_ended(req);
 		local_bh_enable();
-		complete_all(&req->done);
 	}
 }
 
@@ -518,28 +494,16 @@ static void pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
 	struct pw_aton_round *r = m->round;
 	struct pw_aton *aton = m->aton;
 	struct pw_station *st;
-	int err;
-	u32 i;
 
-	for (i = 0; i < r->nreq; i++) {
-		pw_aton_round_take_back(&r->req[i]);
-		pw_aton_round_init_req(r, i);
-	}
 	local_bh_disable();
 	rcu_read_lock();
 	st = pw_file_admin(pf);
 	spin_lock(&aton->lock);
 	if (IS_ERR(st) || st->san->aton != aton || READ_ONCE(r->stop))
-		err = -EPIPE;
+		pw_aton_round_over(aton, r, -EPIPE);
 	else
-		err = pw_aton_round_store(r);
-	if (err)
-		pw_aton_round_over(aton, r, err);
-	else
-		st = pw_aton_round_sender(r, st);
+		pw_aton_round_send(aton, r, st);
 	spin_unlock(&aton->lock);
-	if (!err)
-		pw_aton_round_send(st, r);
 	rcu_read_unlock();
 	local_bh_enable();
 }
