@@ -19,7 +19,7 @@ ARCH ?=
 # flake: so often; matrix: kernels and architectures
 N ?= 20
 MATRIX_K ?= 6.1 6.12 trixie 6.18 stable sid rc
-MATRIX_ARCH ?= arm64 amd64
+MATRIX_ARCH ?= arm64 amd64 s390x
 export PW_ARCH := $(ARCH)
 
 export O FUZZ_SECONDS
@@ -70,7 +70,8 @@ test-debug:
 test: setup
 	@$(S)/test
 
-matrix: setup
+matrix:
+	@$(S)/setup $(if $(filter s390x,$(MATRIX_ARCH)),--matrix)
 	@$(S)/matrix "$(MATRIX_K)" "$(MATRIX_ARCH)" $(T)
 
 flake:
@@ -122,7 +123,7 @@ help:
 	@echo 'make test-user     unit tests and fuzzers of the pure cores'
 	@echo 'make test-vm       selftests on the packaged kernels (T="name ..." K="6.1 6.12" ARCH=amd64)'
 	@echo 'make test-debug    KUnit, selftests and kmemleak on the debug kernel (T="name ...")'
-	@echo 'make matrix        build, boot and selftests on all kernels and both architectures'
+	@echo 'make matrix        build, boot and selftests on all kernels and architectures, and a big-endian one'
 	@echo 'make flake T=NAME  that test N times beside a CPU hog, and how often it failed'
 	@echo 'make test-kcsan    selftests on the KCSAN kernel, and a table of races (T="name ...")'
 	@echo 'make fuzz          the fuzzer of the kernel surface on the debug kernel (SECONDS=600)'
