@@ -1454,6 +1454,81 @@ TEST_F(lockstep, many_alarms)
 	EXPECT_LE(t0 + 2 * MSEC, get(self->clk).out_left);
 }
 
+static int module_users(void)
+{
+	char text[32] = "-1";
+	int fd = open("/sys/module/packetway/refcnt", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		return -1;
+	close(fd);
+	return atoi(text);
+}
+
+/*
+ * The scheduler calls a notifier of each clock that a thread has joined, with interrupts off: clocks
+ * that have ended must leave none behind
+ */
+TEST_F(lockstep, clocks_that_ended)
+{
+	int i, clk, users = module_users();
+
+	ASSERT_LT(0, users);
+	for (i = 0; i < 24; i++) {
+		clk = time_open(self->ifindex[0]);
+		ASSERT_LE(0, clk);
+		EXPECT_EQ(0, join_as(clk, PACKETWAY_TIME_JOIN_EXEC, 0));
+		EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_FREE));
+		close(clk);
+		EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_LOCKSTEP));
+	}
+	/* each participant holds the module; that of the last clock is still there */
+	EXPECT_SOON(true, module_users() <= users + 2);
+}
+
+/* a clock of a namespace of its own, which lasts as long as *@ns */
+static int clock_elsewhere(int engine, int *ns)
+{
+	struct pw_genl g;
+	struct pw_nl nl;
+	int clk = -1;
+
+	if (unshare(CLONE_NEWNET))
+		return -errno;
+	*ns = pw_ns_self();
+	if (pw_nl_open(&nl, *ns))
+		return -EIO;
+	if (!pw_genl_open(&g, *ns)) {
+		if (!pw_station_add(&nl, "s0", 0, 0, -1) &&
+		    !pw_gsan_set(&g, PACKETWAY_A_SAN_ENGINE, engine) &&
+		    !pw_gsan_set(&g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_LOCKSTEP))
+			clk = time_open(0);
+		close(g.nl.fd);
+	}
+	close(nl.fd);
+	return clk;
+}
+
+/* a thread takes part in 16 clocks at most */
+TEST_F(lockstep, clocks_of_a_thread)
+{
+	int clk[17], ns[17], i;
+
+	for (i = 0; i < 17; i++) {
+		clk[i] = clock_elsewhere(variant->engine, &ns[i]);
+		ASSERT_LE(0, clk[i]);
+		EXPECT_EQ(i < 16 ? 0 : -EBUSY, join(clk[i]));
+	}
+	EXPECT_EQ(-EALREADY, join(clk[3]));
+	EXPECT_EQ(0, leave(clk[3]));
+	EXPECT_EQ(0, join(clk[16]));
+	for (i = 0; i < 17; i++) {
+		EXPECT_EQ(i == 3 ? -ESRCH : 0, leave(clk[i]));
+		close(clk[i]);
+		close(ns[i]);
+	}
+}
+
 TEST_F(lockstep, limit)
 {
 	EXPECT_EQ(0, pw_write_file("/proc/sys/net/packetway/max_clock_files", "1"));

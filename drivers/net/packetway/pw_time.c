@@ -23,6 +23,9 @@
 /* alarms that are called with the clock locked once */
 #define PW_TIME_SLICE	64
 
+/* clocks of a thread: at each switch the scheduler calls a notifier of each, interrupts off */
+#define PW_TIME_CLOCKS_MAX	16
+
 /**
  * struct pw_time_thread - a participant
  * @pn: its preempt notifier
@@ -1008,12 +1011,56 @@ static void pw_time_thread_leave(struct pw_time *t, struct pw_time_thread *p)
 	pw_time_thread_drop(t, p);
 }
 
-static int pw_time_thread_start(struct pw_time *t, struct pw_time_thread *p)
+/*
+ * A clock whose notifier the current thread has in vain, because the clock has ended or the thread
+ * has left it by exec; with a reference. NULL: there is none, and *@n gets the number of others.
+ */
+static struct pw_time *pw_time_in_vain(u32 *n)
+{
+	struct pw_time *found = NULL;
+#ifdef CONFIG_PREEMPT_NOTIFIERS
+	const struct pw_time_thread *p;
+	struct preempt_notifier *pn;
+
+	*n = 0;
+	/* only the thread itself takes notifiers from the list */
+	hlist_for_each_entry(pn, &current->preempt_notifiers, link) {
+		if (pn->ops != &pw_time_preempt_ops)
+			continue;
+		p = container_of(pn, struct pw_time_thread, pn);
+		if (!READ_ONCE(p->left) && !pw_time_ended(p->t)) {
+			++*n;
+			continue;
+		}
+		found = p->t;
+		pw_time_get(found);
+		break;
+	}
+#endif
+	return found;
+}
+
+/* the current thread lets go of those; return: how many clocks it has still */
+static u32 pw_time_tidy(void)
+{
+	struct pw_time *t;
+	u32 n = 0;
+
+	while ((t = pw_time_in_vain(&n))) {
+		pw_time_leave(t, NULL);
+		pw_time_put(t);
+	}
+	return n;
+}
+
+static int pw_time_thread_start(struct pw_time *t, struct pw_time_thread *p, u32 clocks)
 {
 	int err;
 
 	if (!t->net)
 		return -ENODEV;
+	if (clocks >= PW_TIME_CLOCKS_MAX)
+		return -EBUSY;
 	err = pw_limit_charge(t->net, PW_LIMIT_PARTICIPANTS, 1, NULL);
 	if (err)
 		return err;
@@ -1037,10 +1084,12 @@ static int pw_time_thread_start(struct pw_time *t, struct pw_time_thread *p)
  * @order: among the senders of that station
  * @exec: it stays over exec
  *
- * Return: 0; -EALREADY: it is one; -ENODEV: the clock has ended; -ENOSPC or -ENOMEM.
+ * Return: 0; -EALREADY: it is one; -ENODEV: the clock has ended; -EBUSY: it is one of
+ * PW_TIME_CLOCKS_MAX clocks; -ENOSPC or -ENOMEM.
  */
 int pw_time_join(struct pw_time *t, const void *file, u32 port, u32 order, bool exec)
 {
+	u32 clocks = pw_time_tidy();
 	struct pw_time_thread *p, *old;
 	int err = -EALREADY;
 
@@ -1074,7 +1123,7 @@ int pw_time_join(struct pw_time *t, const void *file, u32 port, u32 order, bool 
 			err = 0;
 		old->exec_id = current->self_exec_id;
 	} else {
-		err = pw_time_thread_start(t, p);
+		err = pw_time_thread_start(t, p, clocks);
 		if (!err)
 			p = NULL;
 	}
