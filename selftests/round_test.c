@@ -474,6 +474,65 @@ TEST_F(round, long_member_goes)
 		EXPECT_EQ(0, end(&m[i]));
 }
 
+/* a round of two members, so that the second one sends its packets */
+static struct packetway_aton_round two(uint64_t number, uint64_t *own)
+{
+	struct packetway_aton_round c = ask_long(number, LONG_WORDS, 8, own);
+
+	c.members = 2;
+	return c;
+}
+
+static bool died(pid_t pid)
+{
+	int i, status;
+
+	for (i = 0; i < HANG * 5; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return true;
+		usleep(100000);
+	}
+	return false;
+}
+
+/*
+ * The ring stands still, and with it the packets that the last member has sent. The first one is
+ * killed: it is gone soon, and the other gets EPIPE.
+ */
+TEST_F(round, long_killed)
+{
+	struct packetway_aton_round again;
+	struct member first, last;
+	int t, err = -EIO;
+	pid_t pid;
+
+	fill_words(3);
+	ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_RING));
+	ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_FROZEN, 1));
+	for (t = 1; t < 20 && err == -EIO; t++) {
+		first = (struct member) { .fd = self->fd[0], .c = two(t, words[0]) };
+		pid = fork();
+		if (!pid) {
+			member_thread(&first);
+			_exit(0);
+		}
+		ASSERT_TRUE(waits(&first));
+		ASSERT_EQ(0, start(&last, self->fd[1], two(t, words[1])));
+		usleep(t * 20000);
+		kill(pid, SIGKILL);
+		EXPECT_TRUE(died(pid)) {
+			/* let both go on */
+			ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_FROZEN, 0);
+		}
+		/* if the second one came too late it is alone: both get EIO, once more */
+		again = two(t, words[2]);
+		again.deadline = 1;
+		run_round(self->fd[0], &again);
+		err = end(&last);
+	}
+	EXPECT_EQ(-EPIPE, err);
+}
+
 /* members that are not of one mind: all are told, and the next round works */
 TEST_F(round, members_differ)
 {

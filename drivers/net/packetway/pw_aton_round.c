@@ -70,9 +70,10 @@ static int pw_aton_round_verdict(const struct pw_aton_round *r)
 
 	if (r->err)
 		return r->err;
+	/* the packets of a round that a killed member stops may be lost on purpose */
 	for (i = 0; i < n; i++)
 		if (r->req[i].cmd.err)
-			return pw_aton_errno(r->req[i].cmd.err);
+			return READ_ONCE(r->stop) ? -EPIPE : pw_aton_errno(r->req[i].cmd.err);
 	for (i = 0; i < n; i++)
 		if (r->req[i].cmd.counter != r->what.members)
 			return -EPIPE;
@@ -508,19 +509,29 @@ static void pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
 	local_bh_enable();
 }
 
+/* false: a step of a long round is to be broken off: time is over, or a member was killed */
+static bool pw_aton_round_step_ends(struct pw_aton_round *r, u64 deadline)
+{
+	long left;
+
+	do {
+		/* as in pw_aton_round_finish(), where the others set @stop */
+		left = wait_for_completion_killable_timeout(&r->ended, HZ);
+		if (left < 0)
+			WRITE_ONCE(r->stop, true);
+	} while (!left && !READ_ONCE(r->stop) && pw_aton_timeout(deadline));
+	return left > 0;
+}
+
 /* the task of the last member begins step after step of a long round, until that has ended */
 static void pw_aton_round_drive(struct pw_file *pf, struct pw_aton_member *m, u64 deadline)
 {
 	struct pw_aton_round *r = m->round;
-	long left;
+	bool ends;
 
 	for (;;) {
-		left = max_t(long, pw_aton_timeout(deadline), HZ);
-		left = wait_for_completion_killable_timeout(&r->ended, left);
-		if (left < 0)
-			WRITE_ONCE(r->stop, true);
-		/* as in pw_aton_round_finish() */
-		while (left <= 0 && !wait_for_completion_timeout(&r->ended, HZ))
+		ends = pw_aton_round_step_ends(r, deadline);
+		while (!ends && !wait_for_completion_timeout(&r->ended, HZ))
 			pw_aton_round_break(r);
 		if (completion_done(&m->done))
 			return;
