@@ -264,6 +264,14 @@ static int refused_commands(void *arg)
 	struct packetway_aton_get get = { .size = sizeof(get) };
 	struct packetway_ring_create rc = { .size = sizeof(rc), .count = 1, .regs = 1 };
 	struct packetway_poets_open o = { .size = sizeof(o), .devices = 1 };
+	struct packetway_aton_lease lease = { .size = sizeof(lease), .regs = 1 };
+	struct packetway_aton_round round = { .size = sizeof(round), .members = 1,
+					      .op = PW_ATON_OP_ADD, .count = 1 };
+	struct packetway_aton_reduce reduce = { .size = sizeof(reduce), .op = PW_ATON_OP_ADD };
+	struct packetway_aton_get_latch latch = { .size = sizeof(latch) };
+	struct packetway_half_open half = { .size = sizeof(half), .san = 1, .name = "evil",
+					    .port = PACKETWAY_HALF_ANY_PORT };
+	struct packetway_time_open clk = { .size = sizeof(clk) };
 	struct packetway_info info = { .size = sizeof(info) };
 	uint64_t v[8] = { 1, 2, 3 };
 	struct packetway_ring_operands ro = { .size = sizeof(ro), .count = 8,
@@ -287,7 +295,15 @@ static int refused_commands(void *arg)
 	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0) != MAP_FAILED ||
 	    errno != EPERM)
 		return 8;
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_LEASE, &lease) != -EPERM)
+		return 14;
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_ROUND, &round) != -EPERM)
+		return 15;
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_REDUCE, &reduce) != -EPERM)
+		return 16;
 	/* what it may: look */
+	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_GET_LATCH, &latch))
+		return 17;
 	if (pw_ioctl(t->fd, PACKETWAY_IOC_ATON_GET, &get) || get.out_operand[0] != 9)
 		return 9;
 	if (pw_ioctl(t->fd, PACKETWAY_IOC_GET_INFO, &info))
@@ -299,12 +315,16 @@ static int refused_commands(void *arg)
 		return 12;
 	if (pw_ioctl(fd, PACKETWAY_IOC_ATON_COMMAND, &c) != -ENOTCONN)
 		return 13;
+	if (pw_ioctl(fd, PACKETWAY_IOC_HALF_OPEN, &half) != -EPERM)
+		return 18;
+	if (pw_ioctl(fd, PACKETWAY_IOC_TIME_OPEN, &clk) != -EPERM)
+		return 19;
 	return 0;
 }
 
 static int passed_to_nobody(void *arg)
 {
-	return become_nobody() ? 20 : refused_commands(arg);
+	return become_nobody() ? 30 : refused_commands(arg);
 }
 
 /* who owns another network namespace has no more rights over this station */
