@@ -470,7 +470,8 @@ enum packetway_aton_reason {
  * The command runs on the rings of all SANs that routers and trunks join to that of the bound
  * station. If SANs are missing, it returns ENETUNREACH, ETIMEDOUT, EREMOTEIO, or what
  * PACKETWAY_IOC_ATON_COMMAND returns for the own ring, and the outputs are written. With
- * PACKETWAY_ATON_REDUCE_PARTIAL it returns 0, and the result is that of @out_sans SANs.
+ * PACKETWAY_ATON_REDUCE_PARTIAL it returns 0, and the result is that of @out_sans SANs. EBUSY:
+ * 1024 reductions of stations of the SAN wait already.
  */
 struct packetway_aton_reduce {
 	__u32 size;
@@ -1383,7 +1384,7 @@ struct packetway_time_open {
  * The calling thread becomes a participant. It leaves when it ends, by
  * PACKETWAY_IOC_TIME_LEAVE, and, without PACKETWAY_TIME_JOIN_EXEC, when it closes a
  * descriptor of this file or calls exec. A thread that stayed over exec may join again and
- * keeps its order.
+ * keeps its order. EBUSY: it is a participant of 16 clocks.
  */
 struct packetway_time_join {
 	__u32 size;
