@@ -36,7 +36,7 @@ for i in "${!ranks[@]}"; do
 	ip -n "$ns" link set pw0 up
 done
 
-# mpi ARGUMENT...: mpirun with a rank in each namespace, over TCP by eth0
+# mpi ARGUMENT...: mpirun with a rank in each namespace, over TCP by eth0, or by $btl_if
 mpi() {
 	local hosts agent
 
@@ -44,7 +44,7 @@ mpi() {
 	agent="$PW_SELFTESTS/lib_ranks.sh --agent $(IFS=,; echo "${ranks[*]}")"
 	$agent 10.8.0.1 mpirun --allow-run-as-root -H "${hosts%,}" -np 8 --bind-to none \
 		--mca plm_rsh_agent "'$agent'" \
-		--mca plm_rsh_no_tree_spawn 1 --mca btl tcp,self --mca btl_tcp_if_include eth0 \
+		--mca plm_rsh_no_tree_spawn 1 --mca btl tcp,self --mca btl_tcp_if_include "${btl_if:-eth0}" \
 		--mca oob_tcp_if_include eth0 --mca pml ob1 --mca mpi_yield_when_idle 1 "$@"
 }
 
