@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* checkpatch-ignore: YIELD (a round that is not yet complete, twice) */
+/* checkpatch-ignore: YIELD (a round that is not yet complete, twice, while it helps) */
 /*
  * Rounds: reductions whose result all members of a group get.
  *
@@ -39,6 +39,12 @@
  * 20,000 of 70,000 instructions.
  */
 #define PW_ATON_ROUND_YIELDS	2
+/*
+ * A yield gives the CPU to tasks of the same scheduling group, and each session is a group of its
+ * own by default (autogroup). One after which the same task runs on is a loss, and the next
+ * rounds go without; so many at most before it is tried again.
+ */
+#define PW_ATON_ROUND_YIELD_OFF	64
 
 /* the mapped pages of all members show the last result; aton->lock held */
 static void pw_aton_round_show(struct pw_aton_round *r, const struct pw_ring_cmd *cmd)
@@ -540,17 +546,39 @@ static void pw_aton_round_drive(struct pw_file *pf, struct pw_aton_member *m, u6
 	}
 }
 
+/* let others run that may end the round, if that helps */
+static void pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
+{
+	u8 off = READ_ONCE(pf->yield_off);
+	unsigned long switches;
+	int i;
+
+	if (off) {
+		WRITE_ONCE(pf->yield_off, off - 1);
+		return;
+	}
+	for (i = 0; i < PW_ATON_ROUND_YIELDS && !completion_done(&m->done); i++) {
+		switches = current->nvcsw + current->nivcsw;
+		yield();
+		if (current->nvcsw + current->nivcsw == switches) {
+			off = min(2 * READ_ONCE(pf->yield_back) + 1, PW_ATON_ROUND_YIELD_OFF);
+			break;
+		}
+	}
+	WRITE_ONCE(pf->yield_off, off);
+	WRITE_ONCE(pf->yield_back, off);
+}
+
 /*
  * Wait for the end of the round. 0: it has ended, or -errno: this file has left it, or, if
  * @quit is false, is in it without a task
  */
-static int pw_aton_round_wait(struct pw_aton_member *m, u64 deadline, bool quit)
+static int pw_aton_round_wait(struct pw_file *pf, struct pw_aton_member *m, u64 deadline,
+			      bool quit)
 {
 	long left;
-	int i;
 
-	for (i = 0; i < PW_ATON_ROUND_YIELDS && !completion_done(&m->done); i++)
-		yield();
+	pw_aton_round_yield(pf, m);
 	left = wait_for_completion_interruptible_timeout(&m->done, pw_aton_timeout(deadline));
 	if (left > 0)
 		return 0;
@@ -645,7 +673,7 @@ static int pw_aton_round_fetch(struct pw_file *pf, struct packetway_aton_round *
 
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	err = pw_aton_round_wait(m, c->deadline, false);
+	err = pw_aton_round_wait(pf, m, c->deadline, false);
 	if (err)
 		return err;
 	err = pw_aton_round_results(c, m->round);
@@ -700,7 +728,7 @@ static int pw_aton_round_long(struct pw_file *pf, struct packetway_aton_round *c
 		goto out;
 	if (m.last)
 		pw_aton_round_drive(pf, &m, c->deadline);
-	err = pw_aton_round_wait(&m, c->deadline, true);
+	err = pw_aton_round_wait(pf, &m, c->deadline, true);
 	if (!err)
 		err = pw_aton_round_results(c, m.round);
 	if (!err && copy_to_user(data, m.round->result, bytes))
@@ -732,7 +760,7 @@ int pw_ioc_aton_round(struct pw_file *pf, void *arg)
 	err = pw_aton_round_enter(pf, c, &m);
 	if (err)
 		return err;
-	err = pw_aton_round_wait(&m, c->deadline, true);
+	err = pw_aton_round_wait(pf, &m, c->deadline, true);
 	if (!err)
 		err = pw_aton_round_results(c, m.round);
 	pw_aton_round_put(&m);

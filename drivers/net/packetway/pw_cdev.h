@@ -60,6 +60,8 @@ struct vm_area_struct;
  * @block: the file's ring-only interfaces; @lock
  * @lease: what it has leased; changed under @lock and @aton_lock
  * @wait: readers
+ * @yield_off: so many of the next rounds begin to wait without a yield; a hint without a lock
+ * @yield_back: value of @yield_off after the last yield that did not help
  */
 struct pw_file {
 	struct mutex lock;	/* commands that change this file */
@@ -77,6 +79,8 @@ struct pw_file {
 	struct pw_aton_block *block;
 	struct pw_aton_lease *lease;
 	wait_queue_head_t wait;
+	u8 yield_off;
+	u8 yield_back;
 };
 
 /**
