@@ -91,8 +91,7 @@ coverage:
 
 bench:
 	@$(MAKE) -s tools selftests
-	@$(MAKE) -s -C tools O=$(O) bench
-	@$(S)/bench
+	@st=0; $(MAKE) -s -C tools O=$(O) bench || st=1; $(S)/bench || st=1; exit $$st
 
 soak: setup
 	@$(MAKE) -s tools selftests
