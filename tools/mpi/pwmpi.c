@@ -223,10 +223,17 @@ static MPI_Op mpi_op(enum op op)
 /* OPS: not one of those */
 static enum op which_op(MPI_Op op)
 {
+	/* a collective asks several times, and the next one is often like it */
+	static __thread struct { bool known; MPI_Op op; enum op i; } last;
 	enum op i;
 
+	if (last.known && last.op == op)
+		return last.i;
 	for (i = 0; i < OPS && mpi_op(i) != op; i++)
 		;
+	last.known = true;
+	last.op = op;
+	last.i = i;
 	return i;
 }
 
@@ -1200,24 +1207,45 @@ static bool buffers(const void *in, const void *out, bool gets, bool alias)
 	return in && out && out != MPI_IN_PLACE && (alias || in != out);
 }
 
+/* where a type is in pw.type, pw.pair and pw.floats, or -1 */
+struct place {
+	MPI_Datatype t;
+	signed char integer, pair, real;
+};
+
+/*
+ * A collective asks several times, and the next one is often of the same type. Other types may
+ * get the handle of one that was freed, but those that are in a table are never freed.
+ */
+static struct place place_of(MPI_Datatype t)
+{
+	static __thread struct place last = { .integer = -1, .pair = -1, .real = -1 };
+
+	if (last.t == t)
+		return last;
+	last.t = t;
+	for (last.integer = pw.ntypes - 1; last.integer >= 0; last.integer--)
+		if (pw.type[last.integer].t == t)
+			break;
+	for (last.pair = pw.npairs - 1; last.pair >= 0; last.pair--)
+		if (pw.pair[last.pair].t == t)
+			break;
+	for (last.real = pw.nfloats - 1; last.real >= 0; last.real--)
+		if (pw.floats[last.real].t == t)
+			break;
+	return last;
+}
+
 /* index in pw.type, or -1 */
 static int int_type(MPI_Datatype t)
 {
-	int i;
-
-	for (i = pw.ntypes - 1; i >= 0 && pw.type[i].t != t; i--)
-		;
-	return i;
+	return place_of(t).integer;
 }
 
 /* index in pw.pair, or -1 */
 static int pair_type(MPI_Datatype t)
 {
-	int i;
-
-	for (i = pw.npairs - 1; i >= 0 && pw.pair[i].t != t; i--)
-		;
-	return i;
+	return place_of(t).pair;
 }
 
 /* exclusive or of truths is the lowest bit of their sum */
@@ -1236,11 +1264,7 @@ static uint32_t ring_op(enum op op)
 /* index in pw.floats, or -1 */
 static int float_type(MPI_Datatype t)
 {
-	int i;
-
-	for (i = pw.nfloats - 1; i >= 0 && pw.floats[i].t != t; i--)
-		;
-	return i;
+	return place_of(t).real;
 }
 
 /* complex numbers have no order */
