@@ -13,7 +13,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #define COMMANDS 15000
 #elif __SIZEOF_POINTER__ < 8
-#define COMMANDS 2500
+#define COMMANDS 10000
 #else
 #define COMMANDS 1000000
 #endif
