@@ -283,7 +283,10 @@ static const char *syscall_name(const char *text)
 	} names[] = {
 		{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_recvfrom, "recvfrom" },
 		{ SYS_recvmsg, "recvmsg" }, { SYS_sendto, "sendto" }, { SYS_sendmsg, "sendmsg" },
-		{ SYS_accept, "accept" }, { SYS_accept4, "accept4" }, { SYS_connect, "connect" },
+#ifdef SYS_accept
+		{ SYS_accept, "accept" },	/* s390x has none */
+#endif
+		{ SYS_accept4, "accept4" }, { SYS_connect, "connect" },
 		{ SYS_ppoll, "ppoll" }, { SYS_pselect6, "pselect6" },
 		{ SYS_epoll_pwait, "epoll_pwait" }, { SYS_futex, "futex" }, { SYS_wait4, "wait4" },
 		{ SYS_waitid, "waitid" }, { SYS_ioctl, "ioctl" },
