@@ -94,6 +94,8 @@ contains err 'plant_init' "the complaint is printed"
 expect 250 "a module that warns fails the run" "$vm" --no-module --module "$work/warn/plant_warn.ko" -- true
 expect 0 "a deliberately injected fault does not" "$vm" --no-module --module "$work/fine/plant_fine.ko" -- true
 expect 124 "a hang is ended" "$vm" --no-module --timeout 25 -- sleep 1000
+expect 124 "one that does not boot as well" "$vm" --no-module --timeout 20 --append rdinit=/bin/sh -- true
+contains err 'has not booted after .* once more' "after a second boot"
 # shellcheck disable=SC2016
 expect 0 "files come back through PW_OUT" "$vm" --no-module --out "$work/files" -- sh -c 'echo 42 >$PW_OUT/answer'
 tap_is "with what was written" "$(cat "$work/files/answer" 2>/dev/null)" 42
