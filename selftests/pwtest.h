@@ -69,6 +69,19 @@ static PW_UNUSED bool pw_long(void)
 	return s && *s;
 }
 
+/* PW_PART=I/N: the guest does the I-th of @parts parts of a soak. 0: all of it */
+static PW_UNUSED unsigned int pw_part(unsigned int *parts)
+{
+	const char *s = getenv("PW_PART");
+	unsigned int part, n;
+
+	if (!s || sscanf(s, "%u/%u", &part, &n) != 2 || !part || part > n)
+		return 0;
+	if (parts)
+		*parts = n;
+	return part;
+}
+
 /* a slow kernel gets more time for the same thing */
 static PW_UNUSED bool pw_slow_kernel(void)
 {
