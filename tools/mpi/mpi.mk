@@ -5,7 +5,7 @@
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 
 $(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/request.c $(tools)/mpi/request.h $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
-	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -ftls-model=initial-exec -shared -I$(TOP)/uapi -I$(tools)/lib \
 		-o $@ $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/request.c $(tools)/lib/exact.c $(O)/libpacketway.a -ldl -pthread
 $(O)/libpwtree.so: $(tools)/mpi/pwtree.c $(tools)/lib/packetway.h $(O)/libpacketway.a
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -shared -I$(TOP)/uapi -I$(tools)/lib \

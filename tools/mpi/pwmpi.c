@@ -221,20 +221,26 @@ static MPI_Op mpi_op(enum op op)
 }
 
 /* OPS: not one of those */
-static enum op which_op(MPI_Op op)
+static enum op search_op(MPI_Op op)
+{
+	enum op i;
+
+	for (i = 0; i < OPS && mpi_op(i) != op; i++)
+		;
+	return i;
+}
+
+static inline enum op which_op(MPI_Op op)
 {
 	/* a collective asks several times, and the next one is often like it */
 	static __thread struct { bool known; MPI_Op op; enum op i; } last;
-	enum op i;
 
 	if (last.known && last.op == op)
 		return last.i;
-	for (i = 0; i < OPS && mpi_op(i) != op; i++)
-		;
-	last.known = true;
+	last.i = search_op(op);
 	last.op = op;
-	last.i = i;
-	return i;
+	last.known = true;
+	return last.i;
 }
 
 static void give_up(const char *what, int err)
@@ -1213,39 +1219,44 @@ struct place {
 	signed char integer, pair, real;
 };
 
+static void search_type(struct place *p)
+{
+	for (p->integer = pw.ntypes - 1; p->integer >= 0; p->integer--)
+		if (pw.type[p->integer].t == p->t)
+			break;
+	for (p->pair = pw.npairs - 1; p->pair >= 0; p->pair--)
+		if (pw.pair[p->pair].t == p->t)
+			break;
+	for (p->real = pw.nfloats - 1; p->real >= 0; p->real--)
+		if (pw.floats[p->real].t == p->t)
+			break;
+}
+
 /*
  * A collective asks several times, and the next one is often of the same type. Other types may
  * get the handle of one that was freed, but those that are in a table are never freed.
  */
-static struct place place_of(MPI_Datatype t)
+static inline const struct place *place_of(MPI_Datatype t)
 {
 	static __thread struct place last = { .integer = -1, .pair = -1, .real = -1 };
 
-	if (last.t == t)
-		return last;
-	last.t = t;
-	for (last.integer = pw.ntypes - 1; last.integer >= 0; last.integer--)
-		if (pw.type[last.integer].t == t)
-			break;
-	for (last.pair = pw.npairs - 1; last.pair >= 0; last.pair--)
-		if (pw.pair[last.pair].t == t)
-			break;
-	for (last.real = pw.nfloats - 1; last.real >= 0; last.real--)
-		if (pw.floats[last.real].t == t)
-			break;
-	return last;
+	if (last.t != t) {
+		last.t = t;
+		search_type(&last);
+	}
+	return &last;
 }
 
 /* index in pw.type, or -1 */
 static int int_type(MPI_Datatype t)
 {
-	return place_of(t).integer;
+	return place_of(t)->integer;
 }
 
 /* index in pw.pair, or -1 */
 static int pair_type(MPI_Datatype t)
 {
-	return place_of(t).pair;
+	return place_of(t)->pair;
 }
 
 /* exclusive or of truths is the lowest bit of their sum */
@@ -1264,7 +1275,7 @@ static uint32_t ring_op(enum op op)
 /* index in pw.floats, or -1 */
 static int float_type(MPI_Datatype t)
 {
-	return place_of(t).real;
+	return place_of(t)->real;
 }
 
 /* complex numbers have no order */
