@@ -146,6 +146,36 @@ tap_ok "a link-local address comes when it is asked for" \
 	slowwait 5 eval "ip -n $N -6 addr show dev q0 | grep -q fe80::"
 rm -f "$pcap"
 
+# --- netpoll sends with interrupts off, which a SAN does not: the network console is told so
+console=/sys/kernel/config/netconsole
+modprobe -q netconsole 2>/dev/null
+mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config 2>/dev/null
+
+# console_on DEV: switch a console at a link of the namespace on; prints what it is then
+console_on() {
+	mkdir "$console/$1" || return
+	# not ip netns exec, which mounts another /sys
+	# shellcheck disable=SC2016 # the arguments are those of sh
+	nsenter --net="/run/netns/$N" sh -c 'cd "$1" && echo "$2" >dev_name && echo 10.66.0.1 >local_ip &&
+		echo 10.66.0.2 >remote_ip && echo 1 >enabled' - "$console/$1" "$1" 2>/dev/null
+	cat "$console/$1/enabled"
+	echo 0 >"$console/$1/enabled" 2>/dev/null
+	rmdir "$console/$1"
+}
+
+if [ -d "$console" ]; then
+	ipn link add dummy0 type dummy
+	ipn link set dummy0 up
+	ipn link set pw1 up
+	tap_is "a network console at a dummy" "$(console_on dummy0)" 1
+	tap_is "... at a station is refused" "$(console_on pw1)" 0
+	dmesg | tail -n 20 | grep -q "pw1.* doesn't support polling"
+	tap_result $? "... with the reason in the log"
+	ipn link del dummy0
+else
+	tap_skip "a network console" "this kernel has none with configfs"
+fi
+
 # --- with the plug-in a stock ip knows the options
 dir=
 for d in "${IP_LIB_DIR:-}" "$PW_BUILD/iproute2" "$PW_TOP/build/iproute2"; do
