@@ -12,7 +12,10 @@
 #include "pwrouter.h"
 #include "pwharness.h"
 
+#include <linux/virtio_net.h>
+
 #define PT_TEST 1500
+#define LONG_IP 8000	/* more than a page: the rest of a frame is in others */
 
 static uint8_t tx[2048], rx[70000];
 
@@ -364,6 +367,39 @@ TEST_F_TIMEOUT(route, path_mtu, 3600)
 	EXPECT_SOON(1, (int)pw_stat(self->sock[0], "a", "drop_too_big"));
 	EXPECT_SOON(1304, udp_mtu(self->sock[0]));
 	EXPECT_EQ(EMSGSIZE, udp_send(self->sock[0], 1304 - 27));
+}
+
+/*
+ * A packet socket may leave the IP header to the pages of a frame. Such a frame has no sender to
+ * inform, and it is counted as any other that is too long.
+ */
+TEST_F_TIMEOUT(route, path_mtu_of_pages, 3600)
+{
+	static struct {
+		struct virtio_net_hdr h;
+		uint8_t b[16 + LONG_IP];
+	} f = { .h.hdr_len = 16 };
+	static const uint8_t first[] = { 0x45, 0x65 };	/* IPv4, and what is not */
+	struct pw_genl *g = &self->st[0];
+	int one = 1, fd, i;
+
+	ASSERT_EQ(0, wait_direct(&self->g));
+	ASSERT_EQ(0, source_cmd(g, PACKETWAY_CMD_ROUTE_NEW,
+				(struct ask) { .idx = self->idx[0], .first = C, .row = row_c,
+					       .len = sizeof(row_c), .mtu = 1304 }));
+	ASSERT_EQ(0, pw_link_mtu(&self->nl[0], "a", PACKETWAY_MTU_MAX));
+	fd = pw_packet_open(self->ns[0], SOCK_RAW, ETH_P_IP, self->idx[0]);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)));
+	pw_msg(f.b, C, A, PT_TEST, 0, 0, NULL, 0);
+	for (i = 0; i < 4; i++) {
+		f.b[16] = first[i & 1];
+		f.b[16 + 6] = i & 2 ? 0x40 : 0;	/* DF */
+		ASSERT_EQ(sizeof(f), send(fd, &f, sizeof(f), 0));
+	}
+	EXPECT_SOON(4, (int)pw_stat(self->sock[0], "a", "drop_too_big"));
+	close(fd);
+	EXPECT_EQ(0, udp_send(self->sock[0], 100));
 }
 
 /* what is left of the largest MTU behind a long row */
