@@ -28,6 +28,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "pw_aton.h"
 #include "pw_cdev.h"
@@ -546,20 +547,22 @@ static void pw_aton_round_drive(struct pw_file *pf, struct pw_aton_member *m, u6
 	}
 }
 
-/* let others run that may end the round, if that helps */
-static void pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
+/* let others run that may end the round, if that helps; has it ended? */
+static bool pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
 {
+	bool done = completion_done(&m->done);
 	u8 off = READ_ONCE(pf->yield_off);
 	unsigned long switches;
 	int i;
 
 	if (off) {
 		WRITE_ONCE(pf->yield_off, off - 1);
-		return;
+		return done;
 	}
-	for (i = 0; i < PW_ATON_ROUND_YIELDS && !completion_done(&m->done); i++) {
+	for (i = 0; i < PW_ATON_ROUND_YIELDS && !done; i++) {
 		switches = current->nvcsw + current->nivcsw;
 		yield();
+		done = completion_done(&m->done);
 		if (current->nvcsw + current->nivcsw == switches) {
 			off = min(2 * READ_ONCE(pf->yield_back) + 1, PW_ATON_ROUND_YIELD_OFF);
 			break;
@@ -567,6 +570,7 @@ static void pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
 	}
 	WRITE_ONCE(pf->yield_off, off);
 	WRITE_ONCE(pf->yield_back, off);
+	return done;
 }
 
 /*
@@ -578,7 +582,8 @@ static int pw_aton_round_wait(struct pw_file *pf, struct pw_aton_member *m, u64 
 {
 	long left;
 
-	pw_aton_round_yield(pf, m);
+	if (pw_aton_round_yield(pf, m))
+		return 0;
 	left = wait_for_completion_interruptible_timeout(&m->done, pw_aton_timeout(deadline));
 	if (left > 0)
 		return 0;
@@ -627,12 +632,14 @@ static bool pw_aton_round_valid(const struct packetway_aton_round *c)
 	    !n || n > PACKETWAY_ATON_ROUND_WORDS || !c->count ||
 	    c->count > PACKETWAY_ATON_ROUND_LONG_WORDS)
 		return false;
-	for (i = 0; i < PACKETWAY_ATON_ROUND_WORDS; i++) {
-		if (i >= n ? c->reg[i] : c->reg[i] >= PW_ATON_REGS || regs & BIT(c->reg[i]))
+	for (i = 0; i < n; i++) {
+		if (c->reg[i] >= PW_ATON_REGS || regs & BIT(c->reg[i]))
 			return false;
 		regs |= BIT(c->reg[i]);
 	}
-	return true;
+	/* the others are 0 */
+	BUILD_BUG_ON(sizeof(c->reg) != sizeof(u64));
+	return n == sizeof(c->reg) || !(get_unaligned_le64(c->reg) >> (8 * n));
 }
 
 /* the member of a round that the file has left; it is the caller's then */

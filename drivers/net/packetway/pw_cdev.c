@@ -178,7 +178,8 @@ static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	int nr = pw_ioctl_nr(cmd, 0, ARRAY_SIZE(pw_ioctl_ops));
 	const struct pw_ioctl_op *op;
-	union pw_ioctl_arg karg;
+	/* pw_ioctl_get() fills what the command has of it */
+	union pw_ioctl_arg karg PW_UNINIT;
 	u32 usize;
 	int err;
 
