@@ -90,9 +90,14 @@
  */
 #define FLOAT_MAX	2
 
-/* a message, and a call of a round, cost about as much as so many packets */
-#define MESSAGE	9
-#define CALL	3
+/*
+ * What a message, a rank's call of a round, and a word of @n ranks cost, in tens of instructions
+ * (Documentation/networking/packetway-performance.rst). Messages cost a fifth more than that: what
+ * goes to the ring is to be worth it.
+ */
+#define MESSAGE	2600
+#define CALL	700
+#define WORD(n)	(140 + 6 * (n))
 
 enum why { DONE, OFF, COMM, TYPE, PRODUCT, OP, SIZE, WRONG, FORM, WHYS };
 
@@ -1547,13 +1552,14 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 
 /*
  * Whether @words words cost less than @messages messages of all ranks together. A round costs
- * each rank a call, and a word is a packet.
+ * each rank a call, and a word is a packet that each rank's station takes.
  */
 static bool pays(const struct ring *g, long words, long messages)
 {
 	long most = next_words(g, LONG), rounds = (words + most - 1) / most;
 
-	return words <= pw.max && CALL * rounds * g->n + words <= MESSAGE * messages;
+	return words <= pw.max &&
+	       CALL * rounds * g->n + WORD(g->n) * words <= MESSAGE * messages;
 }
 
 /* of all ranks together, in as many steps as the highest rank has bits */
