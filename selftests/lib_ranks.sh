@@ -14,6 +14,10 @@ fi
 . "$(dirname "$0")/lib.sh"
 pw_need ip awk mpirun mpi_check
 
+# Ranks are one scheduling group, as in a login session on a machine with systemd. Autogroup, which
+# makes one for each process that mpirun starts, has no effect there. It stays on with PW_AUTOGROUP=1.
+[ -n "${PW_AUTOGROUP:-}" ] || sysctl -qw kernel.sched_autogroup_enabled=0
+
 trap cleanup_all_ns EXIT
 setup_ns HUB R1 R2 R3 R4 R5 R6 R7 R8 || exit 1
 # shellcheck disable=SC2153,SC2154 # setup_ns sets them
