@@ -611,9 +611,16 @@ static int start_owner(pid_t *pid)
 	return release(2);
 }
 
-static void *flood_all(void *f)
+static bool owner_ready;	/* this one stays to the end */
+
+/* half of the packets, and the others when the owner is ready */
+static void *flood_twice(void *f)
 {
-	return (void *)(long)flood_run(f);
+	int bad = flood_run(f);
+
+	while (!__atomic_load_n(&owner_ready, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	return (void *)(long)(flood_run(f) ?: bad);
 }
 
 /* eight namespaces at once against devices whose owner is killed in the middle */
@@ -621,7 +628,7 @@ TEST(hostile)
 {
 	long total = pw_count(100000, 20000);
 	struct flood f = { .build = flood_poets, .seed = 7 };
-	uint64_t rx, drops, seen;
+	uint64_t rx, drops, seen, first;
 	struct pw_stats s, s0;
 	double begin = pw_now();
 	long before = 0, i, kills = 0;
@@ -648,22 +655,25 @@ TEST(hostile)
 		close(nl.fd);
 	}
 	ASSERT_EQ(0, fcntl(w.ms, F_SETFL, O_NONBLOCK));
-	f.each = total / 16;
-	total = f.each * 16;
+	f.each = total / 32;
+	total = f.each * 32;
 	ASSERT_EQ(0, pw_stats_read(w.sock, "s1", &s0));
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, start_owner(&pid));
-		ASSERT_EQ(0, pthread_create(&t, NULL, flood_all, &f));
+		first = stat_of(1, "poets_rx");
+		__atomic_store_n(&owner_ready, !i, __ATOMIC_RELEASE);
+		ASSERT_EQ(0, pthread_create(&t, NULL, flood_twice, &f));
 		while (pthread_tryjoin_np(t, &bad)) {
 			while (read(w.ms, &ev, sizeof(ev)) > 0)
 				;
 			usleep(20000);
 			/* once in the middle; the next one is there at once */
-			if (i && !kills && stat_of(1, "poets_rx") > (uint64_t)total * 3 / 4) {
+			if (i && !kills && stat_of(1, "poets_rx") > first) {
 				kill(pid, SIGKILL);
 				ASSERT_EQ(pid, waitpid(pid, &status, 0));
 				ASSERT_EQ(0, start_owner(&pid));
 				kills++;
+				__atomic_store_n(&owner_ready, true, __ATOMIC_RELEASE);
 			}
 		}
 		EXPECT_EQ(NULL, bad);
