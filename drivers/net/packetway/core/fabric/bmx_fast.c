@@ -32,6 +32,13 @@
 
 #define ALL_STAGES	(PW_BMX_STAGES + 1)	/* stage 3: the output ports */
 
+/*
+ * Sources have the numbers of their order: input ports, SPDs of the first, middle and last
+ * stage. PPDs have their ranks. Both have ports * stage + place in the stage, and the wiring
+ * between two stages is its own inverse: wire[] leads from a source to the PPD that it
+ * drives, and from a PPD to that source. Source x of the last stage sends to a port: wire[x]
+ * is x, its number in callbacks.
+ */
 static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
 {
 	u32 k = pw_bmx_cfg_k(cfg), n = k * k, depth = pw_bmx_cfg_depth(cfg);
@@ -43,16 +50,16 @@ static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *c
 	head.k = k;
 	head.ports = n;
 	head.depth = depth;
-	head.words = DIV_ROUND_UP(n, 64);
-	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * SLOTS * ALL_STAGES * head.words);
+	head.words = DIV_ROUND_UP(n * ALL_STAGES, 64);
+	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * SLOTS * head.words);
 	head.src = pw_arena_take(a, sizeof(*head.src) * ALL_STAGES * n);
 	head.queue = pw_arena_take(a, sizeof(*head.queue) * PW_BMX_STAGES * n * k);
 	head.cell = pw_arena_take(a, sizeof(*head.cell) * PW_BMX_STAGES * n * k * depth);
 	head.offer = pw_arena_take(a, sizeof(*head.offer) * n);
 	head.full = pw_arena_take(a, sizeof(*head.full) * PW_BMX_STAGES * n);
-	head.wire = pw_arena_take(a, sizeof(*head.wire) * n);
-	head.base = pw_arena_take(a, sizeof(*head.base) * n);
-	head.lane = pw_arena_take(a, sizeof(*head.lane) * n);
+	head.wire = pw_arena_take(a, sizeof(*head.wire) * ALL_STAGES * n);
+	head.base = pw_arena_take(a, sizeof(*head.base) * PW_BMX_STAGES * n);
+	head.lane = pw_arena_take(a, sizeof(*head.lane) * ALL_STAGES * n);
 	if (f) {
 		memset(f, 0, a->used);
 		*f = head;
@@ -88,7 +95,7 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 {
 	struct pw_arena a = { .base = mem };
 	struct pw_bmx_fast *f;
-	u32 i;
+	u32 n, x, stage;
 
 	f = layout(&a, cfg);
 	f->ops = ops;
@@ -97,133 +104,135 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 		pw_bmx_topo_init(f);
 		return f;
 	}
-	for (i = 0; i < f->ports; i++) {
-		f->wire[i] = pw_bmx_wire(f->k, i);
-		f->base[i] = i - i % f->k;
-		f->lane[i] = i % f->k;
+	n = f->ports;
+	for (x = 0; x < ALL_STAGES * n; x++) {
+		stage = x / n;
+		f->src[x].stage = stage;
+		f->lane[x] = x % n % f->k;
+		f->wire[x] = x;
+		if (stage == PW_BMX_STAGES)
+			continue;
+		f->base[x] = x + n - f->lane[x];
+		if (stage)
+			f->wire[x] = stage * n + pw_bmx_wire(f->k, x % n);
 	}
 	return f;
 }
 
-static struct pw_bmx_fsrc *src_of(struct pw_bmx_fast *f, u32 stage, u32 i)
+/* queue of lane @p of SPD @x */
+static inline u32 queue_of(const struct pw_bmx_fast *f, u32 x, u32 p)
 {
-	return &f->src[stage * f->ports + i];
+	return (x - f->ports) * f->k + p;
 }
 
-/* queue of lane @p of SPD @i of @stage */
-static u32 queue_of(const struct pw_bmx_fast *f, u32 stage, u32 i, u32 p)
-{
-	return (stage * f->ports + i) * f->k + p;
-}
-
-static struct pw_bmx_fcell *head_of(struct pw_bmx_fast *f, u32 qi)
+static inline struct pw_bmx_fcell *head_of(struct pw_bmx_fast *f, u32 qi)
 {
 	return &f->cell[qi * f->depth + f->queue[qi].head];
 }
 
-static u16 out_mask(const struct pw_bmx_fast *f, u8 out)
+static inline u16 out_mask(const struct pw_bmx_fast *f, u8 out)
 {
-	return out == PW_BMX_OUT_ALL ? BIT(f->k) - 1 : BIT(out);
+	return likely(out != PW_BMX_OUT_ALL) ? BIT(out) : BIT(f->k) - 1;
 }
 
-static void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
+static inline void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *s, u32 x, u64 at)
 {
 	u32 slot = at & (SLOTS - 1);
 
-	x->at = at;
-	x->state = PENDING;
-	f->wheel[(slot * ALL_STAGES + stage) * f->words + i / 64] |= BIT_ULL(i % 64);
+	s->at = at;
+	s->state = PENDING;
+	f->wheel[slot * f->words + x / 64] |= BIT_ULL(x % 64);
 	f->slots |= BIT_ULL(slot);
 }
 
-/* the PPD (or port) that source @i of @stage sends to, as a rank over all stages */
-static u32 target_rank(const struct pw_bmx_fast *f, u32 stage, u32 i)
+/* count the attempts of sleeping source @x before @cycle, all of which were refused */
+static void settle(struct pw_bmx_fast *f, u32 x, u64 cycle)
 {
-	return stage * f->ports + (stage == 0 || stage == PW_BMX_STAGES ? i : f->wire[i]);
-}
-
-/* count the attempts of a sleeping source before @cycle, all of which were refused */
-static void settle(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
-{
-	u32 m, left;
+	struct pw_bmx_fsrc *s = &f->src[x];
+	u32 left;
 	u64 n;
 
-	if (x->at >= cycle)
+	if (s->at >= cycle)
 		return;
-	n = div_u64(cycle - x->at + RETRY - 1, RETRY);
-	x->at += n * RETRY;
-	x->refused += n;
-	x->last_fail = x->at - RETRY;
-	if (stage) {
-		m = hweight32(x->ne);
-		div_u64_rem(n, m, &left);
+	n = div_u64(cycle - s->at + RETRY - 1, RETRY);
+	s->at += n * RETRY;
+	s->refused += n;
+	s->last_fail = s->at - RETRY;
+	if (s->stage) {
+		div_u64_rem(n, hweight32(s->ne), &left);
 		while (left--)
-			x->rr = next_lane(x->ne, x->rr);
+			s->rr = next_lane(s->ne, s->rr);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, target_rank(f, stage, i), n,
-				  x->last_fail - PW_BMX_DECIDE);
+		f->ops->suspended(f->ctx, f->wire[x], n, s->last_fail - PW_BMX_DECIDE);
 }
 
 /* wake a sleeping source: its next attempt is in @cycle or later */
-static void wake(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 cycle)
+static void wake(struct pw_bmx_fast *f, u32 x, u64 cycle)
 {
-	settle(f, x, stage, i, cycle);
-	schedule(f, x, stage, i, x->at);
+	settle(f, x, cycle);
+	schedule(f, &f->src[x], x, f->src[x].at);
 }
 
-/* does the PPD refuse every cell that source @i of @stage could send? */
-static bool all_blocked(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i)
+/* does the PPD refuse every cell that source @x could send? */
+static bool all_blocked(struct pw_bmx_fast *f, u32 x)
 {
-	u16 full = f->full[target_rank(f, stage, i)];
-	u32 mask, p, q0;
+	const struct pw_bmx_fsrc *s = &f->src[x];
+	u16 full = f->full[f->wire[x]];
+	u32 mask, q0;
 
 	if (!full)
 		return false;
-	if (!stage)
-		return full & out_mask(f, f->offer[i].out[0]);
-	q0 = queue_of(f, stage - 1, i, 0);
-	for (mask = x->ne; mask; mask &= mask - 1) {
-		p = __ffs64(mask);
-		if (!(full & out_mask(f, head_of(f, q0 + p)->out[stage])))
+	if (!s->stage)
+		return full & out_mask(f, f->offer[x].out[0]);
+	q0 = queue_of(f, x, 0);
+	for (mask = s->ne; mask; mask &= mask - 1)
+		if (!(full & out_mask(f, head_of(f, q0 + __ffs64(mask))->out[s->stage])))
 			return false;
-	}
 	return true;
 }
 
-/* cell @c, accepted in cycle f->now, enters lane @p of SPD @i of @stage */
-static inline void arrive(struct pw_bmx_fast *f, u32 stage, u32 i, u32 p,
-			  const struct pw_bmx_fcell *c)
+/* cell @c, accepted by PPD @ppd in cycle f->now, enters its queue @q */
+static __always_inline void arrive(struct pw_bmx_fast *f, u32 ppd, u32 q,
+				   const struct pw_bmx_fcell *c)
 {
-	struct pw_bmx_fsrc *x = src_of(f, stage + 1, i);
-	u32 qi = queue_of(f, stage, i, p), pos;
-	struct pw_bmx_fqueue *q = &f->queue[qi];
+	u32 x = f->base[ppd] + q, p = f->lane[ppd], qi = queue_of(f, x, p), pos;
+	struct pw_bmx_fqueue *queue = &f->queue[qi];
+	struct pw_bmx_fsrc *s = &f->src[x];
 
-	if (likely(x->state == IDLE))
-		schedule(f, x, stage + 1, i, max(c->t + 1, x->free) + SEL_TO_TRY);
-	else if (unlikely(x->state == ASLEEP) && !(x->ne & BIT(p)))
-		wake(f, x, stage + 1, i, f->now);
-	pos = q->head + q->n;
+	if (likely(s->state == IDLE))
+		schedule(f, s, x, max(c->t + 1, s->free) + SEL_TO_TRY);
+	else if (unlikely(s->state == ASLEEP) && !(s->ne & BIT(p)))
+		wake(f, x, f->now);
+	pos = queue->head + queue->n;
 	if (pos >= f->depth)
 		pos -= f->depth;
 	f->cell[qi * f->depth + pos] = *c;
-	if (unlikely(++q->n == f->depth))
-		f->full[stage * f->ports + f->base[i] + p] |= BIT(f->lane[i]);
-	x->ne |= BIT(p);
+	if (unlikely(++queue->n == f->depth))
+		f->full[ppd] |= BIT(q);
+	s->ne |= BIT(p);
+}
+
+static noinline void arrive_all(struct pw_bmx_fast *f, u32 ppd, const struct pw_bmx_fcell *c)
+{
+	u32 q;
+
+	for (q = 0; q < f->k; q++)
+		arrive(f, ppd, q, c);
 }
 
 /* call ops->fault for a cell that is accepted; true if the cell is dropped */
-static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_fcell *c)
+static bool ppd_fault(struct pw_bmx_fast *f, u32 ppd, struct pw_bmx_fcell *c)
 {
-	u32 copies;
+	u32 stage = f->src[ppd].stage, copies;
 
-	switch (f->ops->fault(f->ctx, rank, f->now - PW_BMX_DECIDE)) {
+	switch (f->ops->fault(f->ctx, ppd, f->now - PW_BMX_DECIDE)) {
 	case PW_BMX_FAULT_DROP:
 		f->dropped[stage]++;
 		/* a broadcast branches in the middle and in the last stage */
 		copies = c->out[2] != PW_BMX_OUT_ALL ? 1 : stage == 2 ? f->k : f->ports;
 		if (f->ops->dropped)
-			f->ops->dropped(f->ctx, rank, c->cookie, copies);
+			f->ops->dropped(f->ctx, ppd, c->cookie, copies);
 		return true;
 	case PW_BMX_FAULT_CORRUPT:
 		f->corrupted[stage]++;
@@ -234,128 +243,131 @@ static bool ppd_fault(struct pw_bmx_fast *f, u32 stage, u32 rank, struct pw_bmx_
 	}
 }
 
-/* PPD @i of @stage accepts cell @c in cycle f->now */
-static inline void ppd_accept(struct pw_bmx_fast *f, u32 stage, u32 i, struct pw_bmx_fcell *c)
+/* @ppd accepts cell @c, which leaves it by output @out, in cycle f->now */
+static __always_inline void ppd_accept(struct pw_bmx_fast *f, u32 ppd, u8 out,
+				       struct pw_bmx_fcell *c)
 {
-	u32 rank = stage * f->ports + i, base = f->base[i], lane = f->lane[i], q;
-	u8 out = c->out[stage];
-
 	c->t = f->now;
 	if (unlikely(f->ops->hop))
-		f->ops->hop(f->ctx, rank, c->cookie, f->now - PW_BMX_DECIDE);
-	if (unlikely(f->ops->fault) && ppd_fault(f, stage, rank, c))
+		f->ops->hop(f->ctx, ppd, c->cookie, f->now - PW_BMX_DECIDE);
+	if (unlikely(f->ops->fault) && ppd_fault(f, ppd, c))
 		return;
-	if (likely(out != PW_BMX_OUT_ALL)) {
-		arrive(f, stage, base + out, lane, c);
-		return;
-	}
-	for (q = 0; q < f->k; q++)
-		arrive(f, stage, base + q, lane, c);
+	if (likely(out != PW_BMX_OUT_ALL))
+		arrive(f, ppd, out, c);
+	else
+		arrive_all(f, ppd, c);
 }
 
-/* a queue of PPD @i of @stage is no longer full: there is room from the next cycle on */
-static void room(struct pw_bmx_fast *f, u32 stage, u32 i)
+/* queue @q of @ppd is no longer full: there is room from the next cycle on */
+static void room(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
-	u32 up = stage ? f->wire[i] : i;
-	struct pw_bmx_fsrc *x = src_of(f, stage, up);
+	u32 x = f->wire[ppd];
 
-	if (x->state == ASLEEP && !all_blocked(f, x, stage, up))
-		wake(f, x, stage, up, f->now + 1);
+	f->full[ppd] &= ~BIT(q);
+	if (f->src[x].state == ASLEEP && !all_blocked(f, x))
+		wake(f, x, f->now + 1);
 }
 
-static void refuse(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, bool asleep)
+static void refuse(struct pw_bmx_fast *f, u32 x, bool asleep)
 {
-	x->refused++;
-	x->last_fail = f->now;
+	struct pw_bmx_fsrc *s = &f->src[x];
+
+	s->refused++;
+	s->last_fail = f->now;
 	if (asleep) {
-		x->at = f->now + RETRY;
-		x->state = ASLEEP;
+		s->at = f->now + RETRY;
+		s->state = ASLEEP;
 	} else {
-		schedule(f, x, stage, i, f->now + RETRY);
+		schedule(f, s, x, f->now + RETRY);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, target_rank(f, stage, i), 1, f->now - PW_BMX_DECIDE);
+		f->ops->suspended(f->ctx, f->wire[x], 1, f->now - PW_BMX_DECIDE);
 }
 
-static void try_port_in(struct pw_bmx_fast *f, u32 i)
+static void refuse_offer(struct pw_bmx_fast *f, u32 x)
 {
-	struct pw_bmx_fsrc *x = src_of(f, 0, i);
-	struct pw_bmx_fcell c = f->offer[i];
+	struct pw_bmx_fsrc *s = &f->src[x];
 
-	if (f->full[i] & out_mask(f, c.out[0])) {
-		refuse(f, x, 0, i, true);
-		if (!(x->offer_flags & PW_BMX_OFFER_ONCE))
-			return;
-		x->state = IDLE;
-		x->free = f->now + NEXT_TRY;
-		if (f->ops->refused)
-			f->ops->refused(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE);
+	refuse(f, x, true);
+	if (!(s->offer_flags & PW_BMX_OFFER_ONCE))
+		return;
+	s->state = IDLE;
+	s->free = f->now + NEXT_TRY;
+	if (f->ops->refused)
+		f->ops->refused(f->ctx, x, f->offer[x].cookie, f->now - PW_BMX_DECIDE);
+}
+
+static inline void try_port_in(struct pw_bmx_fast *f, u32 x)
+{
+	struct pw_bmx_fsrc *s = &f->src[x];
+	struct pw_bmx_fcell *c = &f->offer[x];
+
+	if (unlikely(f->full[x] & out_mask(f, c->out[0]))) {
+		refuse_offer(f, x);
 		return;
 	}
-	x->sent++;
-	x->state = IDLE;
-	x->free = f->now + NEXT_CELL;
-	ppd_accept(f, 0, i, &c);
+	s->sent++;
+	s->state = IDLE;
+	s->free = f->now + NEXT_CELL;
+	ppd_accept(f, x, c->out[0], c);
 	if (f->ops->accepted)
-		f->ops->accepted(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE);
+		f->ops->accepted(f->ctx, x, c->cookie, f->now - PW_BMX_DECIDE);
 }
 
 /* the lane that an SPD selected SEL_TO_TRY cycles before its attempt in cycle @at */
-static inline u32 selected(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i, u64 at)
+static inline u32 selected(struct pw_bmx_fast *f, const struct pw_bmx_fsrc *s, u32 x, u64 at)
 {
-	u32 q0, p, lane = x->rr;
+	u32 q0, p, lane = s->rr;
 
 	/* only one lane has cells */
-	if (likely(!(x->ne & (x->ne - 1))))
-		return __ffs64(x->ne);
-	q0 = queue_of(f, stage - 1, i, 0);
+	if (likely(!(s->ne & (s->ne - 1))))
+		return __ffs64(s->ne);
+	q0 = queue_of(f, x, 0);
 	for (p = 0; p < f->k; p++) {
-		lane = next_lane(x->ne, lane);
+		lane = next_lane(s->ne, lane);
 		if (head_of(f, q0 + lane)->t + SEL_TO_TRY < at)
 			break;
 	}
 	return lane;
 }
 
-static void try_spd(struct pw_bmx_fast *f, u32 stage, u32 i)
+static inline void try_spd(struct pw_bmx_fast *f, u32 x)
 {
-	struct pw_bmx_fsrc *x = src_of(f, stage, i);
-	u32 lane = selected(f, x, stage, i, f->now);
-	u32 qi = queue_of(f, stage - 1, i, lane), to = i;
+	struct pw_bmx_fsrc *s = &f->src[x];
+	u32 lane = selected(f, s, x, f->now), qi = queue_of(f, x, lane), to = f->wire[x];
 	struct pw_bmx_fqueue *q = &f->queue[qi];
-	struct pw_bmx_fcell c = *head_of(f, qi);
+	struct pw_bmx_fcell *c = head_of(f, qi);
+	bool last = s->stage == PW_BMX_STAGES;
 	enum pw_bmx_rx rx;
-	u32 up;
+	u8 out = 0;
 
-	x->rr = lane;
-	if (stage < PW_BMX_STAGES) {
-		to = f->wire[i];
-		if (f->full[stage * f->ports + to] & out_mask(f, c.out[stage])) {
-			refuse(f, x, stage, i, all_blocked(f, x, stage, i));
+	s->rr = lane;
+	if (!last) {
+		out = c->out[s->stage];
+		if (unlikely(f->full[to] & out_mask(f, out))) {
+			refuse(f, x, all_blocked(f, x));
 			return;
 		}
 	} else {
-		rx = f->ops->rx(f->ctx, i, c.cookie, f->now - PW_BMX_DECIDE, c.flags);
+		rx = f->ops->rx(f->ctx, x - PW_BMX_STAGES * f->ports, c->cookie,
+				f->now - PW_BMX_DECIDE, c->flags);
 		if (rx != PW_BMX_RX_ACCEPT) {
-			refuse(f, x, stage, i, rx == PW_BMX_RX_BLOCK);
+			refuse(f, x, rx == PW_BMX_RX_BLOCK);
 			return;
 		}
 	}
-
-	cell_sent(f, x, q, lane, c.t);
-	if (x->ne) {
-		schedule(f, x, stage, i, f->now + PW_BMX_CELL);
+	cell_sent(f, s, q, lane, c->t);
+	if (s->ne) {
+		schedule(f, s, x, f->now + PW_BMX_CELL);
 	} else {
-		x->state = IDLE;
-		x->free = x->last_c + PW_BMX_CELL;
+		s->state = IDLE;
+		s->free = s->last_c + PW_BMX_CELL;
 	}
-	if (unlikely(q->n == f->depth - 1)) {
-		up = f->base[i] + lane;
-		f->full[(stage - 1) * f->ports + up] &= ~BIT(f->lane[i]);
-		room(f, stage - 1, up);
-	}
-	if (stage < PW_BMX_STAGES)
-		ppd_accept(f, stage, to, &c);
+	if (unlikely(q->n == f->depth - 1))
+		room(f, x - f->ports - f->lane[x] + lane, f->lane[x]);
+	/* the place of the cell is free, but nothing has been written to it */
+	if (!last)
+		ppd_accept(f, to, out, c);
 }
 
 /**
@@ -384,7 +396,7 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 		return pw_bmx_topo_offer(f, port, t, vpi, cookie, flags);
 	if (port >= f->ports || vpi >= (f->ports + 1) * k)
 		return -EINVAL;
-	x = src_of(f, 0, port);
+	x = &f->src[port];
 	c = &f->offer[port];
 	if (x->state != IDLE || t < x->free)
 		return -EBUSY;
@@ -402,7 +414,7 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 		c->out[2] = PW_BMX_OUT_ALL;
 	}
 	x->offer_flags = flags;
-	schedule(f, x, 0, port, t + PW_BMX_DECIDE);
+	schedule(f, x, port, t + PW_BMX_DECIDE);
 	return 0;
 }
 
@@ -417,7 +429,7 @@ int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
  */
 int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
 {
-	struct pw_bmx_fsrc *x;
+	u32 x;
 
 	if (unlikely(f->topo))
 		return pw_bmx_topo_wake(f, port, cycle);
@@ -425,9 +437,9 @@ int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
 		return -EINVAL;
 	if (cycle <= f->now || cycle > f->now + WAKE_AHEAD)
 		return -ERANGE;
-	x = src_of(f, PW_BMX_STAGES, port);
-	if (x->state == ASLEEP)
-		wake(f, x, PW_BMX_STAGES, port, cycle);
+	x = PW_BMX_STAGES * f->ports + port;
+	if (f->src[x].state == ASLEEP)
+		wake(f, x, cycle);
 	return 0;
 }
 
@@ -448,30 +460,34 @@ u64 pw_bmx_fast_next(const struct pw_bmx_fast *f)
 	return f->now + 1 + __ffs64(rot);
 }
 
-static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
+/* @words: f->words */
+static __always_inline u32 run_words(struct pw_bmx_fast *f, u32 slot, u32 words)
 {
-	u32 slot = cycle & (SLOTS - 1), n = 0, w, stage, i;
-	u64 *word = &f->wheel[slot * ALL_STAGES * f->words], bits;
+	u64 *word = &f->wheel[slot * words], bits;
+	u32 n = 0, w, x;
 
-	f->now = cycle;
-	f->slots &= ~BIT_ULL(slot);
-	/* by ascending stage; nothing is scheduled for the cycle that is run */
-	for (w = 0; w < ALL_STAGES * f->words; w++) {
-		bits = word[w];
-		if (!bits)
-			continue;
-		word[w] = 0;
-		stage = f->words == 1 ? w : w / f->words;
-		for (; bits; bits &= bits - 1, n++) {
-			i = (w - stage * f->words) * 64 + __ffs64(bits);
-			if (stage)
-				try_spd(f, stage, i);
+	/* by ascending stage: a cell that arrives may wake an SPD later in this cycle */
+	for (w = 0; w < words; w++) {
+		for (; (bits = word[w]); n++) {
+			word[w] = bits & (bits - 1);
+			x = w * 64 + __ffs64(bits);
+			if (x >= f->ports)
+				try_spd(f, x);
 			else
-				try_port_in(f, i);
+				try_port_in(f, x);
 		}
 	}
+	f->slots &= ~BIT_ULL(slot);
 	f->events += n;
 	return n;
+}
+
+static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
+{
+	u32 slot = cycle & (SLOTS - 1);
+
+	f->now = cycle;
+	return f->words == 1 ? run_words(f, slot, 1) : run_words(f, slot, f->words);
 }
 
 /**
@@ -508,34 +524,33 @@ void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle)
 		f->now = cycle;
 }
 
-static void settle_now(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, u32 stage, u32 i)
+static void settle_now(struct pw_bmx_fast *f, u32 x)
 {
-	if (x->state == ASLEEP)
-		settle(f, x, stage, i, f->now + 1);
+	if (f->src[x].state == ASLEEP)
+		settle(f, x, f->now + 1);
 }
 
 static u32 stages_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
-	u32 stage = ppd / f->ports, r = ppd % f->ports;
-	u32 i = f->base[r] + q, p = f->lane[r], qi = queue_of(f, stage, i, p), j;
-	struct pw_bmx_fsrc *x = src_of(f, stage + 1, i);
+	u32 x = f->base[ppd] + q, p = f->lane[ppd], qi = queue_of(f, x, p), j;
 	struct pw_bmx_fcell *c = &f->cell[qi * f->depth];
+	struct pw_bmx_fsrc *s = &f->src[x];
 	u64 size = 0, now = f->now;
 
 	for (j = 0; j < f->queue[qi].n; j++)
 		size += min_t(u64, now - c[(f->queue[qi].head + j) % f->depth].t + 1,
 			      PW_BMX_CELL);
 	/* the cell taken last may still be partly in the queue */
-	if (x->sent && x->last_q == p && now - x->last_c < PW_BMX_CELL)
-		size += min_t(u64, now - x->last_t + 1, PW_BMX_CELL) - (now - x->last_c);
-	if (x->state == IDLE)
+	if (s->sent && s->last_q == p && now - s->last_c < PW_BMX_CELL)
+		size += min_t(u64, now - s->last_t + 1, PW_BMX_CELL) - (now - s->last_c);
+	if (s->state == IDLE)
 		return size;
 	/* less the bytes fetched of a cell whose attempt is pending or was refused just now */
-	settle_now(f, x, stage + 1, i);
-	if (x->refused && x->last_fail == now && x->rr == p)
+	settle_now(f, x);
+	if (s->refused && s->last_fail == now && s->rr == p)
 		size -= PW_BMX_REFUND;
-	else if (x->at - SEL_TO_TRY < now && selected(f, x, stage + 1, i, x->at) == p)
-		size -= now - (x->at - SEL_TO_TRY);
+	else if (s->at - SEL_TO_TRY < now && selected(f, s, x, s->at) == p)
+		size -= now - (s->at - SEL_TO_TRY);
 	return size;
 }
 
@@ -563,17 +578,14 @@ u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
  */
 void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused)
 {
-	u32 stage = rank / f->ports, i = rank % f->ports;
-	struct pw_bmx_fsrc *x;
+	u32 x;
 
 	if (f->topo) {
 		pw_bmx_topo_count(f, rank, cells, refused);
 		return;
 	}
-	if (stage == 1 || stage == 2)
-		i = f->wire[i];
-	x = src_of(f, stage, i);
-	settle_now(f, x, stage, i);
-	*cells = x->sent;
-	*refused = x->refused;
+	x = f->wire[rank];
+	settle_now(f, x);
+	*cells = f->src[x].sent;
+	*refused = f->src[x].refused;
 }

@@ -88,6 +88,7 @@ struct pw_bmx_fsrc {
 	u8 state;
 	u8 last_q;
 	u8 offer_flags;
+	u8 stage;		/* 0: input port */
 };
 
 /**
@@ -95,21 +96,21 @@ struct pw_bmx_fsrc {
  * @k: ports of a switch
  * @ports: k * k
  * @depth: cells in a queue
- * @words: 64-bit words for a bit per port
+ * @words: 64-bit words for a bit per source
  * @now: last cycle done
  * @events: attempts carried out since reset
  * @ops: callbacks
  * @ctx: their first argument
  * @slots: bit i: wheel slot i is not empty
- * @wheel: per slot and stage a bit for each source with an attempt
+ * @wheel: per slot a bit for each source with an attempt
  * @src: sources of stage s from src[s * ports]; stage 3 sends to the ports
- * @queue: queue of lane p of SPD r: queue[r * k + p]
+ * @queue: queue of lane p of SPD x: queue[(x - ports) * k + p]
  * @cell: @depth cells per queue
  * @offer: cell offered at an input port
  * @full: bit q: queue q of that PPD is full
- * @wire: PPD of the next stage that SPD r drives; its own inverse
- * @base: first rank of the switch
- * @lane: rank within the switch
+ * @wire: PPD that source x drives; its own inverse
+ * @base: first SPD of the switch that a PPD belongs to
+ * @lane: place of a PPD or SPD within its switch
  * @topo: topology; NULL: three stages. With one, sources and what belongs to them are numbered
  *	as bmx_topo.c explains.
  * @src_in: source that drives an input of a switch (topology only)

@@ -26,8 +26,8 @@ static struct pw_bmx_fsrc *source(const struct pw_bmx_fast *net, u32 s, u32 d, u
 		s = d;
 	}
 	if (i < k)
-		return &net->src[n + net->base[s] + i];
-	return &net->src[2 * n + net->base[s] / k + (i - k) * k];
+		return &net->src[net->base[s] + i];
+	return &net->src[2 * n + (net->base[s] - n) / k + (i - k) * k];
 }
 
 /*
