@@ -224,8 +224,6 @@ enum aal_cycles {
 
 	/* controller 10, source without messages: SOURCE, FIRST, EXPIRED, NEXT_SOURCE */
 	CYC_C10_SOURCE	= 4,
-	/* the same from FIRST on */
-	CYC_C10_REST	= 3,
 	/* message that is kept: EXPIRED, NEXT_MSG */
 	CYC_C10_MSG	= 2,
 	/* START, and the SOURCE that finds no source left */

@@ -756,44 +756,56 @@ static u32 next_source(const struct pw_aal *u, u32 s)
 	return w * 64 + __ffs64(m);
 }
 
+/*
+ * Pass whole turns, sources and messages, @left cycles at most, of which the last one is
+ * left over: only there C10_EXPIRED may find a message that has expired, see c10_predict().
+ */
+static void c10_pass(struct pw_aal *u, u64 left)
+{
+	u32 turn = CYC_C10_TURN + CYC_C10_SOURCE * u->cfg.ports + CYC_C10_MSG * u->nmsgs;
+	u64 at = u->c10at;
+	u32 n, t, rem;
+
+	left--;
+	/* not within a source: it may have got messages that this visit does not count */
+	if (u->st[10] != C10_EXPIRED && left >= turn) {
+		div_u64_rem(left, turn, &rem);
+		at += left - rem;
+		left = rem;
+	}
+	if (u->st[10] == C10_EXPIRED) {
+		for (; left >= CYC_C10_MSG && u->c10left && u->c10msg != PW_AAL_NONE;
+		     left -= CYC_C10_MSG, at += CYC_C10_MSG) {
+			u->c10msg = pw_aal_complete_from(u, u->msg[u->c10msg].next);
+			u->c10left--;
+		}
+	}
+	while (u->st[10] == C10_SOURCE) {
+		n = min_t(u64, next_source(u, u->c10src) - u->c10src, left / CYC_C10_SOURCE);
+		u->c10src += n;
+		at += CYC_C10_SOURCE * n;
+		left -= CYC_C10_SOURCE * n;
+		if (u->c10src == u->cfg.ports)
+			break;
+		t = CYC_C10_SOURCE + CYC_C10_MSG * u->msgnumfrm[u->c10src];
+		if (left < t)
+			break;
+		u->c10src++;
+		at += t;
+		left -= t;
+	}
+	u->c10at = at;
+}
+
 /* bring controller 10 forward: registers as of the end of cycle @last */
 static void c10_sync(struct pw_aal *u, u64 last)
 {
-	u64 now = u->now, left;
-	u32 n, turn, rem;
+	u64 now = u->now;
 
 	while (u->c10at <= last) {
-		left = last - u->c10at + 1;
-		n = 0;
-		switch (u->st[10]) {
-		case C10_START:
-			turn = CYC_C10_TURN + CYC_C10_SOURCE * u->cfg.ports +
-			       CYC_C10_MSG * u->nmsgs;
-			if (left > turn) {
-				div_u64_rem(left, turn, &rem);
-				u->c10at += left - rem;
-				continue;
-			}
-			break;
-		case C10_SOURCE:
-			n = min_t(u64, next_source(u, u->c10src) - u->c10src,
-				  left / CYC_C10_SOURCE);
-			u->c10src += n;
-			u->c10at += CYC_C10_SOURCE * n;
-			break;
-		case C10_FIRST:
-			if (left >= CYC_C10_REST && !u->msgnumfrm[u->c10src]) {
-				n = 1;
-				u->c10src++;
-				u->st[10] = C10_SOURCE;
-				u->c10at += CYC_C10_REST;
-			}
-			break;
-		default:
-			break;
-		}
-		if (n)
-			continue;
+		if (u->st[10] == C10_SOURCE || u->st[10] == C10_EXPIRED ||
+		    u->st[10] == C10_START)
+			c10_pass(u, last - u->c10at + 1);
 		u->now = u->c10at++;
 		pw_aal_ctl10(u);
 	}
