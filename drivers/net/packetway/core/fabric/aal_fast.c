@@ -85,8 +85,7 @@ static u32 seat_part(const struct pw_aal_seats *s, u64 *map, u32 from, u32 to, u
 	return len;
 }
 
-/* number of blocks with seats from @from on, before @to */
-static u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
+static noinline u32 seat_count_far(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u32 n = 0;
 	u64 bits;
@@ -98,8 +97,20 @@ static u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
 	return n;
 }
 
-/* first hot seat from @from on, or @to */
-static u32 seat_hot(const struct pw_aal_seats *s, u32 from, u32 to)
+/* number of blocks with seats from @from on, before @to */
+static inline u32 seat_count(const struct pw_aal_seats *s, u32 from, u32 to)
+{
+	u64 bits;
+
+	if (from == to)
+		return 0;
+	if (unlikely((from ^ (to - 1)) >= 64))
+		return seat_count_far(s, from, to);
+	bits = *seat_word(s, s->busy, from) >> from % 64;
+	return hweight64(bits & (~0ULL >> (64 - (to - from))));
+}
+
+static noinline u32 seat_hot_far(const struct pw_aal_seats *s, u32 from, u32 to)
 {
 	u64 bits;
 	u32 len;
@@ -111,6 +122,19 @@ static u32 seat_hot(const struct pw_aal_seats *s, u32 from, u32 to)
 		from += len;
 	}
 	return to;
+}
+
+/* first hot seat from @from on, or @to */
+static inline u32 seat_hot(const struct pw_aal_seats *s, u32 from, u32 to)
+{
+	u64 bits;
+
+	if (from == to)
+		return to;
+	bits = *seat_word(s, s->hot, from) >> from % 64;
+	if (likely(bits))
+		return min(from + (u32)__ffs64(bits), to);
+	return seat_hot_far(s, from, to);
 }
 
 static u16 seat_block(const struct pw_aal_seats *s, u32 seat)
@@ -287,15 +311,12 @@ static void c5_advance(struct pw_aal *u, u32 n)
 		u->cursnd = seat_skip(&u->ogs, head, n - tail);
 }
 
-/* bring the walk of controller 5 forward: registers as of the end of cycle @last */
-static void c5_sync(struct pw_aal *u, u64 last)
+static noinline void c5_walk_sync(struct pw_aal *u, u64 last)
 {
 	u32 n = u->ogbblknum, moves;
 	bool there;
 	u64 left;
 
-	if (u->c5mode != C5_MODE_WALK || u->c5at > last)
-		return;
 	there = u->c5then != C5_THEN_LOOK && last >= u->c5hit;
 	if (there)
 		last = u->c5hit - 1;
@@ -320,6 +341,13 @@ static void c5_sync(struct pw_aal *u, u64 last)
 		u->st[5] = C5_RELEASE;
 		u->wake[5] = u->c5hit + 1;
 	}
+}
+
+/* bring the walk of controller 5 forward: registers as of the end of cycle @last */
+static inline void c5_sync(struct pw_aal *u, u64 last)
+{
+	if (u->c5mode == C5_MODE_WALK && u->c5at <= last)
+		c5_walk_sync(u, last);
 }
 
 /* does C5_LOOK end the walk at block @b in cycle @t? */
@@ -463,6 +491,8 @@ static void c5_early(struct pw_aal *u)
 /* something that controller 5 looks at changed in this cycle after controller 5 had run */
 static void c5_signal(struct pw_aal *u)
 {
+	if (u->c5mode == C5_MODE_BUSY)
+		return;
 	c5_sync(u, u->now);
 	if (u->c5mode == C5_MODE_BUSY)
 		return;
@@ -708,8 +738,15 @@ static void run2(struct pw_aal *u)
 		u->ops->ready(u->ctx, u, u->txm[p->msg].id);
 }
 
-static void c7_sync(struct pw_aal *u, u64 last);
+static void c7_bring(struct pw_aal *u, u64 last);
 static void c7_search_predict(struct pw_aal *u);
+
+/* bring controller 7 forward, if it walks or searches: registers as of the end of cycle @last */
+static inline void c7_sync(struct pw_aal *u, u64 last)
+{
+	if (u->c7at <= last)
+		c7_bring(u, last);
+}
 
 /* all headers of a message at once, in the cycle of the last C1_NEXT */
 static void run1(struct pw_aal *u)
@@ -1087,10 +1124,8 @@ static void c7_search_sync(struct pw_aal *u, u64 last)
 		u->srch = seat_skip(&u->ogs, u->og[u->srch].seat, left / CYC_C7_SEARCH);
 }
 
-static void c7_sync(struct pw_aal *u, u64 last)
+static noinline void c7_bring(struct pw_aal *u, u64 last)
 {
-	if (u->c7at > last)
-		return;
 	if (u->c7mode == C7_MODE_WALK) {
 		c7_walk_sync(u, last);
 	} else if (u->c7mode == C7_MODE_SEARCH && u->c7found > last) {
