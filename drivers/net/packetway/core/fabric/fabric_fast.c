@@ -121,14 +121,15 @@ static void forget(struct pw_fabric *f, u32 port)
 	p->noted = NOT_NOTED;
 }
 
-static inline void note(struct pw_fabric *f, u32 port, u64 next)
+/* @words: f->words; callers for which that is 1 say so, and need no index */
+static __always_inline void note(struct pw_fabric *f, u32 port, u64 next, u32 words)
 {
 	struct fport *p = &f->port[port];
 	u32 slot = next % SLOTS;
 
 	p->next = next;
 	if (likely(next - f->now < SLOTS)) {
-		f->slot[slot * f->words + port / 64] |= BIT_ULL(port % 64);
+		f->slot[words == 1 ? slot : slot * words + port / 64] |= BIT_ULL(port % 64);
 		f->slots |= BIT_ULL(slot);
 		p->noted = IN_WHEEL;
 	} else if (next != NEVER) {
@@ -146,7 +147,7 @@ static void replan(struct pw_fabric *f, u32 port)
 	if (next == f->port[port].next)
 		return;
 	forget(f, port);
-	note(f, port, next);
+	note(f, port, next, f->words);
 }
 
 /* move the AAL units whose next event has come near to the wheel */
@@ -159,7 +160,7 @@ static void far_scan(struct pw_fabric *f)
 		for (bits = f->far[w]; bits; bits &= bits - 1) {
 			port = 32 * w + fls(bits & -bits) - 1;
 			forget(f, port);
-			note(f, port, f->port[port].next);
+			note(f, port, f->port[port].next, f->words);
 		}
 	}
 }
@@ -403,7 +404,7 @@ static void fast_ends(struct pw_fabric *f)
 }
 
 /* run the AAL units with a bit in @bits; bit 0 is port @first */
-static u32 run_aals(struct pw_fabric *f, u32 first, u64 bits)
+static __always_inline u32 run_aals(struct pw_fabric *f, u32 first, u64 bits, u32 words)
 {
 	struct fport *p;
 	u32 n = 0, port;
@@ -414,13 +415,22 @@ static u32 run_aals(struct pw_fabric *f, u32 first, u64 bits)
 		/* its bit is cleared; an AAL unit runs once per cycle */
 		p->noted = NOT_NOTED;
 		pw_aal_fast_run(p->u, f->now);
-		note(f, port, pw_aal_fast_next(p->u));
+		note(f, port, pw_aal_fast_next(p->u), words);
 	}
 	return n;
 }
 
+/* the network's part of cycle @now */
+static inline u32 run_net(struct pw_fabric *f, u64 now)
+{
+	if (f->fnet->slots & BIT_ULL(now % SLOTS))
+		return pw_bmx_fast_cycle(f->fnet, now);
+	f->fnet->now = now;
+	return 0;
+}
+
 /* run the events of one cycle: AAL units, network, processes */
-static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
+static __always_inline u32 fast_cycle(struct pw_fabric *f, u64 now, u32 words)
 {
 	u32 slot = now % SLOTS, work = 0, i;
 	u64 bits;
@@ -432,14 +442,14 @@ static inline u32 fast_cycle(struct pw_fabric *f, u64 now)
 		far_scan(f);
 	if (f->slots & BIT_ULL(slot)) {
 		f->slots &= ~BIT_ULL(slot);
-		for (i = slot * f->words; i < (slot + 1) * f->words; i++) {
-			bits = f->slot[i];
-			f->slot[i] = 0;
-			work += run_aals(f, 64 * (i - slot * f->words), bits);
+		for (i = 0; i < words; i++) {
+			bits = f->slot[slot * words + i];
+			f->slot[slot * words + i] = 0;
+			work += run_aals(f, 64 * i, bits, words);
 		}
 		f->stats.events += work;
 	}
-	work += pw_bmx_fast_cycle(f->fnet, now);
+	work += run_net(f, now);
 	if (unlikely(f->ends))
 		fast_ends(f);
 	if (unlikely(f->looks))
@@ -472,7 +482,7 @@ static u32 fast_part(struct pw_fabric *f)
 	if (f->part <= f->words) {
 		bits = f->slot[i];
 		f->slot[i] = 0;
-		work = run_aals(f, 64 * (f->part - 1), bits);
+		work = run_aals(f, 64 * (f->part - 1), bits, f->words);
 		f->stats.events += work;
 		f->part++;
 		return work;
@@ -486,13 +496,32 @@ static u32 fast_part(struct pw_fabric *f)
 	return work;
 }
 
+/* fabric of at most 64 ports */
+static void fast_run_small(struct pw_fabric *f, u64 until, u32 max_work)
+{
+	u32 work = 0;
+	u64 at;
+
+	while (f->now < until && work < max_work) {
+		at = fast_next(f);
+		if (at > until) {
+			f->now = until;
+			return;
+		}
+		work += fast_cycle(f, at, 1);
+	}
+}
+
 /* @parts: may stop inside a cycle of many ports */
 static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
 	u32 work = 0;
 	u64 at;
 
-	parts &= f->words > 1;
+	if (likely(f->words == 1)) {
+		fast_run_small(f, until, max_work);
+		return;
+	}
 	for (;;) {
 		if (unlikely(f->part)) {
 			work += fast_part(f);
@@ -510,7 +539,7 @@ static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 		if (parts)
 			fast_begin(f, at);
 		else
-			work += fast_cycle(f, at);
+			work += fast_cycle(f, at, f->words);
 	}
 }
 
