@@ -5,7 +5,6 @@ TOP   := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 O     ?= $(TOP)/build
 KDIR  ?=
 S     := $(TOP)/scripts
-R     := $(O)/results
 
 # percent of the counts of all tests (a soak: 1000); scripts/lib/scale divides it by kernel and build
 SCALE ?=
@@ -129,7 +128,8 @@ help:
 	@echo 'make coverage      line coverage of the driver by selftests and fuzzer (SECONDS=, T=)'
 	@echo 'make check         checkpatch, sparse, W=1, clang, Coccinelle, shellcheck, kernel-doc, licences'
 	@echo 'make bench         measurements (instruction-counting guests)'
-	@echo 'make soak          everything with full counts, the fuzzer, and KCSAN (SCALE=1000)'
+	@echo 'make soak          everything with full counts, the fuzzer, and KCSAN; goes on where it was ended'
+	@echo '                   (SCALE=1000 STEPS="name ..." FRESH=1)'
 	@echo 'make install       module and tools into this system (DESTDIR=)'
 	@echo 'make dkms-install  register with DKMS, rebuild with every kernel'
 	@echo 'make deb           Debian packages into build/deb: module source, tools, library'

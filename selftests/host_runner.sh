@@ -113,6 +113,39 @@ expect 0 "a second guest is reached over a link" \
 	"$vm" --no-module --timeout 200 --link "$work/wire:1" -- sh -c "$(talk 10.0.0.2 10.0.0.1)"
 expect 0 "and reaches us" wait $peer
 
+# soak WORD...: one of two small tests, in a session of its own
+soak() {
+	# shellcheck disable=SC2016
+	env -u PW_LONG -u FRESH PW_SOAK_DIR="$work/soak" PW_SCALE=1 STEPS=test-vm T="eep_test netns" K=6.1 "$@" \
+		setsid -w bash -c 'echo $$ >"$0/sid"; exec "$1"' "$work" "$top/scripts/soak" >"$work/soak.out" 2>&1 </dev/null
+}
+has() { [ -e "$work/soak/results/vm-6.1/$1.result" ]; }
+made() { stat -c %.Y "$work/soak/results/vm-6.1/$1.result" 2>/dev/null; }
+soak FRESH= &
+for _ in $(seq 6000); do
+	has eep_test && break
+	sleep 0.1
+done
+pkill -TERM -s "$(cat "$work/sid")"
+wait $!
+tap_ok "a soak is ended after its first test" has eep_test
+tap_not "and before its second" has netns
+first=$(made eep_test)
+expect 0 "it goes on" soak
+tap_ok "with what was missing" has netns
+tap_is "and not with what was there" "$(made eep_test)" "$first"
+tap_is "its log has both parts" "$(grep -c '^soak of .* scale 1 ' "$work/soak/log")" 2
+tap_is "its summary, too" "$(grep -c '^vm-6.1 .* pass ' "$work/soak/summary")" 2
+tap_is "and the steps that are still missing" "$(tail -n 1 "$work/soak/summary")" \
+	"missing: check test-user test-vm (begun) test-debug fuzz kcsan"
+expect 0 "nothing is left to be done" soak
+tap_is "nothing was done" "$(made eep_test)" "$first"
+expect 0 "FRESH=1 begins anew" soak FRESH=1 T=eep_test
+[ "$(made eep_test)" != "$first" ] && ! has netns
+tap_result $? "with no result" "$work/soak.out"
+expect 1 "an unknown step is refused" soak STEPS=tests
+contains soak.out "no step 'tests'" "with a sentence"
+
 compgen -G "$work/pwvm.*" >"$work/left"
 pgrep -af "$work/pwvm" >>"$work/left"
 [ ! -s "$work/left" ]
