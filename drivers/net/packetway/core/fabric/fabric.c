@@ -220,13 +220,30 @@ static bool fits_at(const struct pw_fabric *f, const struct fmsg *m, u32 port)
 	return !n || !held || held + n <= f->p.credit;
 }
 
+/* ports at which a message to one or some needs receive blocks, one word of the map */
+static u32 demand_map(const struct pw_fabric *f, const struct fmsg *m, u32 w)
+{
+	u32 map = m->src / 32 == w ? 1U << m->src % 32 : 0;
+
+	if (pw_fabric_to_conn(m))
+		return map | pw_fabric_conn(f, m)->to[w];
+	return map | (m->dst / 32 == w ? 1U << m->dst % 32 : 0);
+}
+
 /* a port with no reserved block takes a message of any size */
 static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 {
-	u32 i;
+	u32 i, w, map;
 
 	if (pw_fabric_to_one(m))
 		return fits_at(f, m, m->dst) && fits_at(f, m, m->src);
+	if (pw_fabric_to_conn(m)) {
+		for (w = 0; w < MAP_WORDS; w++)
+			for (map = demand_map(f, m, w); map; map &= map - 1)
+				if (!fits_at(f, m, 32 * w + __ffs64(map)))
+					return false;
+		return true;
+	}
 	for (i = 0; i < f->ports; i++)
 		if (!fits_at(f, m, i))
 			return false;
@@ -236,14 +253,14 @@ static bool fits(const struct pw_fabric *f, const struct fmsg *m)
 /* do both need receive blocks of some port? Their senders differ. */
 static bool overlap(const struct pw_fabric *f, const struct fmsg *a, const struct fmsg *b)
 {
-	u32 i;
+	u32 w;
 
 	if (a->dst == PW_FABRIC_ALL || b->dst == PW_FABRIC_ALL)
 		return true;
 	if (likely(pw_fabric_to_one(a) && pw_fabric_to_one(b)))
 		return a->dst == b->dst || a->src == b->dst || a->dst == b->src;
-	for (i = 0; i < f->ports; i++)
-		if (pw_fabric_demand(f, a, i) && pw_fabric_demand(f, b, i))
+	for (w = 0; w < MAP_WORDS; w++)
+		if (demand_map(f, a, w) & demand_map(f, b, w))
 			return true;
 	return false;
 }
@@ -620,22 +637,39 @@ static void look(struct pw_fabric *f, u32 port)
 }
 
 /**
- * pw_fabric_look_all() - run the processes that may have something to do
+ * pw_fabric_look() - run the processes that may have something to do
  * @f: fabric
+ * @max: as many at most
+ *
+ * Each message that ends or is let in lets all ports look that wait for room: in a cycle that may
+ * be ports times ports.
+ *
+ * Return: how many were run; f->looks is set if there may be more.
  */
-void pw_fabric_look_all(struct pw_fabric *f)
+u32 pw_fabric_look(struct pw_fabric *f, u32 max)
 {
-	u32 w, bit;
+	u32 w = f->look_at, n = 0, bit;
 
+	f->look_at = 0;
 	while (f->looks) {
-		f->looks = false;
-		for (w = 0; w < MAP_WORDS; w++)
+		/* the rest of a pass that was stopped: another one follows */
+		if (!w)
+			f->looks = false;
+		for (; w < MAP_WORDS; w++) {
 			while (f->look[w]) {
+				if (n++ == max) {
+					f->look_at = w;
+					f->looks = true;
+					return max;
+				}
 				bit = fls(f->look[w] & -f->look[w]) - 1;
 				f->look[w] &= ~(1U << bit);
 				look(f, 32 * w + bit);
 			}
+		}
+		w = 0;
 	}
+	return n;
 }
 
 /* ---- running ---- */
@@ -653,7 +687,7 @@ void pw_fabric_look_all(struct pw_fabric *f)
 u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
 {
 	if (!f->part)
-		pw_fabric_look_all(f);
+		pw_fabric_look(f, U32_MAX);
 	f->engine->run(f, until, max_work, false);
 	return f->now;
 }
@@ -666,16 +700,19 @@ u64 pw_fabric_run(struct pw_fabric *f, u64 until, u32 max_work)
  *
  * A cycle of the fast engine with more than 64 ports may have an event in every one of
  * them; one of rtl steps every unit, in parts of 64 if there are more input units than that.
- * Until the cycle is complete no message may be sent.
+ * Processes run PW_FABRIC_LOOKS at a time. Until the cycle is complete no message may be sent.
  *
  * Return: true if the last cycle is complete.
  */
 bool pw_fabric_run_part(struct pw_fabric *f, u64 until, u32 max_work)
 {
-	if (!f->part)
-		pw_fabric_look_all(f);
+	if (!f->part) {
+		pw_fabric_look(f, PW_FABRIC_LOOKS);
+		if (unlikely(f->looks))
+			return false;
+	}
 	f->engine->run(f, until, max_work, true);
-	return !f->part;
+	return !f->part && !f->looks;
 }
 
 /**
@@ -688,8 +725,8 @@ u64 pw_fabric_next(struct pw_fabric *f)
 {
 	if (f->part)
 		return f->now;
-	pw_fabric_look_all(f);
-	return f->engine->next(f);
+	pw_fabric_look(f, PW_FABRIC_LOOKS);
+	return f->looks ? f->now : f->engine->next(f);
 }
 
 /* ---- messages sent, messages flushed ---- */

@@ -452,8 +452,6 @@ static __always_inline u32 fast_cycle(struct pw_fabric *f, u64 now, u32 words)
 	work += run_net(f, now);
 	if (unlikely(f->ends))
 		fast_ends(f);
-	if (unlikely(f->looks))
-		pw_fabric_look_all(f);
 	return work;
 }
 
@@ -491,13 +489,20 @@ static u32 fast_part(struct pw_fabric *f)
 	work = pw_bmx_fast_cycle(f->fnet, f->now);
 	if (f->ends)
 		fast_ends(f);
-	if (f->looks)
-		pw_fabric_look_all(f);
 	return work;
 }
 
+/* processes at the end of a cycle. Return: true if none is left */
+static inline bool fast_looks(struct pw_fabric *f, bool parts, u32 *work)
+{
+	if (likely(!f->looks))
+		return true;
+	*work += pw_fabric_look(f, parts ? PW_FABRIC_LOOKS : U32_MAX);
+	return !f->looks;
+}
+
 /* fabric of at most 64 ports */
-static void fast_run_small(struct pw_fabric *f, u64 until, u32 max_work)
+static void fast_run_small(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
 	u32 work = 0;
 	u64 at;
@@ -509,37 +514,42 @@ static void fast_run_small(struct pw_fabric *f, u64 until, u32 max_work)
 			return;
 		}
 		work += fast_cycle(f, at, 1);
+		if (!fast_looks(f, parts, &work))
+			return;
 	}
 }
 
-/* @parts: may stop inside a cycle of many ports */
+/* @parts: may stop inside a cycle of many ports or messages */
 static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
 	u32 work = 0;
 	u64 at;
 
 	if (likely(f->words == 1)) {
-		fast_run_small(f, until, max_work);
+		fast_run_small(f, until, max_work, parts);
 		return;
 	}
 	for (;;) {
 		if (unlikely(f->part)) {
 			work += fast_part(f);
-			if (parts && work >= max_work)
+		} else {
+			if (f->now >= until || work >= max_work)
 				return;
-			continue;
-		}
-		if (f->now >= until || work >= max_work)
-			return;
-		at = fast_next(f);
-		if (at > until) {
-			f->now = until;
-			return;
-		}
-		if (parts)
-			fast_begin(f, at);
-		else
+			at = fast_next(f);
+			if (at > until) {
+				f->now = until;
+				return;
+			}
+			if (parts) {
+				fast_begin(f, at);
+				continue;
+			}
 			work += fast_cycle(f, at, f->words);
+		}
+		if (!f->part && !fast_looks(f, parts, &work))
+			return;
+		if (parts && work >= max_work)
+			return;
 	}
 }
 

@@ -189,6 +189,7 @@ struct pw_fabric {
 	u32 look[MAP_WORDS];	/* ports whose process may have something to do */
 	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
 	bool looks, ends;	/* any bit set in look, end */
+	u32 look_at;		/* word of look in which pw_fabric_look() has stopped */
 	bool tracing;
 	bool faults;
 	u32 nwaiting;		/* ports whose message may not be let in yet */
@@ -401,7 +402,10 @@ void pw_fabric_message_bytes(struct pw_fabric *f, const struct fmsg *m, u32 off,
 void pw_fabric_end_message(struct pw_fabric *f, struct fmsg *m);
 void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read);
 void pw_fabric_unclaimed(struct pw_fabric *f, struct fmsg *m, u32 port, u16 desc);
-void pw_fabric_look_all(struct pw_fabric *f);
+
+/* processes that run in one part of a cycle: each looks at all ports and at all that wait */
+#define PW_FABRIC_LOOKS	16
+u32 pw_fabric_look(struct pw_fabric *f, u32 max);
 
 /* callbacks of the AAL units that both engines use */
 void pw_fabric_cell_out(struct pw_fabric *f, struct pw_aal *u, const struct pw_aal_cell *c,

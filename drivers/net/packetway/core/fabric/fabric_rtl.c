@@ -259,7 +259,6 @@ enum rtl_step {
 	STEP_TAP,
 	STEP_TRACE,
 	STEP_HOST,	/* processes */
-	STEP_LOOK,
 	STEPS,
 };
 
@@ -281,8 +280,6 @@ static u32 step_size(const struct pw_fabric *f, u32 step)
 		return f->tapped ? f->ports + f->ranks + f->ports : 0;
 	case STEP_TRACE:
 		return f->tracing ? f->ranks : 0;
-	case STEP_LOOK:
-		return 1;
 	default:
 		return f->ports;
 	}
@@ -365,9 +362,6 @@ static void rtl_step(struct pw_fabric *f, u32 step, u32 i, u32 end)
 		for (; i < end; i++)
 			step_host(f, i);
 		break;
-	case STEP_LOOK:
-		pw_fabric_look_all(f);
-		break;
 	}
 }
 
@@ -443,31 +437,36 @@ static void rtl_skip(struct pw_fabric *f, u64 cycles)
 	f->now += cycles;
 }
 
-/* @parts: may stop inside a cycle of a large network */
+/* @parts: may stop inside a cycle of a large network or of many messages */
 static void rtl_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 {
+	bool split = parts && f->ranks > PART_UNITS;
 	u32 work;
 
-	parts &= f->ranks > PART_UNITS;
 	for (work = 0;; work++) {
 		if (unlikely(f->part)) {
-			if (parts && work >= max_work)
+			if (split && work >= max_work)
 				return;
 			rtl_part(f);
-			continue;
-		}
-		if (f->now >= until || work >= max_work)
-			return;
-		if ((parts || !(work % IDLE_EVERY)) && rtl_idle(f)) {
-			rtl_skip(f, until - f->now);
-			return;
-		}
-		if (parts) {
-			rtl_begin(f);
-			f->part = 1;
-			rtl_part(f);
 		} else {
-			rtl_cycle(f);
+			if (f->now >= until || work >= max_work)
+				return;
+			if ((split || !(work % IDLE_EVERY)) && rtl_idle(f)) {
+				rtl_skip(f, until - f->now);
+				return;
+			}
+			if (split) {
+				rtl_begin(f);
+				f->part = 1;
+				rtl_part(f);
+			} else {
+				rtl_cycle(f);
+			}
+		}
+		if (!f->part && unlikely(f->looks)) {
+			work += pw_fabric_look(f, parts ? PW_FABRIC_LOOKS : U32_MAX);
+			if (unlikely(f->looks))
+				return;
 		}
 	}
 }
