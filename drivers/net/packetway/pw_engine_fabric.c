@@ -722,8 +722,11 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 	if (READ_ONCE(fab->eng.san->fabric.frozen))
 		return false;
 	pw_fab_hooks(fab);
-	/* as long as frames are on their way up, participants may wake up */
-	if (!pw_fab_hand_over(fab) || !pw_fab_settled(fab) || pw_time_due(t))
+	/*
+	 * As long as frames are on their way up, participants may wake up. Those of a cycle that
+	 * the last poll has left are handed over at its end, with all others of that cycle.
+	 */
+	if ((!fab->inside && (!pw_fab_hand_over(fab) || !pw_fab_settled(fab))) || pw_time_due(t))
 		return true;
 	if (!pw_time_quiet(t, &switches))
 		return false;
@@ -774,15 +777,33 @@ static bool pw_fab_thawed(struct pw_fab *fab)
 	return !READ_ONCE(fab->eng.san->fabric.frozen);
 }
 
-static bool pw_fab_taken(struct pw_fab *fab)
+/*
+ * Frames that have arrived go to their receivers, in the order of the SANs. All SANs may have many
+ * of one cycle: the rest is for the next poll if the time is over. pw_time.run held
+ *
+ * Return: true if the stations have taken all.
+ */
+static bool pw_fab_take(struct pw_time *t, u64 *start)
 {
-	return pw_fab_hand_over(fab) && pw_fab_settled(fab);
+	struct pw_fab *fab;
+	bool ok = true;
+
+	pw_fab_for_each(fab, t) {
+		spin_lock(&fab->lock);
+		if (!skb_queue_empty(&fab->arrived))
+			ok = pw_fab_hand_over_some(fab) && pw_fab_in_time(start);
+		ok = ok && pw_fab_settled(fab);
+		spin_unlock(&fab->lock);
+		if (!ok)
+			break;
+	}
+	return ok;
 }
 
 /* twice: a half-router hands messages to its peer half, which may have been looked at before */
-static bool pw_fab_all_taken(struct pw_time *t)
+static bool pw_fab_all_taken(struct pw_time *t, u64 *start)
 {
-	return pw_fab_all(t, pw_fab_taken) && pw_fab_all(t, pw_fab_taken);
+	return pw_fab_take(t, start) && pw_fab_take(t, start);
 }
 
 static bool pw_fab_has_memory(struct pw_fab *fab)
@@ -803,51 +824,84 @@ static bool pw_fab_unstop(struct pw_fab *fab)
 }
 
 /*
- * What is due goes into the fabrics; then t->at is the time of their next event, or
- * PW_TIME_NEVER. pw_time.run held
+ * What is due goes into the fabrics. All SANs may have messages of one cycle: PW_FAB_OFFER of one
+ * of them, then the clock is read. pw_time.run held
  *
  * Return: 0; -EAGAIN: more is due; -ENOMEM: a fabric waits for memory.
  */
-static int pw_fab_plan(struct pw_time *t)
+static int pw_fab_offer_all(struct pw_time *t)
 {
-	u64 alarm = pw_time_next(t), at = PW_TIME_NEVER;
 	struct pw_fab *fab;
 	int err = 0;
 
 	pw_fab_for_each(fab, t) {
 		spin_lock(&fab->lock);
-		if (unlikely(fab->waits)) {
+		if (unlikely(fab->waits))
 			err = -ENOMEM;
-		} else if (!pw_fab_offer_due(fab)) {
+		else if (!fab->inside && pw_fab_due(fab))
 			err = -EAGAIN;
-		} else {
-			fab->until = min(pw_fab_next(fab), pw_fab_not_before(fab, alarm));
-			fab->until = max(fab->until, pw_fabric_now(fab->f) + 1);
-			at = min(at, pw_fab_clock(fab, fab->until));
-		}
+		if (err == -EAGAIN && !pw_fab_offer_due(fab) && fab->waits)
+			err = -ENOMEM;
 		spin_unlock(&fab->lock);
 		if (err)
-			return err;
+			break;
 	}
-	t->at = at;
-	return 0;
+	return err;
 }
 
-/* a part of the way to the time t->at; fab->lock held. Return: true if it is there */
-static bool pw_fab_go(struct pw_fab *fab)
+/* nothing is due: t->at is the time of their next event, or PW_TIME_NEVER. pw_time.run held */
+static void pw_fab_plan(struct pw_time *t)
 {
-	u64 at = fab->time->at, until = fab->until;
+	u64 alarm = pw_time_next(t), at = PW_TIME_NEVER;
+	struct pw_fab *fab;
 
-	if (unlikely(fab->waits))
-		return false;
-	if (pw_fab_clock(fab, until) > at)
-		until = pw_fab_not_after(fab, at);
-	if (fab->inside || pw_fabric_now(fab->f) < until) {
-		fab->inside = !pw_fabric_run_part(fab->f, until, 1);
-		if (unlikely(pw_fabric_low(fab->f)))
-			pw_fab_wait(fab);
+	pw_fab_for_each(fab, t) {
+		spin_lock(&fab->lock);
+		fab->until = min(pw_fab_next(fab), pw_fab_not_before(fab, alarm));
+		fab->until = max(fab->until, pw_fabric_now(fab->f) + 1);
+		at = min(at, pw_fab_clock(fab, fab->until));
+		spin_unlock(&fab->lock);
 	}
-	return !fab->inside && pw_fabric_now(fab->f) >= until;
+	t->at = at;
+}
+
+/* is the fabric at the time t->at? fab->lock held */
+static bool pw_fab_there(const struct pw_fab *fab, u64 *until)
+{
+	u64 at = fab->time->at;
+
+	*until = fab->until;
+	if (pw_fab_clock(fab, *until) > at)
+		*until = pw_fab_not_after(fab, at);
+	return !fab->inside && pw_fabric_now(fab->f) >= *until;
+}
+
+/*
+ * A part of the way to the time t->at. All fabrics may have a long step in one cycle, such as a
+ * broadcast to 256 ports: the clock is read after each step. pw_time.run held
+ *
+ * Return: true if all fabrics are there.
+ */
+static bool pw_fab_go(struct pw_time *t, u64 *start)
+{
+	struct pw_fab *fab;
+	bool there = true;
+	u64 until;
+
+	pw_fab_for_each(fab, t) {
+		spin_lock(&fab->lock);
+		there = pw_fab_there(fab, &until);
+		if (!there && likely(!fab->waits)) {
+			fab->inside = !pw_fabric_run_part(fab->f, until, 1);
+			if (unlikely(pw_fabric_low(fab->f)))
+				pw_fab_wait(fab);
+			there = pw_fab_there(fab, &until) && pw_fab_in_time(start);
+		}
+		spin_unlock(&fab->lock);
+		if (!there)
+			break;
+	}
+	return there;
 }
 
 /*
@@ -863,21 +917,25 @@ static bool pw_fab_lockstep_all(struct pw_time *t, u64 *start)
 	*start = local_clock();
 	if (!pw_fab_all(t, pw_fab_thawed))
 		return false;
-	if (!pw_fab_all_taken(t) || pw_time_due(t))
+	/* what has arrived waits until all fabrics are at the time that they run to */
+	if ((t->at == PW_TIME_NEVER && !pw_fab_all_taken(t, start)) || pw_time_due(t))
 		return true;
 	if (!pw_time_quiet(t, &switches))
 		return false;
 	do {
-		err = t->at == PW_TIME_NEVER ? pw_fab_plan(t) : 0;
-		if (err == -EAGAIN)
-			continue;
-		if (err)
-			return false;
 		if (t->at == PW_TIME_NEVER) {
-			pw_time_idle(t, switches);
-			return false;
+			err = pw_fab_offer_all(t);
+			if (err == -EAGAIN)
+				continue;
+			if (err)
+				return false;
+			pw_fab_plan(t);
+			if (t->at == PW_TIME_NEVER) {
+				pw_time_idle(t, switches);
+				return false;
+			}
 		}
-		if (!pw_fab_all(t, pw_fab_go)) {
+		if (!pw_fab_go(t, start)) {
 			/* pw_fab_grow() polls again */
 			if (!pw_fab_all(t, pw_fab_has_memory))
 				return false;
@@ -891,7 +949,7 @@ static bool pw_fab_lockstep_all(struct pw_time *t, u64 *start)
 		}
 		pw_fab_all(t, pw_fab_unstop);
 		pw_time_stop(t, at);
-		return !pw_fab_all_taken(t) || pw_time_due(t) || pw_time_quiet(t, &switches);
+		return !pw_fab_all_taken(t, start) || pw_time_due(t) || pw_time_quiet(t, &switches);
 	} while (pw_fab_in_time(start) && pw_time_still(t, switches));
 	return true;
 }

@@ -493,6 +493,8 @@ static void pw_time_choose(struct pw_time *t)
 							    entry);
 
 	rcu_assign_pointer(t->napi, m ? m->napi : NULL);
+	/* no fabric is on its way to a time that the others did not agree on */
+	t->at = PW_TIME_NEVER;
 }
 
 /**
