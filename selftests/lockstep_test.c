@@ -575,6 +575,31 @@ TEST_F(lockstep, alarms)
 	EXPECT_EQ(0, leave(self->clk));
 }
 
+static void *read_alarm(void *arg)
+{
+	struct thread_arg *a = arg;
+	uint64_t n;
+
+	a->err = read(a->clk, &n, sizeof(n)) < 0 ? -errno : 0;
+	return NULL;
+}
+
+/* a thread reads a file without an alarm when the clock ends: it returns as well */
+TEST_F(lockstep, read_of_no_alarm)
+{
+	struct thread_arg a = { .clk = self->clk, .err = 1 };
+	pthread_t t;
+
+	ASSERT_EQ(0, pthread_create(&t, NULL, read_alarm, &a));
+	usleep(100000);
+	EXPECT_EQ(1, *(volatile int *)&a.err);
+	EXPECT_EQ(0, pw_gsan_set(&self->g, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_FREE));
+	EXPECT_SOON(-ENODEV, *(volatile int *)&a.err);
+	if (a.err == 1)
+		pthread_cancel(t);
+	pthread_join(t, NULL);
+}
+
 TEST_F(lockstep, busy_wait)
 {
 	uint64_t t0 = now(self->page), t, ns;

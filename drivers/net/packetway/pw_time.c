@@ -458,6 +458,7 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 	t->net = net;
 	spin_lock_init(&t->lock);
 	INIT_LIST_HEAD(&t->threads);
+	INIT_LIST_HEAD(&t->files);
 	hash_init(t->by_task);
 	INIT_LIST_HEAD(&t->waiters);
 	INIT_LIST_HEAD(&t->woken);
@@ -524,6 +525,22 @@ void pw_time_detach(struct pw_time *t, struct pw_time_member *m)
 	pw_time_choose(t);
 }
 
+/* those that read some of the files return. Return: true if more do; pw_time.lock held */
+static bool pw_time_end_files(struct pw_time *t)
+{
+	struct pw_time_reader *r;
+	u32 n;
+
+	for (n = 0; n < PW_TIME_SLICE; n++) {
+		r = list_first_entry_or_null(&t->files, struct pw_time_reader, entry);
+		if (!r)
+			return false;
+		list_del_init(&r->entry);
+		wake_up_interruptible_all(&r->wait);
+	}
+	return true;
+}
+
 /**
  * pw_time_end - the clock stands still from now on
  * @t: the clock, which the engine does not use any longer; process context
@@ -547,7 +564,7 @@ void pw_time_end(struct pw_time *t)
 	/* none is added from here on */
 	do {
 		spin_lock_bh(&t->lock);
-		more = pw_time_fire(t, U64_MAX);
+		more = pw_time_fire(t, U64_MAX) || pw_time_end_files(t);
 		spin_unlock_bh(&t->lock);
 		cond_resched();
 	} while (more);
@@ -559,18 +576,21 @@ void pw_time_end(struct pw_time *t)
 /**
  * pw_time_file_add - a clock file is opened
  * @t: the clock
+ * @r: of the file
  *
  * Return: 0; -ENODEV: the clock has ended; -ENOSPC: the namespace has too many.
  */
-int pw_time_file_add(struct pw_time *t)
+int pw_time_file_add(struct pw_time *t, struct pw_time_reader *r)
 {
 	int err = -ENODEV;
 
 	spin_lock_bh(&t->lock);
 	if (t->net)
 		err = pw_limit_charge(t->net, PW_LIMIT_CLOCK_FILES, 1, NULL);
-	if (!err)
+	if (!err) {
 		t->nfiles++;
+		list_add_tail(&r->entry, &t->files);
+	}
 	spin_unlock_bh(&t->lock);
 	return err;
 }
@@ -578,11 +598,13 @@ int pw_time_file_add(struct pw_time *t)
 /**
  * pw_time_file_del - a clock file is closed
  * @t: the clock
+ * @r: of the file
  */
-void pw_time_file_del(struct pw_time *t)
+void pw_time_file_del(struct pw_time *t, struct pw_time_reader *r)
 {
 	spin_lock_bh(&t->lock);
 	t->nfiles--;
+	list_del_init(&r->entry);
 	if (t->net)
 		pw_limit_uncharge(t->net, PW_LIMIT_CLOCK_FILES, 1);
 	spin_unlock_bh(&t->lock);

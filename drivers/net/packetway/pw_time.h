@@ -80,6 +80,16 @@ struct pw_time_member {
 };
 
 /**
+ * struct pw_time_reader - a clock file
+ * @entry: in pw_time.files, or empty when the clock has ended
+ * @wait: threads that read or poll it
+ */
+struct pw_time_reader {
+	struct list_head entry;
+	wait_queue_head_t wait;
+};
+
+/**
  * struct pw_time - the clock of a namespace's SANs in lockstep
  * @users: references
  * @sans: SANs that use it; pw_san_make.c
@@ -100,7 +110,8 @@ struct pw_time_member {
  * @waiters: those that end at the next event
  * @woken: those that end at the event that was last
  * @due: some of these are due and have not been called
- * @nfiles: clock files
+ * @files: struct pw_time_reader of the clock files
+ * @nfiles: how many they are
  * @nwaiters: threads in PACKETWAY_IOC_TIME_WAIT
  * @page: mapped by clock files
  * @stops: times that the fabric stopped for an event
@@ -136,6 +147,7 @@ struct pw_time {
 	struct list_head waiters;
 	struct list_head woken;
 	bool due;
+	struct list_head files;
 	u32 nfiles;
 	u32 nwaiters;
 	struct packetway_time_page *page;
@@ -184,8 +196,8 @@ void pw_time_kick(struct pw_time *t);
 void pw_time_kick_idle(struct pw_time *t);
 bool pw_time_ended(const struct pw_time *t);
 void pw_time_flag(struct pw_time *t, u32 set, u32 clear);
-int pw_time_file_add(struct pw_time *t);
-void pw_time_file_del(struct pw_time *t);
+int pw_time_file_add(struct pw_time *t, struct pw_time_reader *r);
+void pw_time_file_del(struct pw_time *t, struct pw_time_reader *r);
 
 /* of the engine */
 bool pw_time_quiet(struct pw_time *t, int *switches);

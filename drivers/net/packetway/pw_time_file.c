@@ -35,7 +35,7 @@
  * @alarm: its alarm; pw_time.lock
  * @interval: the alarm expires again after this time
  * @expired: how often it did since the last read
- * @wait: readers
+ * @reader: threads that wait for that
  */
 struct pw_time_file {
 	struct pw_time *t;
@@ -44,7 +44,7 @@ struct pw_time_file {
 	struct pw_time_alarm alarm;
 	u64 interval;
 	u64 expired;
-	wait_queue_head_t wait;
+	struct pw_time_reader reader;
 };
 
 /* a thread that waits in PACKETWAY_IOC_TIME_WAIT */
@@ -77,7 +77,7 @@ static void pw_time_file_fire(struct pw_time *t, struct pw_time_alarm *a)
 			pw_time_alarm_add(t, a);
 		}
 	}
-	wake_up_interruptible_all(&tf->wait);
+	wake_up_interruptible_all(&tf->reader.wait);
 }
 
 static int pw_time_ioc_join(struct pw_time_file *tf, void *arg)
@@ -350,7 +350,7 @@ static __poll_t pw_time_poll(struct file *file, struct poll_table_struct *wait)
 	u32 flags;
 	__poll_t mask = 0;
 
-	poll_wait(file, &tf->wait, wait);
+	poll_wait(file, &tf->reader.wait, wait);
 	poll_wait(file, &tf->t->wait, wait);
 	flags = READ_ONCE(tf->t->page->flags);
 	if (READ_ONCE(tf->expired))
@@ -386,7 +386,7 @@ static ssize_t pw_time_read(struct file *file, char __user *buf, size_t len, lof
 			return -ENODEV;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		err = wait_event_interruptible(tf->wait, READ_ONCE(tf->expired) ||
+		err = wait_event_interruptible(tf->reader.wait, READ_ONCE(tf->expired) ||
 					       pw_time_ended(tf->t));
 		if (err)
 			return err;
@@ -424,7 +424,7 @@ static int pw_time_release(struct inode *inode, struct file *file)
 	pw_time_alarm_del(t, &tf->alarm);
 	spin_unlock_bh(&t->lock);
 	pw_time_hold(t, -(int)tf->holds);
-	pw_time_file_del(t);
+	pw_time_file_del(t, &tf->reader);
 	pw_time_put(t);
 	kfree(tf);
 	return 0;
@@ -486,14 +486,14 @@ static int pw_time_file_make(struct pw_time *t, u32 port, u32 flags)
 	struct pw_time_file *tf;
 	int fd;
 
-	fd = pw_time_file_add(t);
-	if (fd)
-		goto err_put;
 	fd = -ENOMEM;
 	tf = kzalloc(sizeof(*tf), PW_GFP);
 	if (!tf)
-		goto err_del;
-	init_waitqueue_head(&tf->wait);
+		goto err_put;
+	init_waitqueue_head(&tf->reader.wait);
+	fd = pw_time_file_add(t, &tf->reader);
+	if (fd)
+		goto err_free;
 	INIT_LIST_HEAD(&tf->alarm.entry);
 	tf->alarm.fire = pw_time_file_fire;
 	tf->t = t;
@@ -502,9 +502,9 @@ static int pw_time_file_make(struct pw_time *t, u32 port, u32 flags)
 			      (flags & PACKETWAY_TIME_NONBLOCK ? O_NONBLOCK : 0));
 	if (fd >= 0)
 		return fd;
+	pw_time_file_del(t, &tf->reader);
+err_free:
 	kfree(tf);
-err_del:
-	pw_time_file_del(t);
 err_put:
 	pw_time_put(t);
 	return fd;
