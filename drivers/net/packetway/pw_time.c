@@ -20,7 +20,7 @@
 #include "pw_priv.h"
 #include "pw_time.h"
 
-/* alarms that are called with the clock locked once */
+/* alarms that are called, participants that are forgotten, with the clock locked once */
 #define PW_TIME_SLICE	64
 
 /* clocks of a thread: at each switch the scheduler calls a notifier of each, interrupts off */
@@ -42,6 +42,8 @@
  * @rests: it waits for a time and is not asleep yet, see pw_time_rest(); xchg
  * @left: it is no participant, but its notifier is still registered
  * @dead: it does not run again
+ * @gone: in pw_time.gone, if @queued
+ * @queued: pw_time_reap() is to look at it; xchg
  * @charged: it counts against the limit of the namespace; pw_time.lock
  * @since: virtual time of the last change of @blocked
  * @rcu: sched_out reads @pn after it has marked the thread as dead
@@ -61,6 +63,8 @@ struct pw_time_thread {
 	u32 rests;
 	bool left;
 	bool dead;
+	struct llist_node gone;
+	u32 queued;
 	bool charged;
 	u64 since;
 	struct rcu_head rcu;
@@ -110,8 +114,12 @@ static void pw_time_sched_gone(struct pw_time_thread *p, bool dead)
 		WRITE_ONCE(p->left, true);
 		atomic_dec(&t->running);
 	}
-	/* @p may be freed after a grace period, which does not end before this returns */
-	WRITE_ONCE(t->reaping, true);
+	/*
+	 * @p may be freed after a grace period, which does not end before this returns. If it is
+	 * queued already, pw_time_reap() looks at it after this.
+	 */
+	if (!xchg(&p->queued, 1))
+		llist_add(&p->gone, &t->gone);
 	irq_work_queue(&t->kick);
 }
 
@@ -287,7 +295,7 @@ static void pw_time_kick_fn(struct irq_work *work)
 {
 	struct pw_time *t = container_of(work, struct pw_time, kick);
 
-	if (READ_ONCE(t->reaping))
+	if (!llist_empty(&t->gone))
 		queue_work(pw_wq, &t->reap);
 	pw_time_engine_poll(t);
 }
@@ -317,25 +325,54 @@ static void pw_time_thread_free(struct rcu_head *rcu)
 static void pw_time_thread_drop(struct pw_time *t, struct pw_time_thread *p)
 {
 	pw_time_uncharge(t, p);
-	list_del(&p->entry);
+	list_del_init(&p->entry);
 	hash_del(&p->hash);
-	call_rcu(&p->rcu, pw_time_thread_free);
+	/* pw_time_reap() calls this again */
+	if (READ_ONCE(p->queued))
+		WRITE_ONCE(p->dead, true);
+	else
+		call_rcu(&p->rcu, pw_time_thread_free);
+}
+
+/* it has ended, or is no participant although it goes on; pw_time.lock held */
+static void pw_time_thread_gone(struct pw_time *t, struct pw_time_thread *p)
+{
+	/* pairs with the xchg() in pw_time_sched_gone(): what it has written before is seen */
+	xchg(&p->queued, 0);
+	if (READ_ONCE(p->dead)) {
+		pw_time_thread_drop(t, p);
+		return;
+	}
+	pw_time_uncharge(t, p);
+	/* a thread that lives on costs nothing at each event */
+	list_move_tail(&p->entry, &t->gone_on);
+}
+
+/* some of those that are queued */
+static struct llist_node *pw_time_reap_some(struct pw_time *t, struct llist_node *first)
+{
+	struct pw_time_thread *p;
+	u32 n;
+
+	spin_lock_bh(&t->lock);
+	for (n = 0; first && n < PW_TIME_SLICE; n++) {
+		p = llist_entry(first, struct pw_time_thread, gone);
+		first = first->next;
+		pw_time_thread_gone(t, p);
+	}
+	spin_unlock_bh(&t->lock);
+	return first;
 }
 
 static void pw_time_reap(struct work_struct *work)
 {
 	struct pw_time *t = container_of(work, struct pw_time, reap);
-	struct pw_time_thread *p, *next;
+	struct llist_node *first = llist_del_all(&t->gone);
 
-	spin_lock_bh(&t->lock);
-	WRITE_ONCE(t->reaping, false);
-	list_for_each_entry_safe(p, next, &t->threads, entry) {
-		if (READ_ONCE(p->dead))
-			pw_time_thread_drop(t, p);
-		else if (READ_ONCE(p->left))
-			pw_time_uncharge(t, p);
+	while (first) {
+		first = pw_time_reap_some(t, first);
+		cond_resched();
 	}
-	spin_unlock_bh(&t->lock);
 }
 
 static void pw_time_stall_fn(struct work_struct *work)
@@ -458,6 +495,8 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 	t->net = net;
 	spin_lock_init(&t->lock);
 	INIT_LIST_HEAD(&t->threads);
+	init_llist_head(&t->gone);
+	INIT_LIST_HEAD(&t->gone_on);
 	INIT_LIST_HEAD(&t->files);
 	hash_init(t->by_task);
 	INIT_LIST_HEAD(&t->waiters);

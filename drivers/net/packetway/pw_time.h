@@ -45,6 +45,7 @@
 #include <linux/hashtable.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -120,7 +121,8 @@ struct pw_time_reader {
  * @stall_ms: real time after which a clock without an event is stalled
  * @idle: nothing is pending since @idle_switches
  * @idle_switches: value of @switches then
- * @reaping: a participant has left by itself
+ * @gone: participants that have ended or left by themselves
+ * @gone_on: those of them that live on
  * @wait: files that wait for a stall
  * @kick: schedules @napi
  * @reap: forgets participants that have ended
@@ -157,7 +159,8 @@ struct pw_time {
 	u32 stall_ms;
 	bool idle;
 	int idle_switches;
-	bool reaping;
+	struct llist_head gone;
+	struct list_head gone_on;
 	wait_queue_head_t wait;
 	struct irq_work kick;
 	struct work_struct reap;
