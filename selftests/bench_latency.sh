@@ -45,6 +45,9 @@ fi
 # may have 4096, so the bound of rtl is lower here: 600,000 with a whole cycle in one part
 if [ "${1:-test}" = test ]; then
 	measure 256 none round 64 2
+	# what all SANs of a clock, and all stations of a SAN, do in one cycle
+	measure 256 fast lockstep 64 1
+	measure mesh:4x4x4x4 fast blocked 64 2 300
 	limit=400000 measure mesh:4x4x4x4 rtl ring 64 1 300
 	# an engine that runs would take the CPU from the task that holds RTNL
 	measure mesh:4x4x4x4 fast idle 64 1 300 1000000

@@ -22,6 +22,8 @@ tap_is "each load is within its bounds" $status 0
 tap_is "no event was lost" "$(grep -c 'events were lost' "$out")" 0
 # what was measured is the load, not an idle machine
 tap_ok "a round of 256 members: BH off for at least 10^5 instructions" [ "$(longest '256 none round 64 2' poll)" -gt 100000 ]
+tap_ok "16 SANs in lockstep, a broadcast in each: polls of at least 5 * 10^4" [ "$(longest '256 fast lockstep 64 1' poll)" -gt 50000 ]
+tap_ok "127 stations that wait behind one: polls of at least 5 * 10^4" [ "$(longest 'mesh:4x4x4x4 fast blocked 64 2 300' poll)" -gt 50000 ]
 tap_ok "2304 input units in rtl: polls of at least 5 * 10^4" [ "$(longest 'mesh:4x4x4x4 rtl ring 64 1 300' poll)" -gt 50000 ]
 tap_ok "2304 input units in fast: RTNL was held" [ "$(longest 'mesh:4x4x4x4 fast idle 64 1 300' rtnl)" -gt 10000 ]
 tap_done

@@ -16,6 +16,11 @@
  *       flush  the same, and the engine is replaced instead
  *       sizes  the fabric is made anew with other queues, FRAMES times
  *       round  every station is in a round of eight words on the ring, FRAMES times
+ *       lockstep  16 SANs share a clock, with four stations each, of which each sends FRAMES
+ *              broadcasts at one virtual time
+ *       blocked  topology: ports take one message at a time. FRAMES frames of the last
+ *              station to all wait for that, those of the first half, each to one station of
+ *              the other half, behind them. All go by multicast connections
  *       tables the last port has a router to another SAN instead of a station: every
  *              station joins FRAMES groups, and a station of the other SAN asks for nodes
  *              and routes
@@ -34,6 +39,9 @@
 #define FAR_ADDR(port)	(256 * FAR_SAN + (port) + 1)
 #define FIRST_GROUP	0xe00000u
 
+#define CLOCK_SANS	16	/* as many as may share a clock */
+#define CLOCK_STATIONS	64	/* at all of them */
+
 static uint8_t frame[70000];
 static int ns, ports, stations, len, frames;
 static struct pw_genl san;
@@ -46,41 +54,81 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* @what: number of ports, or topology */
-static void make_san(const char *what, const char *engine)
+/* stations of a generated topology */
+static int product(const char *topology)
 {
+	int n = 1;
+
+	for (topology = strchr(topology, ':'); topology; topology = strchr(topology, 'x'))
+		n *= atoi(++topology);
+	return n;
+}
+
+/* from each port of the first half to one of the second, and from the last one to all */
+static void put_blocked(struct pw_req *r, int n)
+{
+	struct rtattr *all = pw_genl_nest(r, PACKETWAY_A_SAN_MULTICAST), *one;
+	uint8_t to[32];
+	int i, from, last = n / 2 - 1;
+
+	for (i = 0; i <= last; i++) {
+		from = i == last ? n - 1 : i;
+		memset(to, i == last ? 0xff : 0, sizeof(to));
+		/* a member, or the sender, which is none */
+		to[(n / 2 + i) / 8] ^= 1 << (n / 2 + i) % 8;
+		one = pw_genl_nest(r, PACKETWAY_A_MULTICAST_CONNECTION);
+		pw_req_u32(r, PACKETWAY_A_CONNECTION_FROM, from);
+		pw_req_put(r, PACKETWAY_A_CONNECTION_TO, to, sizeof(to));
+		pw_req_end(r, one);
+	}
+	pw_req_end(r, all);
+	pw_req_u32(r, PACKETWAY_A_SAN_CREDIT, 1);
+}
+
+/* @what: number of ports, or topology */
+static void make_san(int id, const char *what, const char *engine, const char *load)
+{
+	static struct {
+		struct pw_req r;
+		char more[16384];
+	} big;
 	uint32_t type = PACKETWAY_ENGINE_NONE;
+	struct pw_req *r = &big.r;
 	struct rtattr *nest;
-	struct pw_req r;
 
 	if (!strcmp(engine, "fast"))
 		type = PACKETWAY_ENGINE_FAST;
 	else if (!strcmp(engine, "rtl"))
 		type = PACKETWAY_ENGINE_RTL;
-	pw_genl_init(&r, san.family, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK);
-	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
-	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 0);
-	pw_req_u32(&r, PACKETWAY_A_SAN_ENGINE, type);
+	pw_genl_init(r, san.family, PACKETWAY_CMD_SAN_NEW, NLM_F_ACK);
+	nest = pw_genl_nest(r, PACKETWAY_A_SAN);
+	pw_req_u32(r, PACKETWAY_A_SAN_ID, id);
+	pw_req_u32(r, PACKETWAY_A_SAN_ENGINE, type);
+	if (!strcmp(load, "lockstep"))
+		pw_req_u32(r, PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_LOCKSTEP);
 	if (strchr(what, ':'))
-		pw_req_put(&r, PACKETWAY_A_SAN_TOPOLOGY, what, strlen(what) + 1);
+		pw_req_put(r, PACKETWAY_A_SAN_TOPOLOGY, what, strlen(what) + 1);
 	else
-		pw_req_u32(&r, PACKETWAY_A_SAN_PORTS, atoi(what));
-	pw_req_end(&r, nest);
-	errno = -pw_nl_talk(&san.nl, &r);
+		pw_req_u32(r, PACKETWAY_A_SAN_PORTS, atoi(what));
+	if (!strcmp(load, "blocked"))
+		put_blocked(r, product(what));
+	pw_req_end(r, nest);
+	errno = -pw_nl_talk(&san.nl, r);
 	if (errno)
 		die(san.nl.ext);
 	ports = pw_gsan_get(&san, PACKETWAY_A_SAN_PORTS);
 }
 
-static void make_stations(void)
+/* @sans: they have equal numbers of stations */
+static void make_stations(int sans)
 {
+	int i, each = stations / sans;
 	char name[16];
-	int i;
 
 	for (i = 0; i < stations; i++) {
 		snprintf(name, sizeof(name), "s%d", i);
-		if (pw_station_add(&nl, name, 0, i, ns) || pw_link_mtu(&nl, name, 65528) ||
-		    pw_link_up(&nl, name))
+		if (pw_station_add(&nl, name, i / each, i % each, ns) ||
+		    pw_link_mtu(&nl, name, 65528) || pw_link_up(&nl, name))
 			die(name);
 		fd[i] = pw_timed_open(ns, pw_link_index(&nl, name));
 		if (fd[i] < 0)
@@ -136,6 +184,72 @@ static void load(const char *what)
 		pw_gsan_set(&san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE);
 	else if (late)
 		pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 0);
+}
+
+/* a group for each connection */
+static void blocked(void)
+{
+	int i, j, half = stations / 2;
+	char name[16];
+
+	for (i = 0; i < stations - 1; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		if ((i >= half && pw_packet_join(fd[i], pw_link_index(&nl, name), PACKET_MR_MULTICAST,
+						 FIRST_GROUP + i - half, false)) ||
+		    pw_packet_join(fd[i], pw_link_index(&nl, name), PACKET_MR_MULTICAST,
+				   FIRST_GROUP + half, false))
+			die("group");
+	}
+	if (pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 1))
+		die("freeze");
+	for (j = 0; j < frames; j++) {
+		for (i = 0; i < half - 1; i++)
+			send_one(i, FIRST_GROUP + i, 1500, 0, j, false);
+		send_one(stations - 1, FIRST_GROUP + half, 1500, 0, j, false);
+	}
+	if (pw_gsan_set(&san, PACKETWAY_A_SAN_FROZEN, 0))
+		die("thaw");
+}
+
+/* the clock of station 0 */
+static int clock_open(void)
+{
+	struct packetway_time_open o = { .size = sizeof(o), .ifindex = pw_link_index(&nl, "s0") };
+	int dev, clk;
+
+	if (setns(ns, CLONE_NEWNET))
+		die("setns");
+	dev = open(PW_DEV, O_RDWR | O_CLOEXEC);
+	clk = ioctl(dev, PACKETWAY_IOC_TIME_OPEN, &o);
+	if (clk < 0)
+		die("clock");
+	close(dev);
+	return clk;
+}
+
+static void join_clock(int clk)
+{
+	struct packetway_time_join join = { .size = sizeof(join) };
+
+	if (ioctl(clk, PACKETWAY_IOC_TIME_JOIN, &join))
+		die("join");
+}
+
+/* a participant sends from all stations at once and waits until all has arrived */
+static void lockstep(void)
+{
+	struct packetway_time_wait t = {
+		.size = sizeof(t), .flags = PACKETWAY_TIME_WAIT_FOR, .until = 1000000000,
+	};
+	int clk = clock_open(), i, j;
+
+	join_clock(clk);
+	for (j = 0; j < frames; j++)
+		for (i = 0; i < stations; i++)
+			send_one(i, 0x7fffff, 1500, 0, j, false);
+	if (ioctl(clk, PACKETWAY_IOC_TIME_WAIT, &t))
+		die("wait");
+	close(clk);
 }
 
 /* a message of the station on the other SAN to its half-router: @n records, the same one each */
@@ -279,8 +393,8 @@ static void watch(int ms)
 
 int main(int argc, char **argv)
 {
+	int i, sans = 1;
 	char name[16];
-	int i;
 
 	if (argc < 6) {
 		fprintf(stderr,
@@ -292,15 +406,25 @@ int main(int argc, char **argv)
 	ns = pw_ns_new();
 	if (ns < 0 || pw_nl_open(&nl, ns) || pw_genl_open(&san, ns))
 		die("namespace");
-	make_san(argv[1], argv[2]);
+	if (!strcmp(argv[3], "lockstep"))
+		sans = CLOCK_SANS;
+	for (i = 0; i < sans; i++)
+		make_san(i, argv[1], argv[2], argv[3]);
 	stations = ports;
 	if (!strcmp(argv[3], "idle"))
 		stations = 1;
 	else if (!strcmp(argv[3], "tables"))
 		stations = ports - 1;
-	make_stations();
+	else if (!strcmp(argv[3], "lockstep"))
+		stations = CLOCK_STATIONS;
+	make_stations(sans);
 	if (!strcmp(argv[3], "round")) {
 		rounds();
+	} else if (!strcmp(argv[3], "lockstep")) {
+		lockstep();
+	} else if (!strcmp(argv[3], "blocked")) {
+		blocked();
+		watch(argc > 6 ? atoi(argv[6]) : 500);
 	} else if (!strcmp(argv[3], "tables")) {
 		tables(argc > 6 ? atoi(argv[6]) : 500);
 	} else {
