@@ -208,6 +208,7 @@ struct pw_aton {
 	u32 group_users[PW_ATON_GROUP_BITS];	/* files that have a bit */
 	u64 group_key[PW_ATON_GROUP_BITS];	/* what they leased it with */
 	struct pw_aton_round *round[PW_ATON_GROUP_BITS];	/* that has begun, or NULL */
+	struct pw_aton_round *spare;	/* that has ended, for the next one, or NULL */
 	u64 leases_refused;
 
 	struct pw_time *clock;		/* in lockstep: that @alarm is of; a reference */
@@ -266,7 +267,7 @@ struct pw_aton_lease {
  * @regs: its registers, a mask
  * @members: struct pw_aton_member that are in it
  * @arrived: how many
- * @readers: members that have not yet read the results
+ * @readers: members that have not yet read the results; together they hold the ring
  * @pending: commands that have not ended
  * @complete: all have arrived; it goes on without the members
  * @err: 0 or -errno for all members
@@ -277,15 +278,16 @@ struct pw_aton_lease {
  * @flags: likewise
  * @ring_bits: likewise
  * @result: of a long round: Variable-1 of each word; else NULL
+ * @room: for so many commands
  * @nreq: commands of a step
  * @req: a command for each word, of a long round for each register
  */
 struct pw_aton_round {
 	struct packetway_aton_round what;
 	u32 regs;
-	struct list_head members;
+	struct hlist_head members;
 	u32 arrived;
-	u32 readers;
+	atomic_t readers;
 	u32 pending;
 	bool complete;
 	int err;
@@ -296,6 +298,7 @@ struct pw_aton_round {
 	u32 flags;
 	u64 ring_bits;
 	u64 *result;
+	u32 room;
 	u32 nreq;
 	struct pw_aton_req req[];
 };
@@ -304,9 +307,12 @@ struct pw_aton_round {
  * struct pw_aton_member - a file in a round
  * @entry: in pw_aton_round.members; not on any list: the round has ended for it
  * @lease: of the file; NULL: it has ended, or gave the bit back
- * @aton: ring of the round, held
+ * @aton: ring of the round
  * @round: the round, which counts this member among its readers
  * @word: operands
+ * @regs: registers of the round, a mask
+ * @ended: the round has ended, and this member is its task's; aton->lock, but for that task
+ * @sleeps: the task is told by @done, and not before; aton->lock, but for that task
  * @done: the round has ended
  * @last: it came last, and completed the round
  * @wait: who polls the file, if no task waits for @done
@@ -316,11 +322,14 @@ struct pw_aton_round {
  * On the stack of the task that waits, or in pw_aton_lease.left, allocated.
  */
 struct pw_aton_member {
-	struct list_head entry;
+	struct hlist_node entry;
 	struct pw_aton_lease *lease;
 	struct pw_aton *aton;
 	struct pw_aton_round *round;
 	const u64 *word;
+	u32 regs;
+	bool ended;
+	bool sleeps;
 	struct completion done;
 	bool last;
 	wait_queue_head_t *wait;
@@ -331,8 +340,10 @@ struct pw_aton_member {
 /* a command, a block or a lease no longer needs its ring */
 static inline void pw_aton_put(struct pw_aton *aton)
 {
-	if (refcount_dec_and_test(&aton->refs))
-		kfree(aton);
+	if (!refcount_dec_and_test(&aton->refs))
+		return;
+	kfree(aton->spare);
+	kfree(aton);
 }
 
 /* pw_aton_lease.c APIs */

@@ -76,25 +76,33 @@ static void pw_aton_round_tell(struct pw_aton_lease *lease, u32 bit)
  * @aton: the ring; aton->lock held
  * @r: the round
  * @err: 0 or -errno for all of them
+ *
+ * The last of them may have freed the round on return.
  */
 void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err)
 {
-	struct pw_aton_member *m, *next;
-	u32 bit = r->what.bit;
+	u32 bit = r->what.bit, regs = r->complete ? r->regs : 0;
+	struct pw_aton_member *m;
+	struct hlist_node *next;
 
 	r->err = err;
 	aton->round[bit] = NULL;
-	list_for_each_entry_safe(m, next, &r->members, entry) {
-		list_del_init(&m->entry);
+	hlist_for_each_entry_safe(m, next, &r->members, entry) {
+		hlist_del_init(&m->entry);
 		if (m->lease) {
 			m->lease->rounds &= ~BIT(bit);
-			if (r->complete)
-				m->lease->busy &= ~r->regs;
+			m->lease->busy &= ~regs;
 			if (m->lease->left[bit] == m)
 				pw_aton_round_tell(m->lease, bit);
 		}
 		/* the last touch: the task may return now */
-		complete(&m->done);
+		if (m->sleeps) {
+			m->ended = true;
+			complete(&m->done);
+		} else {
+			/* pairs with pw_aton_round_ended() */
+			smp_store_release(&m->ended, true);
+		}
 	}
 }
 
@@ -111,7 +119,7 @@ static void pw_aton_round_left(struct pw_aton *aton, u32 bit, struct pw_aton_lea
 		return;
 	}
 	/* the Counter of its packets says whether the station was in the group until their end */
-	list_for_each_entry(m, &r->members, entry) {
+	hlist_for_each_entry(m, &r->members, entry) {
 		if (m->lease != lease)
 			continue;
 		m->lease = NULL;

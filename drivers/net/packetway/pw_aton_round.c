@@ -20,7 +20,8 @@
  * round of one of the members with such a register becomes complete meanwhile.
  *
  * All of a round is under aton->lock, but its results do not change after the members are
- * woken. The last member to read them frees it. A member that no task waits for belongs to its
+ * told that it has ended. The last member to read them lets go of it, without the lock: after the
+ * last one is told, the round is not looked at. A member that no task waits for belongs to its
  * lease: it is freed when it is fetched, or with the lease.
  */
 #include <linux/completion.h>
@@ -54,7 +55,7 @@ static void pw_aton_round_show(struct pw_aton_round *r, const struct pw_ring_cmd
 	struct pw_aton_interface *aif;
 	struct pw_aton_member *m;
 
-	list_for_each_entry(m, &r->members, entry) {
+	hlist_for_each_entry(m, &r->members, entry) {
 		aif = m->lease ? m->lease->aif : NULL;
 		/* the sender's shows it already */
 		if (!aif || !aif->results || cmd->cookie == (uintptr_t)aif)
@@ -102,11 +103,15 @@ static void pw_aton_round_keep(struct pw_aton_round *r)
 	}
 }
 
-/* a complete round has ended, for the task of its last member, too; aton->lock held */
+/*
+ * A complete round has ended, for the task of its last member, too. The round may be gone after
+ * this; aton->lock held
+ */
 static void pw_aton_round_over(struct pw_aton *aton, struct pw_aton_round *r, int err)
 {
+	if (r->result)
+		complete(&r->ended);
 	pw_aton_round_end(aton, r, err);
-	complete(&r->ended);
 }
 
 /* BH off */
@@ -147,16 +152,6 @@ static u32 pw_aton_round_nregs(const struct packetway_aton_round *what)
 	return pw_aton_round_is_long(what) ? what->regs : what->count;
 }
 
-/* registers of a round, a mask */
-static u32 pw_aton_round_regs(const struct packetway_aton_round *what)
-{
-	u32 i, n = pw_aton_round_nregs(what), regs = 0;
-
-	for (i = 0; i < n; i++)
-		regs |= BIT(what->reg[i]);
-	return regs;
-}
-
 static void pw_aton_round_init_req(struct pw_aton_round *r, u32 i)
 {
 	const struct packetway_aton_round *what = &r->what;
@@ -171,27 +166,54 @@ static void pw_aton_round_init_req(struct pw_aton_round *r, u32 i)
 	req->in_round = true;
 }
 
-static struct pw_aton_round *pw_aton_round_alloc(const struct packetway_aton_round *what)
+/* a round of a member that has come first: the rest is 0 */
+static void pw_aton_round_init(struct pw_aton_round *r, const struct packetway_aton_round *what,
+			       u32 regs)
 {
-	u32 i, n = pw_aton_round_nregs(what);
+	u32 i;
+
+	/* members differ in the rest */
+	memcpy(&r->what, what, offsetof(struct packetway_aton_round, word));
+	r->regs = regs;
+	r->nreq = pw_aton_round_nregs(what);
+	for (i = 0; i < r->nreq; i++)
+		pw_aton_round_init_req(r, i);
+}
+
+static struct pw_aton_round *pw_aton_round_alloc(const struct packetway_aton_round *what, u32 regs)
+{
+	u32 n = pw_aton_round_nregs(what);
 	struct pw_aton_round *r = kzalloc(struct_size(r, req, n), PW_GFP);
 
 	if (!r)
 		return NULL;
-	r->what = *what;
-	r->regs = pw_aton_round_regs(what);
-	r->nreq = n;
-	INIT_LIST_HEAD(&r->members);
-	init_completion(&r->ended);
-	for (i = 0; i < n; i++)
-		pw_aton_round_init_req(r, i);
+	r->room = n;
+	pw_aton_round_init(r, what, regs);
 	if (!pw_aton_round_is_long(what))
 		return r;
+	init_completion(&r->ended);
 	r->result = kcalloc(what->count, sizeof(*r->result), PW_GFP);
 	if (r->result)
 		return r;
 	kfree(r);
 	return NULL;
+}
+
+/* one that was used before, or NULL; aton->lock held */
+static struct pw_aton_round *pw_aton_round_again(struct pw_aton *aton,
+						 const struct packetway_aton_round *what, u32 regs)
+{
+	struct pw_aton_round *r = aton->spare;
+	u32 n = pw_aton_round_nregs(what), room;
+
+	if (!r || n > r->room || pw_aton_round_is_long(what))
+		return NULL;
+	aton->spare = NULL;
+	room = r->room;
+	memset(r, 0, struct_size(r, req, n));
+	r->room = room;
+	pw_aton_round_init(r, what, regs);
+	return r;
 }
 
 /* no member is in it, and the ring has let go of its commands */
@@ -212,11 +234,11 @@ static bool pw_aton_round_same(const struct packetway_aton_round *a,
 	       !memcmp(a->reg, b->reg, sizeof(a->reg));
 }
 
-/* has the file leased what the round needs? aton->lock held */
+/* has the file leased what the round needs? @regs: of the round; aton->lock held */
 static bool pw_aton_round_leased(const struct pw_aton_lease *lease,
-				 const struct packetway_aton_round *what)
+				 const struct packetway_aton_round *what, u32 regs)
 {
-	return lease->group & BIT(what->bit) && !(pw_aton_round_regs(what) & ~lease->regs);
+	return lease->group & BIT(what->bit) && !(regs & ~lease->regs);
 }
 
 /*
@@ -224,9 +246,8 @@ static bool pw_aton_round_leased(const struct pw_aton_lease *lease,
  * @lease, comes? @r: NULL if that is the only one; aton->lock held
  */
 static bool pw_aton_round_blocked(const struct pw_aton_round *r, const struct pw_aton_lease *lease,
-				  const struct packetway_aton_round *what)
+				  const struct packetway_aton_round *what, u32 regs)
 {
-	u32 regs = pw_aton_round_regs(what);
 	const struct pw_aton_member *m;
 
 	if ((r ? r->arrived : 0) + 1 < what->members)
@@ -235,7 +256,7 @@ static bool pw_aton_round_blocked(const struct pw_aton_round *r, const struct pw
 		return true;
 	if (!r)
 		return false;
-	list_for_each_entry(m, &r->members, entry)
+	hlist_for_each_entry(m, &r->members, entry)
 		if (m->lease->busy & regs)
 			return true;
 	return false;
@@ -258,9 +279,9 @@ static struct pw_aton_lease *pw_aton_round_lease(struct pw_file *pf, struct pw_s
 }
 
 /*
- * A file arrives at the round of its group. @new: a round, used and set to NULL if there is
- * none. Returns the round that it is in, or an error: -EAGAIN: there is no round, and no @new.
- * aton->lock held
+ * A file arrives at the round of its group. @m has its operands and registers. @new: a round, used
+ * and set to NULL if there is none. Returns the round that it is in, or an error: -EAGAIN: there
+ * is no round, no spare one, and no @new. aton->lock held
  */
 static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct pw_aton_lease *lease,
 						  const struct packetway_aton_round *what,
@@ -269,7 +290,7 @@ static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct p
 {
 	struct pw_aton_round *r = aton->round[what->bit];
 
-	if (!lease || !pw_aton_round_leased(lease, what))
+	if (!lease || !pw_aton_round_leased(lease, what, m->regs))
 		return ERR_PTR(-ENOENT);
 	if (aton->group_users[what->bit] < what->members)
 		return ERR_PTR(-EPIPE);
@@ -279,24 +300,24 @@ static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct p
 		pw_aton_round_end(aton, r, -EPROTO);
 		return ERR_PTR(-EPROTO);
 	}
-	if (pw_aton_round_blocked(r, lease, what))
+	if (pw_aton_round_blocked(r, lease, what, m->regs))
 		return ERR_PTR(-EBUSY);
 	if (!r) {
-		if (!*new)
+		r = *new ?: pw_aton_round_again(aton, what, m->regs);
+		if (!r)
 			return ERR_PTR(-EAGAIN);
-		r = *new;
 		*new = NULL;
 		aton->round[what->bit] = r;
+		refcount_inc(&aton->refs);
 	}
 	m->lease = lease;
 	m->round = r;
 	m->aton = aton;
-	refcount_inc(&aton->refs);
 	if (m->wait)
 		lease->left[what->bit] = m;
 	lease->rounds |= BIT(what->bit);
-	list_add_tail(&m->entry, &r->members);
-	r->readers++;
+	hlist_add_head(&m->entry, &r->members);
+	atomic_inc(&r->readers);
 	if (++r->arrived == what->members) {
 		r->complete = true;
 		m->last = true;
@@ -314,7 +335,7 @@ static int pw_aton_round_store(struct pw_aton_round *r)
 	struct packetway_aton_operands *op;
 	struct pw_aton_member *m;
 
-	list_for_each_entry(m, &r->members, entry) {
+	hlist_for_each_entry(m, &r->members, entry) {
 		if (!m->lease)
 			return -EPIPE;
 		op = page_address(m->lease->page);
@@ -339,7 +360,7 @@ static struct pw_station *pw_aton_round_sender(const struct pw_aton_round *r, st
 
 	if (likely(!rcu_access_pointer(st->san->time)))
 		return st;
-	list_for_each_entry(m, &r->members, entry) {
+	hlist_for_each_entry(m, &r->members, entry) {
 		aif = m->lease ? m->lease->aif : NULL;
 		if (!aif)
 			continue;
@@ -405,13 +426,11 @@ static int pw_aton_round_enter(struct pw_file *pf, const struct packetway_aton_r
 {
 	struct pw_aton_round *r, *new = NULL;
 
-	init_completion(&m->done);
-	INIT_LIST_HEAD(&m->entry);
 	for (;;) {
 		r = pw_aton_round_join(pf, what, m, &new);
 		if (r != ERR_PTR(-EAGAIN))
 			break;
-		new = pw_aton_round_alloc(what);
+		new = pw_aton_round_alloc(what, m->regs);
 		if (!new)
 			return -ENOMEM;
 	}
@@ -420,17 +439,21 @@ static int pw_aton_round_enter(struct pw_file *pf, const struct packetway_aton_r
 	return PTR_ERR_OR_ZERO(r);
 }
 
-/* a member has read the results, or has left: the last one frees the round */
+/* a member has read the results, or has left; the last one keeps the memory for the next round */
 static void pw_aton_round_put(struct pw_aton_member *m)
 {
+	struct pw_aton_round *r = m->round;
 	struct pw_aton *aton = m->aton;
-	bool last;
 
-	spin_lock_bh(&aton->lock);
-	last = !--m->round->readers;
-	spin_unlock_bh(&aton->lock);
-	if (last)
-		pw_aton_round_free(m->round);
+	if (!atomic_dec_and_test(&r->readers))
+		return;
+	if (!r->result) {
+		spin_lock_bh(&aton->lock);
+		if (!aton->spare || aton->spare->room < r->room)
+			swap(aton->spare, r);
+		spin_unlock_bh(&aton->lock);
+	}
+	pw_aton_round_free(r);
 	pw_aton_put(aton);
 }
 
@@ -441,9 +464,9 @@ static bool pw_aton_round_leave(struct pw_aton_member *m)
 	bool left;
 
 	spin_lock_bh(&m->aton->lock);
-	left = !list_empty(&m->entry) && !r->complete;
+	left = !hlist_unhashed(&m->entry) && !r->complete;
 	if (left) {
-		list_del_init(&m->entry);
+		hlist_del_init(&m->entry);
 		m->lease->rounds &= ~BIT(r->what.bit);
 		if (!--r->arrived)
 			m->aton->round[r->what.bit] = NULL;
@@ -458,7 +481,7 @@ static bool pw_aton_round_stay(struct pw_aton_member *m)
 	bool stays;
 
 	spin_lock_bh(&m->aton->lock);
-	stays = !list_empty(&m->entry) && m->lease;
+	stays = !hlist_unhashed(&m->entry) && m->lease;
 	if (stays)
 		m->lease->left[m->round->what.bit] = m;
 	spin_unlock_bh(&m->aton->lock);
@@ -482,11 +505,32 @@ static void pw_aton_round_break(struct pw_aton_round *r)
 	}
 }
 
+/* has the round ended? Then it does not look at @m any longer. For its task */
+static bool pw_aton_round_ended(struct pw_aton_member *m)
+{
+	/* pairs with pw_aton_round_end() */
+	return m->sleeps ? completion_done(&m->done) : smp_load_acquire(&m->ended);
+}
+
+/* from now on @m->done tells the end of the round; false: it has ended already */
+static bool pw_aton_round_sleep(struct pw_aton_member *m)
+{
+	spin_lock_bh(&m->aton->lock);
+	if (!m->ended && !m->sleeps) {
+		init_completion(&m->done);
+		m->sleeps = true;
+	}
+	spin_unlock_bh(&m->aton->lock);
+	return m->sleeps;
+}
+
 /* a complete round, or one that has ended */
 static void pw_aton_round_finish(struct pw_aton_member *m)
 {
 	struct pw_aton_round *r = m->round;
 
+	if (!pw_aton_round_sleep(m))
+		return;
 	/* a ring packet ends soon, unless the ring is interrupted all the time */
 	while (!wait_for_completion_timeout(&m->done, HZ)) {
 		if (!r->result)
@@ -496,24 +540,27 @@ static void pw_aton_round_finish(struct pw_aton_member *m)
 	}
 }
 
-/* the next step of a long round; or its end */
-static void pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
+/* the next step of a long round; or its end. false: it has ended */
+static bool pw_aton_round_go_on(struct pw_file *pf, struct pw_aton_member *m)
 {
 	struct pw_aton_round *r = m->round;
 	struct pw_aton *aton = m->aton;
 	struct pw_station *st;
+	bool goes_on;
 
 	local_bh_disable();
 	rcu_read_lock();
 	st = pw_file_admin(pf);
 	spin_lock(&aton->lock);
-	if (IS_ERR(st) || st->san->aton != aton || READ_ONCE(r->stop))
+	goes_on = !hlist_unhashed(&m->entry);
+	if (goes_on && (IS_ERR(st) || st->san->aton != aton || READ_ONCE(r->stop)))
 		pw_aton_round_over(aton, r, -EPIPE);
-	else
+	else if (goes_on)
 		pw_aton_round_send(aton, r, st);
 	spin_unlock(&aton->lock);
 	rcu_read_unlock();
 	local_bh_enable();
+	return goes_on;
 }
 
 /* false: a step of a long round is to be broken off: time is over, or a member was killed */
@@ -536,21 +583,18 @@ static void pw_aton_round_drive(struct pw_file *pf, struct pw_aton_member *m, u6
 	struct pw_aton_round *r = m->round;
 	bool ends;
 
-	for (;;) {
+	do {
+		cond_resched();
 		ends = pw_aton_round_step_ends(r, deadline);
 		while (!ends && !wait_for_completion_timeout(&r->ended, HZ))
 			pw_aton_round_break(r);
-		if (completion_done(&m->done))
-			return;
-		pw_aton_round_go_on(pf, m);
-		cond_resched();
-	}
+	} while (pw_aton_round_go_on(pf, m));
 }
 
 /* let others run that may end the round, if that helps; has it ended? */
 static bool pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
 {
-	bool done = completion_done(&m->done);
+	bool done = pw_aton_round_ended(m);
 	u8 off = READ_ONCE(pf->yield_off);
 	unsigned long switches;
 	int i;
@@ -562,7 +606,7 @@ static bool pw_aton_round_yield(struct pw_file *pf, struct pw_aton_member *m)
 	for (i = 0; i < PW_ATON_ROUND_YIELDS && !done; i++) {
 		switches = current->nvcsw + current->nivcsw;
 		yield();
-		done = completion_done(&m->done);
+		done = pw_aton_round_ended(m);
 		if (current->nvcsw + current->nivcsw == switches) {
 			off = min(2 * READ_ONCE(pf->yield_back) + 1, PW_ATON_ROUND_YIELD_OFF);
 			break;
@@ -582,7 +626,7 @@ static int pw_aton_round_wait(struct pw_file *pf, struct pw_aton_member *m, u64 
 {
 	long left;
 
-	if (pw_aton_round_yield(pf, m))
+	if (pw_aton_round_yield(pf, m) || !pw_aton_round_sleep(m))
 		return 0;
 	left = wait_for_completion_interruptible_timeout(&m->done, pw_aton_timeout(deadline));
 	if (left > 0)
@@ -618,7 +662,8 @@ static int pw_aton_round_results(struct packetway_aton_round *c, const struct pw
 	return r->err;
 }
 
-static bool pw_aton_round_valid(const struct packetway_aton_round *c)
+/* the registers of a round, a mask; 0: it is none */
+static u32 pw_aton_round_regs(const struct packetway_aton_round *c)
 {
 	bool is_long = pw_aton_round_is_long(c);
 	u32 i, n = pw_aton_round_nregs(c), regs = 0;
@@ -626,20 +671,20 @@ static bool pw_aton_round_valid(const struct packetway_aton_round *c)
 	if (is_long ? c->flags != PACKETWAY_ATON_ROUND_LONG :
 		      c->flags & ~(PACKETWAY_ATON_ROUND_NOWAIT | PACKETWAY_ATON_ROUND_FETCH) ||
 		      c->regs || c->data)
-		return false;
+		return 0;
 	if (c->bit >= PW_ATON_GROUP_BITS || !c->members || c->members > PACKETWAY_PORTS_MAX ||
 	    c->op < PW_ATON_ADD || c->op > PW_ATON_MIN || c->mods & ~PW_ATON_SIGNED ||
 	    !n || n > PACKETWAY_ATON_ROUND_WORDS || !c->count ||
 	    c->count > PACKETWAY_ATON_ROUND_LONG_WORDS)
-		return false;
+		return 0;
 	for (i = 0; i < n; i++) {
 		if (c->reg[i] >= PW_ATON_REGS || regs & BIT(c->reg[i]))
-			return false;
+			return 0;
 		regs |= BIT(c->reg[i]);
 	}
 	/* the others are 0 */
 	BUILD_BUG_ON(sizeof(c->reg) != sizeof(u64));
-	return n == sizeof(c->reg) || !(get_unaligned_le64(c->reg) >> (8 * n));
+	return n == sizeof(c->reg) || !(get_unaligned_le64(c->reg) >> (8 * n)) ? regs : 0;
 }
 
 /* the member of a round that the file has left; it is the caller's then */
@@ -661,7 +706,7 @@ static struct pw_aton_member *pw_aton_round_take(struct pw_file *pf,
 	m = lease ? lease->left[what->bit] : NULL;
 	if (!m || !pw_aton_round_same(&m->round->what, what)) {
 		m = ERR_PTR(-ENOENT);
-	} else if (what->flags & PACKETWAY_ATON_ROUND_NOWAIT && !list_empty(&m->entry)) {
+	} else if (what->flags & PACKETWAY_ATON_ROUND_NOWAIT && !hlist_unhashed(&m->entry)) {
 		m = ERR_PTR(-EINPROGRESS);
 	} else {
 		lease->left[what->bit] = NULL;
@@ -698,7 +743,7 @@ static void pw_aton_round_drop(struct pw_aton_member *m)
 }
 
 /* be in a round without a task that waits */
-static int pw_aton_round_start(struct pw_file *pf, struct packetway_aton_round *c)
+static int pw_aton_round_start(struct pw_file *pf, struct packetway_aton_round *c, u32 regs)
 {
 	struct pw_aton_member *m = kzalloc(struct_size(m, copy, c->count), PW_GFP);
 	int err;
@@ -707,6 +752,7 @@ static int pw_aton_round_start(struct pw_file *pf, struct packetway_aton_round *
 		return -ENOMEM;
 	memcpy(m->copy, c->word, c->count * sizeof(*m->copy));
 	m->word = m->copy;
+	m->regs = regs;
 	m->wait = &pf->wait;
 	m->drop = pw_aton_round_drop;
 	err = pw_aton_round_enter(pf, c, m);
@@ -718,17 +764,29 @@ static int pw_aton_round_start(struct pw_file *pf, struct packetway_aton_round *
 	return pw_aton_round_fetch(pf, c);
 }
 
+/* a member whose task waits, on its stack */
+static void pw_aton_round_member(struct pw_aton_member *m, const u64 *word, u32 regs)
+{
+	m->word = word;
+	m->regs = regs;
+	m->wait = NULL;
+	m->last = false;
+	m->ended = false;
+	m->sleeps = false;
+}
+
 /* a round of more words than there are registers */
-static int pw_aton_round_long(struct pw_file *pf, struct packetway_aton_round *c)
+static int pw_aton_round_long(struct pw_file *pf, struct packetway_aton_round *c, u32 regs)
 {
 	u64 __user *data = u64_to_user_ptr(c->data);
 	size_t bytes = c->count * sizeof(*data);
 	u64 *word = kmalloc(bytes, PW_GFP);
-	struct pw_aton_member m = { .word = word };
+	struct pw_aton_member m PW_UNINIT;
 	int err = -EFAULT;
 
 	if (!word)
 		return -ENOMEM;
+	pw_aton_round_member(&m, word, regs);
 	if (!copy_from_user(word, data, bytes))
 		err = pw_aton_round_enter(pf, c, &m);
 	if (err)
@@ -750,20 +808,23 @@ out:
 int pw_ioc_aton_round(struct pw_file *pf, void *arg)
 {
 	struct packetway_aton_round *c = arg;
-	struct pw_aton_member m = { .word = c->word };
+	struct pw_aton_member m PW_UNINIT;
 	u64 data = c->data;
+	u32 regs;
 	int err;
 
 	memset_startat(c, 0, out_error);
 	c->data = data;
-	if (!pw_aton_round_valid(c))
+	regs = pw_aton_round_regs(c);
+	if (!regs)
 		return -EINVAL;
 	if (pw_aton_round_is_long(c))
-		return pw_aton_round_long(pf, c);
+		return pw_aton_round_long(pf, c, regs);
 	if (c->flags & PACKETWAY_ATON_ROUND_FETCH)
 		return pw_aton_round_fetch(pf, c);
 	if (c->flags & PACKETWAY_ATON_ROUND_NOWAIT)
-		return pw_aton_round_start(pf, c);
+		return pw_aton_round_start(pf, c, regs);
+	pw_aton_round_member(&m, c->word, regs);
 	err = pw_aton_round_enter(pf, c, &m);
 	if (err)
 		return err;

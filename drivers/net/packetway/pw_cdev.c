@@ -174,15 +174,37 @@ union pw_ioctl_arg {
 	struct packetway_time_open time_open;
 };
 
+/*
+ * A round is what most programs call most often. A size that the compiler knows needs no check of
+ * the copies. Return: true if the structure has this size; @ret is the result then.
+ */
+static bool pw_ioctl_round(struct pw_file *pf, struct packetway_aton_round __user *user, long *ret)
+{
+	struct packetway_aton_round round PW_UNINIT;
+
+	/* a smaller one may be at the end of a mapping */
+	if (copy_from_user(&round, user, sizeof(round)) || round.size != sizeof(round))
+		return false;
+	*ret = pw_ioc_aton_round(pf, &round);
+	if (copy_to_user(&user->out_error, &round.out_error,
+			 sizeof(round) - offsetof(struct packetway_aton_round, out_error)))
+		*ret = -EFAULT;
+	return true;
+}
+
 static long pw_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	int nr = pw_ioctl_nr(cmd, 0, ARRAY_SIZE(pw_ioctl_ops));
 	const struct pw_ioctl_op *op;
 	/* pw_ioctl_get() fills what the command has of it */
 	union pw_ioctl_arg karg PW_UNINIT;
+	int nr, err;
 	u32 usize;
-	int err;
+	long ret;
 
+	if (cmd == PACKETWAY_IOC_ATON_ROUND &&
+	    pw_ioctl_round(file->private_data, (void __user *)arg, &ret))
+		return ret;
+	nr = pw_ioctl_nr(cmd, 0, ARRAY_SIZE(pw_ioctl_ops));
 	if (nr < 0 || !pw_ioctl_ops[nr].handler)
 		return -ENOTTY;
 	op = &pw_ioctl_ops[nr];
