@@ -250,6 +250,11 @@ struct pwl_round {
 /* one packet for each word; <linux/packetway.h>, struct packetway_aton_round, has the errors */
 int pwl_aton_round(struct pwl *s, struct pwl_round *r);
 /*
+ * The same, but it waits until CLOCK_MONOTONIC is @until nanoseconds, 0: no limit, instead of
+ * @timeout_ms. A program that repeats rounds spares looks at the clock.
+ */
+int pwl_aton_round_until(struct pwl *s, struct pwl_round *r, uint64_t until);
+/*
  * The same with up to PACKETWAY_ATON_ROUND_LONG_WORDS words, results in their place. @r has the
  * registers, @count of them, and neither operands nor results. -EINVAL: also if the module is older
  * (PACKETWAY_FEATURE_LONG).

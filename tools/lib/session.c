@@ -374,28 +374,37 @@ int pwl_aton_reduce(struct pwl *s, const struct pwl_aton *c, uint32_t flags, uin
 	return err;
 }
 
-/* but for operands and results */
-static struct packetway_aton_round round_of(const struct pwl_round *r, uint32_t flags)
+/* all but operands and results; what the kernel does not read stays as it is */
+static inline void fill_round(struct packetway_aton_round *k, const struct pwl_round *r,
+			      uint32_t flags, uint64_t until)
 {
-	struct packetway_aton_round k = {
-		.size = sizeof(k), .flags = flags,
-		.bit = r->bit, .members = r->members, .round = r->round,
-		.call = r->call, .op = r->op, .mods = r->mods, .count = r->count,
-		.deadline = deadline(r->timeout_ms),
-	};
-	uint32_t i;
+	uint32_t i, n = r->count < PACKETWAY_ATON_ROUND_WORDS ? r->count :
+								PACKETWAY_ATON_ROUND_WORDS;
 
-	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
-		k.reg[i] = r->reg[i];
-	return k;
+	k->size = sizeof(*k);
+	k->flags = flags;
+	k->bit = r->bit;
+	k->members = r->members;
+	k->round = r->round;
+	k->call = r->call;
+	k->op = r->op;
+	k->mods = r->mods;
+	k->count = r->count;
+	k->regs = 0;
+	k->deadline = until;
+	k->data = 0;
+	memset(k->reg, 0, sizeof(k->reg));
+	for (i = 0; i < n; i++)
+		k->reg[i] = r->reg[i];
 }
 
-static int do_round(struct pwl *s, struct pwl_round *r, uint32_t flags)
+static inline int do_round(struct pwl *s, struct pwl_round *r, uint32_t flags, uint64_t until)
 {
-	struct packetway_aton_round k = round_of(r, flags);
+	struct packetway_aton_round k;
 	uint32_t i;
 	int err;
 
+	fill_round(&k, r, flags, until);
 	for (i = 0; i < r->count && i < PACKETWAY_ATON_ROUND_WORDS; i++)
 		k.word[i] = r->word[i];
 	err = do_ioctl(s, PACKETWAY_IOC_ATON_ROUND, &k);
@@ -410,8 +419,9 @@ static int do_round(struct pwl *s, struct pwl_round *r, uint32_t flags)
 
 int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uint32_t count)
 {
-	struct packetway_aton_round k = round_of(r, PACKETWAY_ATON_ROUND_LONG);
+	struct packetway_aton_round k;
 
+	fill_round(&k, r, PACKETWAY_ATON_ROUND_LONG, deadline(r->timeout_ms));
 	k.regs = r->count;
 	k.count = count;
 	k.data = (uintptr_t)words;
@@ -420,22 +430,28 @@ int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uin
 
 int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 {
-	return do_round(s, r, 0);
+	return do_round(s, r, 0, deadline(r->timeout_ms));
+}
+
+int pwl_aton_round_until(struct pwl *s, struct pwl_round *r, uint64_t until)
+{
+	return do_round(s, r, 0, until);
 }
 
 int pwl_aton_round_start(struct pwl *s, struct pwl_round *r)
 {
-	return do_round(s, r, PACKETWAY_ATON_ROUND_NOWAIT);
+	return do_round(s, r, PACKETWAY_ATON_ROUND_NOWAIT, deadline(r->timeout_ms));
 }
 
 int pwl_aton_round_test(struct pwl *s, struct pwl_round *r)
 {
-	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH | PACKETWAY_ATON_ROUND_NOWAIT);
+	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH | PACKETWAY_ATON_ROUND_NOWAIT,
+			deadline(r->timeout_ms));
 }
 
 int pwl_aton_round_wait(struct pwl *s, struct pwl_round *r)
 {
-	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH);
+	return do_round(s, r, PACKETWAY_ATON_ROUND_FETCH, deadline(r->timeout_ms));
 }
 
 int pwl_aton_submit(struct pwl *s, const struct pwl_aton *c, uint32_t n)

@@ -537,6 +537,17 @@ int pwl_aton_round(struct pwl *s, struct pwl_round *r)
 	return err;
 }
 
+int pwl_aton_round_until(struct pwl *s, struct pwl_round *r, uint64_t until)
+{
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	now = t.tv_sec * 1000000000ULL + t.tv_nsec;
+	r->timeout_ms = !until ? 0 : until > now ? (until - now) / 1000000 + 1 : 1;
+	return pwl_aton_round(s, r);
+}
+
 int pwl_aton_round_start(struct pwl *s, struct pwl_round *r)
 {
 	int err;
