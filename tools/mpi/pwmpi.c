@@ -144,7 +144,7 @@ struct ring {
 	uint32_t region;
 	int bit;		/* -1: it is not */
 	int rank, n;
-	uint64_t round;
+	struct pwl_round waits;	/* the last round that waits: what never changes is there */
 	struct pw_exact_guess guess;	/* of sums of floating-point numbers */
 	struct pw_queue queue;	/* collectives that do not wait */
 	struct ring *next;	/* in pw.others, under the lock */
@@ -248,6 +248,14 @@ static inline enum op which_op(MPI_Op op)
 	return last.i;
 }
 
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
 static void give_up(const char *what, int err)
 {
 	fprintf(stderr, "pwmpi: rank %d: %s: %s\n", pw.rank, what, strerror(-err));
@@ -306,45 +314,85 @@ static int virtual_round(struct pwl_round *r)
 }
 
 /*
+ * A round of @n words, at @long_words if that is not NULL. Lost and damaged packets come to an end
+ * with the same error at all ranks, which repeat the round. 0 or -errno
+ *
+ * A look at the clock costs as much as the rest of this library, so a time serves several rounds.
+ * If it is over before the round has ended, there is a new one.
+ */
+static int wait_round(struct pwl_round *r, uint64_t *long_words, int n)
+{
+	static __thread uint64_t until = 1;
+	int err, tries = 0, busy = 0;
+
+	do {
+		err = long_words ? pwl_aton_round_long(pw.s, r, long_words, n) :
+		      pw_virtual ? virtual_round(r) : pwl_aton_round_until(pw.s, r, until);
+		if (!err) {
+			packets += n;
+			return 0;
+		}
+		if (err == -ETIMEDOUT) {
+			pw_let_messages_go();
+			until = clock_ns() + PW_ROUND_MS * 1000000ULL;
+		} else if (err == -EBUSY && busy++ < 16) {
+			sched_yield();	/* packets of another round need the registers */
+		} else if (err == -EBUSY) {
+			usleep(1000);	/* the ring has as many commands as it takes */
+		} else if (err == -EBADMSG || err == -EIO) {
+			tries++;
+		} else if (err != -EINTR) {
+			break;
+		}
+	} while (tries < 1000);
+	return err;
+}
+
+/* as ring_round(), of more words than there are registers */
+static int long_round(struct ring *g, uint64_t *w, int n, bool gets)
+{
+	uint64_t words[LONG];
+	int err;
+
+	g->waits.count = g->lane->slots;
+	memcpy(words, w, n * sizeof(*w));
+	err = wait_round(&g->waits, words, n);
+	if (!err && gets)
+		memcpy(w, words, n * sizeof(*w));
+	return err;
+}
+
+/* what was called before comes first, at all ranks */
+static inline struct pwl_round *next_round(struct ring *g, uint32_t op, uint32_t mods)
+{
+	struct pwl_round *r = &g->waits;
+
+	if (g->queue.last)
+		pw_request_drain(&g->queue, false);
+	r->round++;
+	r->op = op;
+	r->mods = mods;
+	return r;
+}
+
+/*
  * @n <= next_words() words in, results out in their place if this rank @gets them; 0 or -errno. Not
- * under the lock, which other threads need meanwhile. Lost and damaged packets come to an end
- * with the same error at all ranks, which repeat the round.
+ * under the lock, which other threads need meanwhile.
  */
 static int ring_round(struct ring *g, uint32_t op, uint32_t mods, uint64_t *w, int n, bool gets)
 {
-	struct pwl_round r = {
-		.bit = g->bit, .members = g->n, .round = ++g->round, .op = op, .mods = mods,
-		.count = n < g->lane->slots ? n : g->lane->slots, .timeout_ms = PW_ROUND_MS,
-	};
-	bool is_long = n > g->lane->slots;
-	int i, err, tries = 0, busy = 0;
-	uint64_t words[LONG];
+	struct pwl_round *r = next_round(g, op, mods);
+	int i, err;
 
-	/* what was called before comes first, at all ranks */
-	pw_request_drain(&g->queue, false);
-	for (i = 0; i < (int)r.count; i++)
-		r.reg[i] = g->lane->reg[i];
-	memcpy(is_long ? words : r.word, w, n * sizeof(*w));
-	do {
-		err = is_long ? pwl_aton_round_long(pw.s, &r, words, n) :
-		      pw_virtual ? virtual_round(&r) : pwl_aton_round(pw.s, &r);
-		if (err == -ETIMEDOUT)
-			pw_let_messages_go();
-		else if (err == -EBUSY && busy++ < 16)
-			sched_yield();	/* packets of another round need the registers */
-		else if (err == -EBUSY)
-			usleep(1000);	/* the ring has as many commands as it takes */
-		else if (err == -EBADMSG || err == -EIO)
-			tries++;
-		else if (err != -EINTR)
-			break;
-	} while (tries < 1000);
-	if (err)
-		return err;
-	packets += n;
-	if (gets)
-		memcpy(w, is_long ? words : r.word, n * sizeof(*w));
-	return 0;
+	if (n > g->lane->slots)
+		return long_round(g, w, n, gets);
+	r->count = n;
+	for (i = 0; i < n; i++)
+		r->word[i] = w[i];
+	err = wait_round(r, NULL, n);
+	for (i = 0; gets && !err && i < n; i++)
+		w[i] = r->word[i];
+	return err;
 }
 
 static uint64_t load(const void *p, int size, bool sign)
@@ -592,8 +640,15 @@ static bool lease_together(MPI_Comm comm, uint32_t regs, uint32_t bits)
 
 static void set_group(struct ring *g, int bit)
 {
+	int i;
+
 	g->bit = bit;
 	g->region = PW_ADDR_LOGICAL_MIN | 1U << bit;
+	g->waits.bit = bit;
+	g->waits.members = g->n;
+	g->waits.timeout_ms = PW_ROUND_MS;
+	for (i = 0; i < g->lane->slots && i < SLOTS; i++)
+		g->waits.reg[i] = g->lane->reg[i];
 }
 
 /* what it was; a free one is wanted now */
@@ -1128,14 +1183,9 @@ static struct ring *ring_of(MPI_Comm comm)
 	return g->bit < 0 ? NULL : g;
 }
 
-static uint64_t now(void)
+static inline uint64_t now(void)
 {
-	struct timespec t;
-
-	if (!pw.log)
-		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+	return pw.log ? clock_ns() : 0;
 }
 
 /* where the calls of a communicator are counted; the world has no attribute */
@@ -1519,25 +1569,11 @@ static uint32_t int_mods(int type, enum op op)
 	return pw.type[type].sign && (op == MIN || op == MAX) ? PACKETWAY_ATON_SIGNED : 0;
 }
 
-/* @out may be NULL; 0 or -errno */
-static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
-		  MPI_Op mpi_op)
+static int int_reduce(struct ring *g, int type, const char *from, char *to, int count, enum op op)
 {
-	enum op op = which_op(mpi_op);
-	const char *from = in;
-	int n, err, size, type;
+	int n, err = 0, size = pw.type[type].size;
 	uint64_t w[LONG];
-	char *to = out;
 
-	if (float_type(t) >= 0)
-		return float_reduce(g, float_type(t), in, out, count, mpi_op);
-	if (pair_type(t) >= 0)
-		return pair_reduce(g, &pw.pair[pair_type(t)], in, out, count, op);
-	type = int_type(t);
-	if (op == LAND || op == LOR)
-		return truth_reduce(g, type, in, out, count, op);
-	size = pw.type[type].size;
-	err = 0;
 	for (; count && !err; count -= n, from += (size_t)n * size) {
 		n = next_words(g, count);
 		int_words(type, op, from, w, n);
@@ -1548,6 +1584,22 @@ static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Data
 		to += (size_t)n * size;
 	}
 	return err;
+}
+
+/* @out may be NULL; 0 or -errno */
+static int reduce(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
+		  MPI_Op mpi_op)
+{
+	const struct place *p = place_of(t);
+	enum op op = which_op(mpi_op);
+
+	if (p->real >= 0)
+		return float_reduce(g, p->real, in, out, count, mpi_op);
+	if (p->pair >= 0)
+		return pair_reduce(g, &pw.pair[p->pair], in, out, count, op);
+	if (op == LAND || op == LOR)
+		return truth_reduce(g, p->integer, in, out, count, op);
+	return int_reduce(g, p->integer, in, out, count, op);
 }
 
 /*
@@ -1579,6 +1631,59 @@ static bool dear(const struct ring *g, MPI_Datatype t, long count, long messages
 	return !pays(g, pair_type(t) >= 0 ? 2 * count : count, messages);
 }
 
+/*
+ * A program often repeats an allreduce of a few integers of all ranks. That it goes to the ring,
+ * and how, is the same as long as the ring is on: types and operations that the ring knows are
+ * never freed.
+ */
+static __thread struct {
+	MPI_Datatype t;
+	MPI_Op op;
+	int count;		/* 0: there was none */
+	int size;
+	bool sign;
+	uint32_t ring_op, mods;
+} last;
+
+/* an allreduce has gone to the ring */
+static void remember(const struct ring *g, int count, MPI_Datatype t, MPI_Op mpi_op)
+{
+	enum op op = which_op(mpi_op);
+	int type = int_type(t);
+
+	if (g != &pw.world || type < 0 || op >= LAND || count > g->lane->slots || pw.log)
+		return;
+	last.t = t;
+	last.op = mpi_op;
+	last.count = count;
+	last.size = pw.type[type].size;
+	last.sign = pw.type[type].sign;
+	last.ring_op = ring_op(op);
+	last.mods = int_mods(type, op);
+}
+
+static inline bool is_like_last(int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+	return comm == MPI_COMM_WORLD && count && count == last.count && t == last.t &&
+	       op == last.op && pw.on;
+}
+
+/* 0 or -errno */
+static inline int reduce_like_last(const char *in, char *out)
+{
+	struct pwl_round *r = next_round(&pw.world, last.ring_op, last.mods);
+	int i, err;
+
+	pw.count[DONE]++;
+	r->count = last.count;
+	for (i = 0; i < last.count; i++)
+		r->word[i] = load(in + i * last.size, last.size, last.sign);
+	err = wait_round(r, NULL, last.count);
+	for (i = 0; i < last.count && !err; i++)
+		store(out + i * last.size, last.size, r->word[i]);
+	return err;
+}
+
 int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
 {
 	struct call call;
@@ -1586,6 +1691,10 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 	enum why why;
 	int err;
 
+	if (is_like_last(count, t, op, comm) && buffers(in, out, true, pw.allreduce_alias)) {
+		err = reduce_like_last(in == MPI_IN_PLACE ? out : in, out);
+		return err ? failed(comm, err) : MPI_SUCCESS;
+	}
 	why = fits(comm, t, op, count, &g);
 	if (why == DONE && dear(g, t, count, tree_messages(g)))
 		why = SIZE;
@@ -1596,7 +1705,10 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 		return passed(&call, PMPI_Allreduce(in, out, count, t, op, comm));
 	err = reduce(g, in == MPI_IN_PLACE ? out : in, out, count, t, op);
 	end(&call);
-	return err ? failed(comm, err) : MPI_SUCCESS;
+	if (err)
+		return failed(comm, err);
+	remember(g, count, t, op);
+	return MPI_SUCCESS;
 }
 
 int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
@@ -2120,7 +2232,7 @@ static int start_later(struct ring *g, struct later *l, uint32_t op, uint32_t mo
 
 	round->bit = g->bit;
 	round->members = g->n;
-	round->round = ++g->round;
+	round->round = ++g->waits.round;
 	round->op = op;
 	round->mods = mods;
 	round->count = words;
