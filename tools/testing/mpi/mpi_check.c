@@ -888,6 +888,36 @@ static void late(void)
 		printf("%d ranks, one of them late\n", sum);
 }
 
+/* an allreduce that is like the last one takes a shorter way to the ring; how many differ */
+static int repeats(int rank)
+{
+	const MPI_Datatype types[] = {
+		MPI_SIGNED_CHAR, MPI_UINT8_T, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED,
+		MPI_INT64_T, MPI_UINT64_T,
+	};
+	const MPI_Op ops[] = { MPI_SUM, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_LXOR };
+	unsigned char in[64], a[64], b[64];
+	int i, k, count, bad = 0;
+	uint64_t mix;
+
+	for (i = 0; i < 8 * 6 * 3; i++) {
+		mix = rnd();
+		for (k = 0; k < (int)sizeof(in); k++)
+			in[k] = mix * (k + 1) * (rank * 7 + 3) >> 11;
+		/* three of a kind */
+		count = 1 + i / 3 % 2 * 4;
+		memset(a, 0x55, sizeof(a));
+		memset(b, 0x55, sizeof(b));
+		PMPI_Allreduce(in, b, count, types[i / 18], ops[i / 3 % 6], MPI_COMM_WORLD);
+		MPI_Allreduce(in, a, count, types[i / 18], ops[i / 3 % 6], MPI_COMM_WORLD);
+		if (memcmp(a, b, sizeof(a))) {
+			bad++;
+			fprintf(stderr, "rank %d: repeated allreduce %d differs\n", rank, i);
+		}
+	}
+	return bad;
+}
+
 int main(int argc, char **argv)
 {
 	static char in[MAX * 8], a[MAX * 8], b[MAX * 8];
@@ -960,6 +990,7 @@ int main(int argc, char **argv)
 	MPI_Comm_split(MPI_COMM_WORLD, rank * 2 / n, -rank, &comm[4]);
 	MPI_Comm_split(MPI_COMM_WORLD, !rank, rank, &comm[5]);
 
+	bad = repeats(rank);
 	for (i = 0; i < rounds; i++) {
 		int ti = rnd() % 11, oi = rnd() % 6, ci = rnd() % 6;
 		MPI_Datatype t = types[ti];
