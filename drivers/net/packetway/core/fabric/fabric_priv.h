@@ -404,7 +404,7 @@ void pw_fabric_arrived(struct pw_fabric *f, struct fmsg *m, u32 port, bool read)
 void pw_fabric_unclaimed(struct pw_fabric *f, struct fmsg *m, u32 port, u16 desc);
 
 /* processes that run in one part of a cycle: each looks at all ports and at all that wait */
-#define PW_FABRIC_LOOKS	16
+#define PW_FABRIC_LOOKS	4
 u32 pw_fabric_look(struct pw_fabric *f, u32 max);
 
 /* callbacks of the AAL units that both engines use */
