@@ -189,6 +189,21 @@ static void test_store(void)
 	pw_esp_store_set_lifetime(&st, LIFE, 100 * LIFE);
 	ok(have(LIFE, 1) == NONE && have(50 * LIFE, 2) == 2,
 	   "a longer lifetime does not bring back what has expired");
+	pw_esp_store_set_lifetime(&st, 50 * LIFE, 200 * LIFE);
+	pw_esp_store_set_lifetime(&st, 50 * LIFE, 10 * LIFE);
+	pw_esp_store_set_lifetime(&st, 50 * LIFE, 200 * LIFE);
+	ok(have(50 * LIFE, 1) == NONE && have(50 * LIFE, 2) == NONE &&
+	   pw_esp_store_live(&st, 50 * LIFE) == 0,
+	   "nor does one that follows a shorter one");
+	fresh(4096);
+	for (i = 0; i < 4096; i++)
+		pw_esp_store_put(&st, 0, i, i);
+	pw_esp_store_set_lifetime(&st, LIFE, 100 * LIFE);
+	ok(st.used == 4096 && pw_esp_store_live(&st, LIFE) == 0 && have(LIFE, 4095) == NONE,
+	   "it takes no time for each binding that has expired");
+	for (i = 0, n = 0; i < 4096; i++)
+		n += pw_esp_store_put(&st, LIFE, i, i + 1) || have(LIFE, i) != i + 1;
+	is(n, 0, "the places of those are used again");
 
 	fresh(16);
 	for (i = 0; i < 16; i++)

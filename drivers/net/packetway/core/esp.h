@@ -47,6 +47,7 @@ struct pw_esp_spare {
  * struct pw_esp_store - tags to values, each for one lifetime
  * @key: secret of the hash function
  * @lifetime: of every binding, from its creation
+ * @ended: bindings created before this time expired under an earlier lifetime
  * @now: latest time seen
  * @capacity: bindings that fit
  * @mask: number of hash chains - 1
@@ -64,6 +65,7 @@ struct pw_esp_spare {
 struct pw_esp_store {
 	siphash_key_t key;
 	u64 lifetime;
+	u64 ended;
 	u64 now;
 	u32 capacity;
 	u32 mask;

@@ -25,7 +25,7 @@
 
 static bool expired(const struct pw_esp_store *st, const struct pw_esp_binding *b)
 {
-	return st->now - b->born >= st->lifetime;
+	return st->now - b->born >= st->lifetime || b->born < st->ended;
 }
 
 static u32 buckets(u32 capacity)
@@ -325,14 +325,15 @@ bool pw_esp_store_peek(struct pw_esp_store *st, u64 now, u32 nth, u64 *tag, u64 
  * @now: time
  * @lifetime: the new lifetime, also of bindings that exist; not 0
  *
- * What has expired under the old lifetime does not come back. Takes time in
- * proportion to the number of expired bindings: not for the packet path.
+ * What has expired under the old lifetime does not come back.
  */
 void pw_esp_store_set_lifetime(struct pw_esp_store *st, u64 now, u64 lifetime)
 {
 	if (!lifetime)
 		return;
-	pw_esp_store_reap(st, now, U32_MAX);
+	pw_esp_store_reap(st, now, 0);
+	if (st->now >= st->lifetime)
+		st->ended = max(st->ended, st->now - st->lifetime + 1);
 	st->lifetime = lifetime;
 }
 

@@ -80,6 +80,8 @@ u64 pw_esp_store_next_expiry(const struct pw_esp_store *st)
 	if (!st->used)
 		return U64_MAX;
 	born = pw_esp_at(st, st->head)->born;
+	if (born < st->ended)
+		return st->now;
 	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
 }
 
@@ -99,6 +101,8 @@ u64 pw_esp_store_last_expiry(const struct pw_esp_store *st)
 	if (!st->used)
 		return 0;
 	born = pw_esp_at(st, pw_esp_ring_index(st, st->used - 1))->born;
+	if (born < st->ended)
+		return st->now;
 	return born > U64_MAX - st->lifetime ? U64_MAX : born + st->lifetime;
 }
 
