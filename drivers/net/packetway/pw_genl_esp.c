@@ -178,30 +178,44 @@ static int pw_esp_find(struct net *net, struct nlattr **tb, struct pw_esp_who *w
 	return 0;
 }
 
+typedef int (*pw_esp_dump_fn)(struct sk_buff *skb, struct netlink_callback *cb,
+			      const struct pw_esp_who *who, const struct pw_esp_who *only);
+
 /*
- * Nodes of a namespace in an order that holds as long as none is added or removed
- * one: stations, then half-routers. RTNL. Returns whether there is an @nth one.
+ * Call @fn for each node of a namespace but the first cb->args[0], until it fails: stations,
+ * then half-routers, an order that holds as long as none is added or removed. RTNL
  */
-static bool pw_esp_nth(struct net *net, long nth, struct pw_esp_who *who)
+static int pw_esp_dump_nodes(struct sk_buff *skb, struct netlink_callback *cb, pw_esp_dump_fn fn,
+			     const struct pw_esp_who *only)
 {
+	struct net *net = sock_net(skb->sk);
 	struct net_device *dev;
+	struct pw_esp_who who;
 	struct pw_router *r;
 	unsigned int i;
+	long nth = 0;
+	int err;
 
 	for_each_netdev(net, dev) {
-		if (!pw_netdev_is(dev) || nth--)
+		if (!pw_netdev_is(dev) || nth++ < cb->args[0])
 			continue;
-		*who = pw_esp_who_station(dev);
-		return true;
+		who = pw_esp_who_station(dev);
+		err = fn(skb, cb, &who, only);
+		if (err)
+			return err;
+		cb->args[0]++;
 	}
 	list_for_each_entry(r, &pw_net(net)->routers, list)
 		for (i = 0; i < r->nhalves; i++) {
-			if (nth--)
+			if (nth++ < cb->args[0])
 				continue;
-			*who = pw_esp_who_half(&r->half[i]);
-			return true;
+			who = pw_esp_who_half(&r->half[i]);
+			err = fn(skb, cb, &who, only);
+			if (err)
+				return err;
+			cb->args[0]++;
 		}
-	return false;
+	return 0;
 }
 
 static int pw_esp_attrs(struct genl_info *info, struct nlattr **tb)
@@ -235,19 +249,19 @@ int pw_genl_esp_get(struct sk_buff *skb, struct genl_info *info)
 	return msg ? genlmsg_reply(msg, info) : -ENOMEM;
 }
 
+static int pw_esp_dump_node(struct sk_buff *skb, struct netlink_callback *cb,
+			    const struct pw_esp_who *who, const struct pw_esp_who *only)
+{
+	return pw_esp_fill(skb, sock_net(skb->sk), who, NETLINK_CB(cb->skb).portid,
+			   cb->nlh->nlmsg_seq, NLM_F_MULTI, PACKETWAY_CMD_ESP_GET);
+}
+
 int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct net *net = sock_net(skb->sk);
-	struct pw_esp_who who;
-	int err = 0;
+	int err;
 
 	rtnl_lock();
-	for (; pw_esp_nth(net, cb->args[0], &who); cb->args[0]++) {
-		err = pw_esp_fill(skb, net, &who, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				  NLM_F_MULTI, PACKETWAY_CMD_ESP_GET);
-		if (err)
-			break;
-	}
+	err = pw_esp_dump_nodes(skb, cb, pw_esp_dump_node, NULL);
 	rtnl_unlock();
 	return pw_genl_dump_end(skb, err);
 }
@@ -333,13 +347,29 @@ static int pw_esp_fill_binding(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /* args: 0: nodes done, 1: bindings of the next one done */
+static int pw_esp_dump_bindings(struct sk_buff *skb, struct netlink_callback *cb,
+				const struct pw_esp_who *who, const struct pw_esp_who *only)
+{
+	u64 tag, val, left;
+	int err;
+
+	if (only->esp && who->esp != only->esp)
+		return 0;
+	while (pw_esp_node_peek(who->esp, cb->args[1], &tag, &val, &left)) {
+		err = pw_esp_fill_binding(skb, cb, who, tag, val, left);
+		if (err)
+			return err;
+		cb->args[1]++;
+	}
+	cb->args[1] = 0;
+	return 0;
+}
+
 int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *nest = genl_info_dump(cb)->attrs[PACKETWAY_A_ESP];
 	struct nlattr *tb[PACKETWAY_A_ESP_MAX + 1] = {};
-	struct net *net = sock_net(skb->sk);
-	struct pw_esp_who only, who;
-	u64 tag, val, left;
+	struct pw_esp_who only;
 	int err;
 
 	if (nest) {
@@ -348,22 +378,12 @@ int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			return err;
 	}
 	rtnl_lock();
-	err = pw_esp_find(net, tb, &only, cb->extack);
+	err = pw_esp_find(sock_net(skb->sk), tb, &only, cb->extack);
 	if (err) {
 		rtnl_unlock();
 		return err;
 	}
-	for (; pw_esp_nth(net, cb->args[0], &who); cb->args[0]++) {
-		while ((!only.esp || who.esp == only.esp) &&
-		       pw_esp_node_peek(who.esp, cb->args[1], &tag, &val, &left)) {
-			err = pw_esp_fill_binding(skb, cb, &who, tag, val, left);
-			if (err)
-				goto out;
-			cb->args[1]++;
-		}
-		cb->args[1] = 0;
-	}
-out:
+	err = pw_esp_dump_nodes(skb, cb, pw_esp_dump_bindings, &only);
 	rtnl_unlock();
 	return pw_genl_dump_end(skb, err);
 }
