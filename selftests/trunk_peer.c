@@ -2,7 +2,7 @@
 /*
  * trunk_peer: numbered messages from host to host, and an injector.
  *
- *	trunk_peer send DEV ADDR COUNT		numbered messages, not too fast
+ *	trunk_peer send DEV ADDR COUNT [FIRST]	numbered messages, from FIRST (0) on, not too fast
  *	trunk_peer recv DEV COUNT [GROUP]	until COUNT have come or SIGTERM:
  *						"got N twice N bad N"
  *	trunk_peer inject FROM TO PORT COUNT	trunk packets without the secret, as if
@@ -38,14 +38,14 @@ static int station(const char *dev, uint32_t *addr)
 	return fd;
 }
 
-static int do_send(const char *dev, uint32_t to, long n)
+static int do_send(const char *dev, uint32_t to, long n, long first)
 {
 	uint8_t data[DATA];
 	uint32_t addr;
 	int fd = station(dev, &addr), l;
 	long i;
 
-	for (i = 0; fd >= 0 && i < n; i++) {
+	for (i = first; fd >= 0 && i < first + n; i++) {
 		memset(data, i * 13, sizeof(data));
 		pw_put(data, 8, i);
 		l = pw_msg(buf, to, addr, PT_TEST, 1, 0, data, sizeof(data));
@@ -150,8 +150,9 @@ static int do_inject(const char *from, const char *to, int port, long n)
 
 int main(int argc, char **argv)
 {
-	if (argc == 5 && !strcmp(argv[1], "send"))
-		return do_send(argv[2], strtoul(argv[3], NULL, 0), atol(argv[4]));
+	if ((argc == 5 || argc == 6) && !strcmp(argv[1], "send"))
+		return do_send(argv[2], strtoul(argv[3], NULL, 0), atol(argv[4]),
+			       argc == 6 ? atol(argv[5]) : 0);
 	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "recv"))
 		return do_recv(argv[2], atol(argv[3]), argc == 5 ? strtoul(argv[4], NULL, 0) : 0);
 	if (argc == 6 && !strcmp(argv[1], "inject"))
