@@ -15,6 +15,9 @@
  * What tests and waits calls ours first, which completes requests of ours, and then the wrapper of
  * the MPI library, which converts statuses.
  *
+ * The standard ABI of MPI 5 has no Fortran: its header has no handles of Fortran, and wrappers
+ * on top of it call MPI_*. So nothing of this is in a library that is built for it.
+ *
  * Handles of mpi_f08 are structures of one INTEGER, passed by reference like the INTEGER of
  * the older bindings; buffers are addresses in all of them. ierror is optional in mpi_f08.
  */
@@ -25,6 +28,9 @@
 #include <stdlib.h>
 
 #include "request.h"
+
+/* the header that is Open MPI's own says -1 */
+#if !defined(MPI_ABI_VERSION) || MPI_ABI_VERSION < 1
 
 static void done(MPI_Fint *ierror, int err)
 {
@@ -382,3 +388,5 @@ void mpi_request_get_status_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status,	\
 CALLS()
 #endif
 CALLS(f08_)
+
+#endif
