@@ -15,6 +15,8 @@
  * What tests and waits calls ours first, which completes requests of ours, and then the wrapper of
  * the MPI library, which converts statuses.
  *
+ * mpi_f08 of Open MPI 6 gives buffers as descriptors, to functions of the library of other names.
+ *
  * The standard ABI of MPI 5 has no Fortran: its header has no handles of Fortran, and wrappers
  * on top of it call MPI_*. So nothing of this is in a library that is built for it.
  *
@@ -399,5 +401,176 @@ void mpi_request_get_status_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status,	\
 CALLS()
 #endif
 CALLS(f08_)
+
+/* Buffers that are descriptors --------------------------------------------------- */
+
+#ifdef OPEN_MPI
+
+/* CFI_cdesc_t of gfortran and flang: ISO_Fortran_binding.h comes with a compiler of Fortran */
+struct cdesc {
+	char *base;
+	size_t elem_len;
+	int version;
+	unsigned char rank, kind[3];
+	struct {
+		ptrdiff_t lower, extent, step;
+	} dim[];
+};
+
+/* the elements are one after another; the last extent of an assumed-size array is -1 */
+static bool whole(const struct cdesc *d)
+{
+	ptrdiff_t step = d->elem_len;
+	int i;
+
+	for (i = 0; i < d->rank && d->dim[i].extent != -1; i++) {
+		if (d->dim[i].extent != 1 && d->dim[i].step != step)
+			return false;
+		step *= d->dim[i].extent;
+	}
+	return true;
+}
+
+/* @count elements of a section are one of this type, which is to be freed */
+static int section(const struct cdesc *d, MPI_Fint count, MPI_Fint t, MPI_Datatype *type)
+{
+	MPI_Aint *at = calloc(count > 0 ? count : 1, sizeof(*at));
+	int i, k, err;
+
+	if (!at)
+		return MPI_ERR_NO_MEM;
+	for (k = 0; k < count; k++) {
+		ptrdiff_t rest = k;
+
+		for (i = 0; i < d->rank; i++) {
+			ptrdiff_t n = i == d->rank - 1 || d->dim[i].extent < 1 ?
+				      rest + 1 : d->dim[i].extent;
+
+			at[k] += rest % n * d->dim[i].step;
+			rest /= n;
+		}
+	}
+	err = PMPI_Type_create_hindexed_block(count, 1, at, PMPI_Type_f2c(t), type);
+	free(at);
+	return err == MPI_SUCCESS ? PMPI_Type_commit(type) : err;
+}
+
+/*
+ * What a rank sends or broadcasts may be a section at one rank and not at another one, and all
+ * must decide alike: @call has the type of the section then. Elsewhere a section is an error,
+ * which is the library's.
+ */
+#define OF_SECTION(d, count, t, ierror, call)					\
+do {										\
+	MPI_Fint one = 1, section_t;						\
+	MPI_Datatype type;							\
+	int err = section(d, *(count), *(t), &type);				\
+										\
+	if (err != MPI_SUCCESS) {						\
+		done(ierror, err);						\
+	} else {								\
+		section_t = PMPI_Type_c2f(type);				\
+		call;								\
+		PMPI_Type_free(&type);						\
+	}									\
+} while (0)
+
+#define DESCRIBED(name, params, given, plain)					\
+void ompi_##name##_wrapper_f08 params;						\
+void ompi_##name##_wrapper_f08 params						\
+{										\
+	if (whole(in) && whole(out))						\
+		f_##name plain;							\
+	else									\
+		NEXT(ompi_##name##_wrapper_f08) given;				\
+}
+
+#define DESCRIBED_REDUCTION(name)						\
+DESCRIBED(name, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t, \
+		 MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror), \
+	  (in, out, count, t, op, comm, ierror),				\
+	  (in->base, out->base, count, t, op, comm, ierror))			\
+DESCRIBED(i##name, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t, \
+		    MPI_Fint *op, MPI_Fint *comm, MPI_Fint *r, MPI_Fint *ierror), \
+	  (in, out, count, t, op, comm, r, ierror),				\
+	  (in->base, out->base, count, t, op, comm, r, ierror))
+
+DESCRIBED_REDUCTION(allreduce)
+DESCRIBED_REDUCTION(scan)
+DESCRIBED_REDUCTION(exscan)
+DESCRIBED_REDUCTION(reduce_scatter_block)
+DESCRIBED(reduce_scatter, (struct cdesc *in, struct cdesc *out, MPI_Fint *counts,
+			   MPI_Fint *t, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror),
+	  (in, out, counts, t, op, comm, ierror),
+	  (in->base, out->base, counts, t, op, comm, ierror))
+DESCRIBED(reduce, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t,
+		   MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror),
+	  (in, out, count, t, op, root, comm, ierror),
+	  (in->base, out->base, count, t, op, root, comm, ierror))
+DESCRIBED(ireduce, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t,
+		    MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *r, MPI_Fint *ierror),
+	  (in, out, count, t, op, root, comm, r, ierror),
+	  (in->base, out->base, count, t, op, root, comm, r, ierror))
+
+#define DESCRIBED_SENT(name, params, given, plain, of_section)			\
+void ompi_##name##_wrapper_f08 params;						\
+void ompi_##name##_wrapper_f08 params						\
+{										\
+	if (!whole(out))							\
+		NEXT(ompi_##name##_wrapper_f08) given;				\
+	else if (whole(in))							\
+		f_##name plain;							\
+	else									\
+		OF_SECTION(in, n, t, ierror, f_##name of_section);		\
+}
+
+DESCRIBED_SENT(allgather, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdesc *out,
+			   MPI_Fint *m, MPI_Fint *u, MPI_Fint *comm, MPI_Fint *ierror),
+	       (in, n, t, out, m, u, comm, ierror),
+	       (in->base, n, t, out->base, m, u, comm, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, comm, ierror))
+DESCRIBED_SENT(iallgather, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t,
+			    struct cdesc *out, MPI_Fint *m, MPI_Fint *u, MPI_Fint *comm, MPI_Fint *r,
+			    MPI_Fint *ierror),
+	       (in, n, t, out, m, u, comm, r, ierror),
+	       (in->base, n, t, out->base, m, u, comm, r, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, comm, r, ierror))
+DESCRIBED_SENT(gather, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdesc *out,
+			MPI_Fint *m, MPI_Fint *u, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror),
+	       (in, n, t, out, m, u, root, comm, ierror),
+	       (in->base, n, t, out->base, m, u, root, comm, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, root, comm, ierror))
+DESCRIBED_SENT(igather, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdesc *out,
+			 MPI_Fint *m, MPI_Fint *u, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *r,
+			 MPI_Fint *ierror),
+	       (in, n, t, out, m, u, root, comm, r, ierror),
+	       (in->base, n, t, out->base, m, u, root, comm, r, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, root, comm, r, ierror))
+
+void ompi_bcast_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+			    MPI_Fint *comm, MPI_Fint *ierror);
+void ompi_bcast_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+			    MPI_Fint *comm, MPI_Fint *ierror)
+{
+	if (whole(in))
+		f_bcast(in->base, n, t, root, comm, ierror);
+	else
+		OF_SECTION(in, n, t, ierror,
+			   f_bcast(in->base, &one, &section_t, root, comm, ierror));
+}
+
+void ompi_ibcast_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+			     MPI_Fint *comm, MPI_Fint *r, MPI_Fint *ierror);
+void ompi_ibcast_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+			     MPI_Fint *comm, MPI_Fint *r, MPI_Fint *ierror)
+{
+	if (whole(in))
+		f_ibcast(in->base, n, t, root, comm, r, ierror);
+	else
+		OF_SECTION(in, n, t, ierror,
+			   f_ibcast(in->base, &one, &section_t, root, comm, r, ierror));
+}
+
+#endif
 
 #endif

@@ -230,6 +230,18 @@ else
 	tap_skip "Fortran" "no compiler"
 fi
 
+# buffers that are descriptors, which mpi_f08 of Open MPI 6 has
+if OMPI_CC=gcc mpicc -std=gnu11 -g -O2 -Wall -o "$tmp/described" "$top/tools/testing/mpi/mpi_described.c" "$tmp/libpwmpi.so" -Wl,-rpath,"$tmp"; then
+	for np in 2 5; do
+		: >"$PW_SHM_RING"
+		build=$tmp run $np described >"$tmp/out" 2>&1
+		tap_is "$np ranks: descriptors and sections: all on the ring, and right" "$(grep -E 'pwmpi|wrong' "$tmp/out")" \
+			"pwmpi: 4 of 4 collectives on the ring"
+	done
+else
+	tap_not "descriptors: the test compiles" true
+fi
+
 # several jobs at once on the same stations
 : >"$PW_SHM_RING"
 for job in 1 2 3; do
