@@ -715,7 +715,7 @@ static bool pw_fab_lockstep_stop(struct pw_fab *fab, u64 alarm)
 static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 {
 	struct pw_time *t = fab->time;
-	u64 next, alarm;
+	u64 next, alarm, now;
 	int switches;
 
 	*start = local_clock();
@@ -737,12 +737,17 @@ static bool pw_fab_lockstep(struct pw_fab *fab, u64 *start)
 		if (!fab->inside && !pw_fab_offer_due(fab))
 			continue;
 		alarm = pw_fab_not_before(fab, pw_time_next(t));
-		next = min(pw_fab_next(fab), alarm);
-		if (next == PW_FABRIC_NEVER) {
-			pw_time_idle(t, switches);
-			return false;
+		now = pw_fabric_now(fab->f);
+		/* a cycle that was begun, only to its end: it may be one to stop at */
+		next = now;
+		if (!fab->inside) {
+			next = min(pw_fab_next(fab), alarm);
+			if (next == PW_FABRIC_NEVER) {
+				pw_time_idle(t, switches);
+				return false;
+			}
+			next = max(next, now + 1);
 		}
-		next = max(next, pw_fabric_now(fab->f) + 1);
 		fab->inside = !pw_fabric_run_part(fab->f, next, 1);
 		if (unlikely(pw_fabric_low(fab->f)))
 			pw_fab_wait(fab);
