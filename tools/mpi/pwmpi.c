@@ -2107,13 +2107,13 @@ int MPI_Exscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 struct later {
 	struct pw_request x;
 	enum { WHOLE, PACKED, PART, PREFIX, BLOCKS } form;	/* of the result */
-	void *out;		/* NULL: this rank gets no result */
+	void *out;
 	int count;		/* of the result, or of a block */
 	MPI_Datatype t;		/* PACKED, BLOCKS: our own */
 	enum op op;		/* of a reduction */
 	int first, own;		/* PART: this rank's */
 	int bytes;		/* BLOCKS, PREFIX: of a block */
-	int wanted;		/* BLOCKS, PREFIX: blocks for this rank, from that of rank 0 on */
+	int wanted;		/* PACKED, BLOCKS, PREFIX: blocks for this rank, from that of rank 0 on */
 };
 
 /*
@@ -2238,7 +2238,8 @@ static int start_later(struct ring *g, struct later *l, uint32_t op, uint32_t mo
 	round->count = words;
 	for (i = 0; i < words; i++)
 		round->reg[i] = g->lane->reg[i];
-	l->x.store = l->out ? later_store : NULL;
+	/* MPI_BOTTOM is NULL */
+	l->x.store = l->out || l->wanted ? later_store : NULL;
 	packets += words;
 	err = pw_request_start(pw.s, pw.threads, &g->queue, &l->x, r);
 	end(call);

@@ -90,6 +90,7 @@ static void unusual(MPI_Comm c)
 	uint64_t value = rank == n - 1 ? 0x1122334455667788ULL : 0, sum = 0;
 	MPI_Datatype pair, there;
 	int len = 1, err;
+	MPI_Request r;
 	MPI_Aint at;
 
 	/* the same bytes, as one type here and another there */
@@ -104,6 +105,11 @@ static void unusual(MPI_Comm c)
 	MPI_Type_commit(&there);
 	err = MPI_Bcast(MPI_BOTTOM, 1, there, 0, c);
 	right("absolute address", err, value, 77);
+	value = rank == n - 1 ? 78 : 0;
+	err = MPI_Ibcast(MPI_BOTTOM, 1, there, n - 1, c, &r);
+	if (err == MPI_SUCCESS)
+		err = MPI_Wait(&r, MPI_STATUS_IGNORE);
+	right("absolute address, without waiting", err, value, 78);
 	value = rank + 1;
 	err = MPI_Reduce(rank ? &value : MPI_IN_PLACE, rank ? NULL : &value, 1, MPI_UINT64_T,
 			 MPI_SUM, 0, c);
