@@ -73,6 +73,17 @@ static void f_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 	done(ierror, err);
 }
 
+#if PW_PERSISTENT
+static void f_barrier_init(MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Barrier_init(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+#endif
+
 #ifdef OPEN_MPI
 
 /* one function, both names */
@@ -205,6 +216,87 @@ static void f_igather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fin
 	done(ierror, err);
 }
 
+#if PW_PERSISTENT
+#define PERSISTENT_REDUCTION(name, c_name)					\
+static void f_##name##_init(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op, \
+			    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror) \
+{										\
+	MPI_Request r = MPI_REQUEST_NULL;					\
+	int err = MPI_##c_name##_init(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t), \
+				      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm),	\
+				      PMPI_Info_f2c(*info), &r);		\
+										\
+	*request = PMPI_Request_c2f(r);						\
+	done(ierror, err);							\
+}										\
+NAMES(name##_init, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, \
+		    MPI_Fint *, MPI_Fint *))
+
+PERSISTENT_REDUCTION(allreduce, Allreduce);
+PERSISTENT_REDUCTION(scan, Scan);
+PERSISTENT_REDUCTION(exscan, Exscan);
+PERSISTENT_REDUCTION(reduce_scatter_block, Reduce_scatter_block);
+
+static void f_reduce_init(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
+			  MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
+			  MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Reduce_init(buffer(in), buffer(out), *count, PMPI_Type_f2c(*t),
+				  PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm),
+				  PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+static void f_bcast_init(void *buf, MPI_Fint *count, MPI_Fint *t, MPI_Fint *root, MPI_Fint *comm,
+			 MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Bcast_init(buffer(buf), *count, PMPI_Type_f2c(*t), *root,
+				 PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+static void f_allgather_init(void *in, MPI_Fint *count, MPI_Fint *t, void *out,
+			     MPI_Fint *out_count, MPI_Fint *out_t, MPI_Fint *comm, MPI_Fint *info,
+			     MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Allgather_init(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+				     PMPI_Type_f2c(*out_t), PMPI_Comm_f2c(*comm),
+				     PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+static void f_gather_init(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
+			  MPI_Fint *out_t, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info,
+			  MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Gather_init(buffer(in), *count, PMPI_Type_f2c(*t), buffer(out), *out_count,
+				  PMPI_Type_f2c(*out_t), *root, PMPI_Comm_f2c(*comm),
+				  PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+NAMES(reduce_init, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		    MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(bcast_init, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		   MPI_Fint *));
+NAMES(allgather_init, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		       MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(gather_init, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+		    MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+#endif
+
 NAMES(bcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(ibcast, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(reduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
@@ -235,6 +327,45 @@ NAMES(init_thread, (MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(finalize, (MPI_Fint *));
 NAMES(barrier, (MPI_Fint *, MPI_Fint *));
 NAMES(ibarrier, (MPI_Fint *, MPI_Fint *, MPI_Fint *));
+#if PW_PERSISTENT
+NAMES(barrier_init, (MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *));
+#endif
+
+/* a persistent request of ours may have come from C; starts do not change handles */
+static void f_start(MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = PMPI_Request_f2c(*request);
+
+	done(ierror, MPI_Start(&r));
+}
+
+static void f_startall(MPI_Fint *n, MPI_Fint *requests, MPI_Fint *ierror)
+{
+	MPI_Request *r = calloc(*n > 0 ? *n : 1, sizeof(*r));
+	int i;
+
+	if (!r) {
+		done(ierror, MPI_ERR_NO_MEM);
+		return;
+	}
+	for (i = 0; i < *n; i++)
+		r[i] = PMPI_Request_f2c(requests[i]);
+	done(ierror, MPI_Startall(*n, r));
+	free(r);
+}
+
+static void f_request_free(MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = PMPI_Request_f2c(*request);
+	int err = MPI_Request_free(&r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
+NAMES(start, (MPI_Fint *, MPI_Fint *));
+NAMES(startall, (MPI_Fint *, MPI_Fint *, MPI_Fint *));
+NAMES(request_free, (MPI_Fint *, MPI_Fint *));
 
 /* Calls that test and wait ------------------------------------------------------- */
 
@@ -260,10 +391,15 @@ static void wait_for(MPI_Fint n, const MPI_Fint *f)
 }
 
 /* the library has freed what has ended: an error of ours is one of this call */
-static void after(MPI_Fint *ierror)
+static void after(MPI_Fint n, const MPI_Fint *f, MPI_Fint *ierror)
 {
-	if (ierror)
-		*ierror = pw_request_result(*ierror);
+	MPI_Request *r;
+
+	if (!ierror)
+		return;
+	r = requests(n, f);
+	*ierror = pw_request_result(*ierror, r ? n : 0, r);
+	free(r);
 }
 
 typedef void testany_t(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
@@ -321,7 +457,7 @@ void mpi_wait_##b(MPI_Fint *f, MPI_Fint *status, MPI_Fint *ierror)		\
 {										\
 	wait_for(1, f);								\
 	NEXT(mpi_wait_##b)(f, status, ierror);					\
-	after(ierror);								\
+	after(1, f, ierror);						\
 }										\
 										\
 void mpi_waitall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *statuses, MPI_Fint *ierror); \
@@ -329,7 +465,7 @@ void mpi_waitall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *statuses, MPI_Fint *ier
 {										\
 	wait_for(*n, f);							\
 	NEXT(mpi_waitall_##b)(n, f, statuses, ierror);				\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 void mpi_test_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror); \
@@ -337,7 +473,7 @@ void mpi_test_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierro
 {										\
 	pw_request_look();							\
 	NEXT(mpi_test_##b)(f, flag, status, ierror);				\
-	after(ierror);								\
+	after(1, f, ierror);						\
 }										\
 										\
 void mpi_testall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag, MPI_Fint *statuses, \
@@ -347,7 +483,7 @@ void mpi_testall_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag, MPI_Fint *statuse
 {										\
 	pw_request_look();							\
 	NEXT(mpi_testall_##b)(n, f, flag, statuses, ierror);			\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 testany_t mpi_testany_##b;							\
@@ -356,7 +492,7 @@ void mpi_testany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *flag,	
 {										\
 	pw_request_look();							\
 	NEXT(mpi_testany_##b)(n, f, index, flag, status, ierror);		\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 some_t mpi_testsome_##b;							\
@@ -365,7 +501,7 @@ void mpi_testsome_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count, MPI_Fint *indic
 {										\
 	pw_request_look();							\
 	NEXT(mpi_testsome_##b)(n, f, count, indices, statuses, ierror);		\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 void mpi_waitany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *status, \
@@ -375,7 +511,7 @@ void mpi_waitany_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index, MPI_Fint *status
 {										\
 	if (!tested_any(NEXT_TESTANY, n, f, index, status, ierror))	\
 		NEXT(mpi_waitany_##b)(n, f, index, status, ierror);		\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 some_t mpi_waitsome_##b;							\
@@ -384,7 +520,7 @@ void mpi_waitsome_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count, MPI_Fint *indic
 {										\
 	if (!tested_some(NEXT(mpi_testsome_##b), n, f, count, indices, statuses, ierror)) \
 		NEXT(mpi_waitsome_##b)(n, f, count, indices, statuses, ierror);	\
-	after(ierror);								\
+	after(*n, f, ierror);						\
 }										\
 										\
 void mpi_request_get_status_##b(MPI_Fint *f, MPI_Fint *flag, MPI_Fint *status,	\
@@ -546,6 +682,49 @@ DESCRIBED_SENT(igather, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdes
 	       (in, n, t, out, m, u, root, comm, r, ierror),
 	       (in->base, n, t, out->base, m, u, root, comm, r, ierror),
 	       (in->base, &one, &section_t, out->base, m, u, root, comm, r, ierror))
+
+#if PW_PERSISTENT
+#define DESCRIBED_PERSISTENT(name)						\
+DESCRIBED(name##_init, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t, \
+			MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *r,	\
+			MPI_Fint *ierror),					\
+	  (in, out, count, t, op, comm, info, r, ierror),			\
+	  (in->base, out->base, count, t, op, comm, info, r, ierror))
+
+DESCRIBED_PERSISTENT(allreduce)
+DESCRIBED_PERSISTENT(scan)
+DESCRIBED_PERSISTENT(exscan)
+DESCRIBED_PERSISTENT(reduce_scatter_block)
+DESCRIBED(reduce_init, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t,
+			MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *r,
+			MPI_Fint *ierror),
+	  (in, out, count, t, op, root, comm, info, r, ierror),
+	  (in->base, out->base, count, t, op, root, comm, info, r, ierror))
+DESCRIBED_SENT(allgather_init, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdesc *out,
+				MPI_Fint *m, MPI_Fint *u, MPI_Fint *comm, MPI_Fint *info,
+				MPI_Fint *r, MPI_Fint *ierror),
+	       (in, n, t, out, m, u, comm, info, r, ierror),
+	       (in->base, n, t, out->base, m, u, comm, info, r, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, comm, info, r, ierror))
+DESCRIBED_SENT(gather_init, (struct cdesc *in, MPI_Fint *n, MPI_Fint *t, struct cdesc *out,
+			     MPI_Fint *m, MPI_Fint *u, MPI_Fint *root, MPI_Fint *comm,
+			     MPI_Fint *info, MPI_Fint *r, MPI_Fint *ierror),
+	       (in, n, t, out, m, u, root, comm, info, r, ierror),
+	       (in->base, n, t, out->base, m, u, root, comm, info, r, ierror),
+	       (in->base, &one, &section_t, out->base, m, u, root, comm, info, r, ierror))
+
+void ompi_bcast_init_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+				 MPI_Fint *comm, MPI_Fint *info, MPI_Fint *r, MPI_Fint *ierror);
+void ompi_bcast_init_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
+				 MPI_Fint *comm, MPI_Fint *info, MPI_Fint *r, MPI_Fint *ierror)
+{
+	if (whole(in))
+		f_bcast_init(in->base, n, t, root, comm, info, r, ierror);
+	else
+		OF_SECTION(in, n, t, ierror,
+			   f_bcast_init(in->base, &one, &section_t, root, comm, info, r, ierror));
+}
+#endif
 
 void ompi_bcast_wrapper_f08(struct cdesc *in, MPI_Fint *n, MPI_Fint *t, MPI_Fint *root,
 			    MPI_Fint *comm, MPI_Fint *ierror);

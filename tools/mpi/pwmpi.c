@@ -24,7 +24,8 @@
  * (request.h). A rank may be in rounds of several communicators then; the kernel sees to it that
  * they do not use the same registers at the same time. Those of MPI_COMM_WORLD have a group bit
  * of their own: communicators that are like it share its rounds, and MPI lets ranks begin
- * collectives of two communicators that do not wait in any order.
+ * collectives of two communicators that do not wait in any order. It lets them start persistent
+ * collectives in any order, too, so each of these has a group bit of its own.
  *
  * The kernel compares how many interfaces took part with the ranks of the communicator. If
  * they differ, or a rank has given its bit back, one has died or its station has left. There
@@ -73,6 +74,7 @@
 #define BITS	20
 #define LANE	2		/* registers of a lane */
 #define LANES	(REGS_MAX / LANE)
+#define SPARE_BITS	8	/* that persistent collectives leave to communicators and other jobs */
 #define TRIES	32		/* another job may take what was free a moment ago */
 #define LAST_LOOKS	10	/* for messages, before a rank leaves virtual time */
 
@@ -147,6 +149,7 @@ struct ring {
 	struct pwl_round waits;	/* the last round that waits: what never changes is there */
 	struct pw_exact_guess guess;	/* of sums of floating-point numbers */
 	struct pw_queue queue;	/* collectives that do not wait */
+	struct pw_persistent *persistent;	/* NULL: this is no ring of one */
 	struct ring *next;	/* in pw.others, under the lock */
 	struct stats st[COLLS];
 };
@@ -180,6 +183,7 @@ static struct {
 	struct ring later;	/* the world's collectives that do not wait */
 	struct ring none;	/* counts of communicators that were never asked for a bit */
 	struct ring *others;	/* communicators that are not freed */
+	struct persistent *persistent;
 	const char *log;
 	int lanes;
 	struct lane lane[LANES];
@@ -701,30 +705,38 @@ static struct lane *find_lane(MPI_Comm comm)
 }
 
 /*
- * A bit for a communicator. Two communicators that look for one at the same time start at
- * different bits; if they meet, the kernel gives the bit to one of them.
+ * A bit for a communicator, if @spare others are free. Two that look for one at the same time
+ * start at different bits; if they meet, the kernel gives the bit to one of them.
  */
-static bool find_group(struct ring *g, MPI_Comm comm)
+static bool find_bit(struct ring *g, MPI_Comm comm, int spare)
 {
 	uint32_t regs, bits;
 	int i, bit, from;
 
-	g->lane = find_lane(comm);
-	if (!g->lane)
-		return false;
 	agree_free(comm, &regs, &bits);
+	if (__builtin_popcount(bits) <= spare)
+		return false;
 	from = agree_key(comm) >> 1 & 0xffff;
 	for (i = 0; i < BITS; i++) {
 		bit = (from + i) % BITS;
 		if (!(bits >> bit & 1) || !lease_together(comm, 0, 1U << bit))
 			continue;
 		set_group(g, bit);
-		set_lane(g->lane, TAKEN);
 		return true;
 	}
-	if (pw.threads)
-		set_lane(g->lane, FREE);
 	return false;
+}
+
+/* registers and a bit for a communicator */
+static void find_group(struct ring *g, MPI_Comm comm)
+{
+	g->lane = find_lane(comm);
+	if (!g->lane)
+		return;
+	if (find_bit(g, comm, 0))
+		set_lane(g->lane, TAKEN);
+	else if (pw.threads)
+		set_lane(g->lane, FREE);
 }
 
 /* the registers with the highest numbers: programs that lease none use the lowest */
@@ -812,6 +824,36 @@ static const char *start_leases(bool later)
 	return "the ranks are not on one ring, one per station";
 }
 
+/* a persistent collective */
+struct persistent {
+	struct pw_persistent p;
+	struct ring ring;
+	enum coll coll;
+	MPI_Comm comm;
+	const void *in;		/* operands, in place or not */
+	void *out;
+	bool gets;		/* this rank gets the result */
+	int count, out_count;
+	MPI_Datatype t, out_t;
+	MPI_Datatype own_t, own_out_t;	/* to be freed, or MPI_DATATYPE_NULL */
+	MPI_Op op;
+	int root;
+	long bytes;		/* of this rank; of a block */
+	struct persistent *next;	/* in pw.persistent, under the lock */
+};
+
+/* the program may free a communicator before its persistent collectives */
+static void forget_in_persistent(MPI_Comm comm)
+{
+	struct persistent *p;
+
+	pthread_mutex_lock(&pw.lock);
+	for (p = pw.persistent; p; p = p->next)
+		if (p->comm == comm)
+			p->comm = MPI_COMM_WORLD;
+	pthread_mutex_unlock(&pw.lock);
+}
+
 /* "name": {...} of one collective, if there was one */
 static void log_coll(FILE *f, enum coll coll, const struct stats *st, bool *first)
 {
@@ -875,6 +917,7 @@ static int forget(MPI_Comm comm, int keyval, void *val, void *extra)
 {
 	struct ring *g = val, **at;
 
+	forget_in_persistent(comm);
 	if (g == &pw.world)
 		return MPI_SUCCESS;
 	pthread_mutex_lock(&pw.lock);
@@ -948,6 +991,7 @@ static void set_up(int threads)
 	if (all) {
 		pw.world.n = pw.n;
 		pw.later.n = pw.n;
+		pw.later.rank = pw.rank;
 		/* the last member of a long round works in the kernel, which stops the time */
 		pw.longs = all == 3 && !pw_virtual;
 		why = start_leases(all >= 2);
@@ -1822,7 +1866,7 @@ static int reduce_part(struct ring *g, const void *in, void *out, int count, int
 }
 
 /* @count elements at all ranks together */
-static enum why fits_part(struct ring *g, MPI_Datatype t, MPI_Op op, long count)
+static enum why fits_part(const struct ring *g, MPI_Datatype t, MPI_Op op, long count)
 {
 	/* those are of bits or of pairs */
 	if (int_type(t) < 0)
@@ -2121,17 +2165,26 @@ struct later {
  * must have one from its collectives before. One that shares the rounds of the world has none of
  * its own: collectives of two communicators that do not wait may begin in any order.
  */
-static struct ring *later_ring(MPI_Comm comm)
+static struct ring *later_ring(MPI_Comm comm, const MPI_Request *r)
 {
 	struct ring *g = NULL;
 	int flag = 0;
 
+	if (!pw.on || !r || pw.later.bit < 0 || comm == MPI_COMM_NULL)
+		return NULL;
 	if (comm == MPI_COMM_WORLD)
-		g = &pw.later;
-	else if (comm == MPI_COMM_NULL || pw.later.bit < 0 ||
-		 PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag) != MPI_SUCCESS || !flag)
+		return &pw.later;
+	if (PMPI_Comm_get_attr(comm, pw.keyval, &g, &flag) != MPI_SUCCESS || !flag)
 		return NULL;
 	return g->bit < 0 || g == &pw.world ? NULL : g;
+}
+
+static int rank_in(MPI_Comm comm)
+{
+	int rank = -1;
+
+	PMPI_Comm_rank(comm, &rank);
+	return rank;
 }
 
 static void later_failed(struct pw_request *x)
@@ -2184,6 +2237,12 @@ static void later_store(struct pw_request *x)
 				    l->count, l->t, x->comm);
 		PMPI_Type_free(&l->t);
 	}
+}
+
+/* do so many bytes of all ranks take more than one round? */
+static bool too_long(const struct ring *g, long bytes)
+{
+	return bytes > 8 * g->lane->slots;
 }
 
 /* words of a reduction; 0: it takes more than one round. Nothing is stored without @w. */
@@ -2240,8 +2299,13 @@ static int start_later(struct ring *g, struct later *l, uint32_t op, uint32_t mo
 		round->reg[i] = g->lane->reg[i];
 	/* MPI_BOTTOM is NULL */
 	l->x.store = l->out || l->wanted ? later_store : NULL;
+	l->x.of = g->persistent;
 	packets += words;
 	err = pw_request_start(pw.s, pw.threads, &g->queue, &l->x, r);
+	if (err != MPI_SUCCESS) {
+		g->waits.round--;
+		free(l);
+	}
 	end(call);
 	return err;
 }
@@ -2262,40 +2326,144 @@ static int reduce_later(struct ring *g, const void *in, void *out, int count, MP
 	return start_later(g, l, ring_op(op), mods, words, call, r);
 }
 
-/* as fits(), for what does not wait */
-static enum why fits_later(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, struct ring **g)
+/* as begin(), of what does not wait or is persistent */
+static struct call begin_form(enum coll coll, MPI_Comm comm, enum why why, uint64_t bytes)
 {
-	struct ring *later = pw.on ? later_ring(comm) : NULL;
-	enum why why;
+	return begin(why == FORM ? OTHER_FORM : coll, comm, why, bytes);
+}
 
-	if (pw.on && !later)
-		return FORM;
-	why = fits(comm, t, op, count, g);
-	if (why != DONE)
-		return why;
-	*g = later;
-	return later_words(*g, NULL, count, t, which_op(op), NULL) ? DONE : FORM;
+/* of @count elements */
+static struct call begin_elements(enum coll coll, MPI_Comm comm, enum why why, MPI_Datatype t,
+				  long count)
+{
+	return begin_form(coll, comm, why, why == DONE ? type_bytes(t, count) : 0);
 }
 
 /* the ring takes none of these, or this is not for it */
 static struct call pass(MPI_Comm comm)
 {
-	return begin(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);
+	return begin_form(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);
+}
+
+/*
+ * What does not wait and what is persistent have the same rules. @g: as later_ring() and
+ * persistent_ring() say
+ */
+static enum why fits_form(const struct ring *g)
+{
+	return !pw.on ? OFF : g ? DONE : FORM;
+}
+
+/* as fits() */
+static enum why fits_later(const struct ring *g, MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count)
+{
+	enum why why = fits_form(g);
+	struct ring *waits;
+
+	if (why == DONE)
+		why = fits(comm, t, op, count, &waits);
+	if (why == DONE && !later_words(g, NULL, count, t, which_op(op), NULL))
+		why = FORM;
+	return why;
+}
+
+static enum why fits_allreduce_later(const struct ring *g, const void *in, const void *out,
+				     int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm)
+{
+	enum why why = fits_later(g, comm, t, op, count);
+
+	if (why == DONE && dear(g, t, count, tree_messages(g)))
+		why = SIZE;
+	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
+		why = WRONG;
+	return why;
+}
+
+static enum why fits_reduce_later(const struct ring *g, const void *in, const void *out, int count,
+				  MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm)
+{
+	enum why why = fits_later(g, comm, t, op, count);
+
+	if (why == DONE && dear(g, t, count, g->n - 1))
+		why = SIZE;
+	if (why == DONE && (!is_root(g, root) ||
+			    !buffers(in, out, rank_in(comm) == root, pw.reduce_alias)))
+		why = WRONG;
+	return why;
+}
+
+/* as MPI_Bcast(), if the words are for one round */
+static enum why fits_bcast_later(const struct ring *g, int count, MPI_Datatype t, int root,
+				 long *bytes)
+{
+	enum why why = fits_form(g);
+
+	if (why != DONE)
+		return why;
+	*bytes = block_bytes(count, t);
+	if (!is_root(g, root) || *bytes < 0)
+		return WRONG;
+	if (!*bytes || *bytes > pw.max * 8 || *bytes > pw.bcast_max)
+		return SIZE;
+	return too_long(g, *bytes) ? FORM : DONE;
+}
+
+static enum why fits_allgather_later(const struct ring *g, const void *in, int count,
+				     MPI_Datatype t, const void *out, int out_count,
+				     MPI_Datatype out_t, long *bytes)
+{
+	enum why why = fits_form(g);
+
+	if (why == DONE)
+		why = fits_allgather(g, in, count, t, out, out_count, out_t, bytes);
+	return why == DONE && too_long(g, *bytes * g->n) ? FORM : why;
+}
+
+static enum why fits_gather_later(const struct ring *g, const void *in, int count, MPI_Datatype t,
+				  const void *out, int out_count, MPI_Datatype out_t, int root,
+				  MPI_Comm comm, long *bytes)
+{
+	enum why why = fits_form(g);
+
+	if (why == DONE)
+		why = fits_gather(g, in, count, t, out, out_count, out_t, root, rank_in(comm), bytes);
+	return why == DONE && too_long(g, *bytes * g->n) ? FORM : why;
+}
+
+static enum why fits_scan_later(const struct ring *g, MPI_Comm comm, const void *in,
+				const void *out, int count, MPI_Datatype t, MPI_Op op)
+{
+	enum why why = fits_form(g);
+	struct ring *waits;
+
+	if (why == DONE)
+		why = fits_scan(comm, in, out, count, t, op, &waits);
+	if (why == DONE && too_long(g, (long)count * pw.type[int_type(t)].size * g->n))
+		why = FORM;
+	return why;
+}
+
+static enum why fits_part_later(const struct ring *g, MPI_Comm comm, const void *in,
+				const void *out, int count, MPI_Datatype t, MPI_Op op)
+{
+	enum why why = fits_later(g, comm, t, op, 1);
+
+	if (why == DONE)
+		why = fits_part(g, t, op, (long)count * g->n);
+	if (why == DONE && !buffers(in, out, true, false))
+		why = WRONG;
+	if (why == DONE && (long)count * g->n > g->lane->slots)
+		why = FORM;
+	return why;
 }
 
 int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		   MPI_Request *r)
 {
-	struct ring *g = NULL;
-	enum why why = fits_later(comm, t, op, count, &g);
-	struct call call;
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_allreduce_later(g, in, out, count, t, op, comm);
+	struct call call = begin_elements(ALLREDUCE, comm, why, t, count);
 
-	if (why == DONE && dear(g, t, count, tree_messages(g)))
-		why = SIZE;
-	if (why == DONE && (!r || !buffers(in, out, true, pw.allreduce_alias)))
-		why = WRONG;
-	call = begin(why == FORM ? OTHER_FORM : ALLREDUCE, comm, why,
-		     why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
 		return passed(&call, PMPI_Iallreduce(in, out, count, t, op, comm, r));
 	return reduce_later(g, in == MPI_IN_PLACE ? out : in, out, count, t, op, comm, &call, r);
@@ -2304,63 +2472,40 @@ int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op 
 int MPI_Ireduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, int root,
 		MPI_Comm comm, MPI_Request *r)
 {
-	struct ring *g = NULL;
-	enum why why = fits_later(comm, t, op, count, &g);
-	struct call call;
-	int rank = -1;
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_reduce_later(g, in, out, count, t, op, root, comm);
+	struct call call = begin_elements(REDUCE, comm, why, t, count);
 
-	if (why == DONE && dear(g, t, count, g->n - 1))
-		why = SIZE;
-	if (why == DONE) {
-		PMPI_Comm_rank(comm, &rank);
-		if (!r || !is_root(g, root) || !buffers(in, out, rank == root, pw.reduce_alias))
-			why = WRONG;
-	}
-	call = begin(why == FORM ? OTHER_FORM : REDUCE, comm, why,
-		     why == DONE ? type_bytes(t, count) : 0);
 	if (why != DONE)
 		return passed(&call, PMPI_Ireduce(in, out, count, t, op, root, comm, r));
-	return reduce_later(g, in == MPI_IN_PLACE ? out : in, rank == root ? out : NULL, count, t,
+	return reduce_later(g, in == MPI_IN_PLACE ? out : in, g->rank == root ? out : NULL, count, t,
 			    op, comm, &call, r);
+}
+
+static int barrier_later(struct ring *g, MPI_Comm comm, const struct call *call, MPI_Request *r)
+{
+	return start_later(g, new_later(comm), PW_ATON_OP_OR, 0, 1, call, r);
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *r)
 {
-	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
-	enum why why = !pw.on ? OFF : g ? DONE : FORM;
-	struct call call = begin(why == FORM ? OTHER_FORM : BARRIER, comm, why, 0);
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_form(g);
+	struct call call = begin_form(BARRIER, comm, why, 0);
 
 	if (why != DONE)
 		return passed(&call, PMPI_Ibarrier(comm, r));
-	return start_later(g, new_later(comm), PW_ATON_OP_OR, 0, 1, &call, r);
+	return barrier_later(g, comm, &call, r);
 }
 
-/* as MPI_Bcast(), if the words are for one round */
-int MPI_Ibcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r)
+static int bcast_later(struct ring *g, void *buf, int count, MPI_Datatype t, int root, long bytes,
+		       MPI_Comm comm, const struct call *call, MPI_Request *r)
 {
-	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
-	enum why why = !pw.on ? OFF : g ? DONE : FORM;
-	int rank = -1, room = 0, pos = 0;
-	struct call call;
-	struct later *l;
-	long bytes = 0;
+	struct later *l = new_later(comm);
+	int room = 0, pos = 0;
 	char *packed;
 
-	if (why == DONE) {
-		bytes = block_bytes(count, t);
-		if (!is_root(g, root) || bytes < 0)
-			why = WRONG;
-		else if (!bytes || bytes > pw.max * 8 || bytes > pw.bcast_max)
-			why = SIZE;
-		else if (bytes > 8 * g->lane->slots)
-			why = FORM;
-	}
-	call = begin(why == FORM ? OTHER_FORM : BCAST, comm, why, why == DONE ? bytes : 0);
-	if (why != DONE)
-		return passed(&call, PMPI_Ibcast(buf, count, t, root, comm, r));
-	l = new_later(comm);
-	PMPI_Comm_rank(comm, &rank);
-	if (rank == root) {
+	if (g->rank == root) {
 		PMPI_Pack_size(count, t, comm, &room);
 		packed = malloc(room > bytes ? room : bytes);
 		if (!packed)
@@ -2376,7 +2521,19 @@ int MPI_Ibcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm, MP
 		/* the program may free its own at once */
 		PMPI_Type_dup(t, &l->t);
 	}
-	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes + 7) / 8, &call, r);
+	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes + 7) / 8, call, r);
+}
+
+int MPI_Ibcast(void *buf, int count, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = later_ring(comm, r);
+	long bytes = 0;
+	enum why why = fits_bcast_later(g, count, t, root, &bytes);
+	struct call call = begin_form(BCAST, comm, why, bytes);
+
+	if (why != DONE)
+		return passed(&call, PMPI_Ibcast(buf, count, t, root, comm, r));
+	return bcast_later(g, buf, count, t, root, bytes, comm, &call, r);
 }
 
 /* blocks of all ranks, one after another: this rank's goes to the ring */
@@ -2387,14 +2544,12 @@ static int blocks_later(struct ring *g, const void *in, int count, MPI_Datatype 
 	struct later *l = new_later(comm);
 	uint64_t *w = l->x.round.word;
 	MPI_Aint low, extent = 0;
-	int rank, pos;
+	int pos = g->rank * bytes;
 
-	PMPI_Comm_rank(comm, &rank);
-	pos = rank * bytes;
 	if (gets)
 		PMPI_Type_get_extent(out_t, &low, &extent);
 	if (in == MPI_IN_PLACE)
-		PMPI_Pack(out + rank * out_count * extent, out_count, out_t, w, bytes * g->n, &pos,
+		PMPI_Pack(out + g->rank * out_count * extent, out_count, out_t, w, bytes * g->n, &pos,
 			  comm);
 	else
 		PMPI_Pack(in, count, t, w, bytes * g->n, &pos, comm);
@@ -2408,25 +2563,14 @@ static int blocks_later(struct ring *g, const void *in, int count, MPI_Datatype 
 	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes * g->n + 7) / 8, call, r);
 }
 
-/* do so many bytes of all ranks take more than one round? */
-static bool too_long(const struct ring *g, long bytes)
-{
-	return bytes > 8 * g->lane->slots;
-}
-
 int MPI_Iallgather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 		   MPI_Datatype out_t, MPI_Comm comm, MPI_Request *r)
 {
-	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
-	enum why why = !pw.on ? OFF : g ? DONE : FORM;
-	struct call call;
+	struct ring *g = later_ring(comm, r);
 	long bytes = 0;
+	enum why why = fits_allgather_later(g, in, count, t, out, out_count, out_t, &bytes);
+	struct call call = begin_form(ALLGATHER, comm, why, bytes);
 
-	if (why == DONE)
-		why = fits_allgather(g, in, count, t, out, out_count, out_t, &bytes);
-	if (why == DONE && too_long(g, bytes * g->n))
-		why = FORM;
-	call = begin(why == FORM ? OTHER_FORM : ALLGATHER, comm, why, bytes);
 	if (why != DONE)
 		return passed(&call, PMPI_Iallgather(in, count, t, out, out_count, out_t, comm, r));
 	return blocks_later(g, in, count, t, out, out_count, out_t, true, bytes, comm, &call, r);
@@ -2435,68 +2579,40 @@ int MPI_Iallgather(const void *in, int count, MPI_Datatype t, void *out, int out
 int MPI_Igather(const void *in, int count, MPI_Datatype t, void *out, int out_count,
 		MPI_Datatype out_t, int root, MPI_Comm comm, MPI_Request *r)
 {
-	struct ring *g = pw.on && r ? later_ring(comm) : NULL;
-	enum why why = !pw.on ? OFF : g ? DONE : FORM;
-	struct call call;
+	struct ring *g = later_ring(comm, r);
 	long bytes = 0;
-	int rank = -1;
+	enum why why = fits_gather_later(g, in, count, t, out, out_count, out_t, root, comm, &bytes);
+	struct call call = begin_form(GATHER, comm, why, bytes);
 
-	if (why == DONE) {
-		PMPI_Comm_rank(comm, &rank);
-		why = fits_gather(g, in, count, t, out, out_count, out_t, root, rank, &bytes);
-	}
-	if (why == DONE && too_long(g, bytes * g->n))
-		why = FORM;
-	call = begin(why == FORM ? OTHER_FORM : GATHER, comm, why, bytes);
 	if (why != DONE)
 		return passed(&call, PMPI_Igather(in, count, t, out, out_count, out_t, root, comm, r));
-	return blocks_later(g, in, count, t, out, out_count, out_t, rank == root, bytes, comm, &call,
-			    r);
-}
-
-/* as fits_scan(), for what does not wait */
-static enum why fits_scan_later(MPI_Comm comm, const void *in, const void *out, int count,
-				MPI_Datatype t, MPI_Op op, MPI_Request *r, struct ring **g)
-{
-	struct ring *later = pw.on ? later_ring(comm) : NULL;
-	enum why why;
-
-	if (pw.on && !later)
-		return FORM;
-	why = fits_scan(comm, in, out, count, t, op, g);
-	if (why != DONE)
-		return why;
-	*g = later;
-	if (!r)
-		return WRONG;
-	return too_long(later, (long)count * pw.type[int_type(t)].size * later->n) ? FORM : DONE;
+	return blocks_later(g, in, count, t, out, out_count, out_t, g->rank == root, bytes, comm,
+			    &call, r);
 }
 
 static int scan_later(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
 		      MPI_Op op, bool own, MPI_Comm comm, const struct call *call, MPI_Request *r)
 {
-	int rank, bytes = count * pw.type[int_type(t)].size;
+	int bytes = count * pw.type[int_type(t)].size;
 	struct later *l = new_later(comm);
 
-	PMPI_Comm_rank(comm, &rank);
-	memcpy((char *)l->x.round.word + rank * bytes, in == MPI_IN_PLACE ? out : in, bytes);
+	memcpy((char *)l->x.round.word + g->rank * bytes, in == MPI_IN_PLACE ? out : in, bytes);
 	l->form = PREFIX;
 	l->out = out;
 	l->count = count;
 	l->t = t;
 	l->op = which_op(op);
 	l->bytes = bytes;
-	l->wanted = rank + own;
+	l->wanted = g->rank + own;
 	return start_later(g, l, PW_ATON_OP_OR, 0, (bytes * g->n + 7) / 8, call, r);
 }
 
 int MPI_Iscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 	      MPI_Request *r)
 {
-	struct ring *g = NULL;
-	enum why why = fits_scan_later(comm, in, out, count, t, op, r, &g);
-	struct call call = begin(why == FORM ? OTHER_FORM : SCAN, comm, why,
-				 why == DONE ? type_bytes(t, count) : 0);
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_scan_later(g, comm, in, out, count, t, op);
+	struct call call = begin_elements(SCAN, comm, why, t, count);
 
 	if (why != DONE)
 		return passed(&call, PMPI_Iscan(in, out, count, t, op, comm, r));
@@ -2506,46 +2622,41 @@ int MPI_Iscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, M
 int MPI_Iexscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		MPI_Request *r)
 {
-	struct ring *g = NULL;
-	enum why why = fits_scan_later(comm, in, out, count, t, op, r, &g);
-	struct call call = begin(why == FORM ? OTHER_FORM : EXSCAN, comm, why,
-				 why == DONE ? type_bytes(t, count) : 0);
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_scan_later(g, comm, in, out, count, t, op);
+	struct call call = begin_elements(EXSCAN, comm, why, t, count);
 
 	if (why != DONE)
 		return passed(&call, PMPI_Iexscan(in, out, count, t, op, comm, r));
 	return scan_later(g, in, out, count, t, op, false, comm, &call, r);
 }
 
-int MPI_Ireduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
-			      MPI_Comm comm, MPI_Request *r)
+static int part_later(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
+		      MPI_Op op, MPI_Comm comm, const struct call *call, MPI_Request *r)
 {
-	struct ring *g = NULL;
-	enum why why = fits_later(comm, t, op, 1, &g);
-	struct call call;
-	struct later *l;
-	int rank = 0;
+	struct later *l = new_later(comm);
 
-	if (why == DONE)
-		why = fits_part(g, t, op, (long)count * g->n);
-	if (why == DONE && (!r || !buffers(in, out, true, false)))
-		why = WRONG;
-	if (why == DONE && count * g->n > g->lane->slots)
-		why = FORM;
-	call = begin(why == FORM ? OTHER_FORM : REDUCE_SCATTER_BLOCK, comm, why,
-		     why == DONE ? type_bytes(t, count * g->n) : 0);
-	if (why != DONE)
-		return passed(&call, PMPI_Ireduce_scatter_block(in, out, count, t, op, comm, r));
-	PMPI_Comm_rank(comm, &rank);
-	l = new_later(comm);
 	l->form = PART;
 	l->out = out;
 	l->t = t;
 	l->op = which_op(op);
-	l->first = count * rank;
+	l->first = count * g->rank;
 	l->own = count;
 	int_words(int_type(t), l->op, in == MPI_IN_PLACE ? out : in, l->x.round.word, count * g->n);
-	return start_later(g, l, ring_op(l->op), int_mods(int_type(t), l->op), count * g->n, &call,
-			   r);
+	return start_later(g, l, ring_op(l->op), int_mods(int_type(t), l->op), count * g->n, call, r);
+}
+
+int MPI_Ireduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
+			      MPI_Comm comm, MPI_Request *r)
+{
+	struct ring *g = later_ring(comm, r);
+	enum why why = fits_part_later(g, comm, in, out, count, t, op);
+	struct call call = begin_elements(REDUCE_SCATTER_BLOCK, comm, why, t,
+					  g ? (long)count * g->n : 0);
+
+	if (why != DONE)
+		return passed(&call, PMPI_Ireduce_scatter_block(in, out, count, t, op, comm, r));
+	return part_later(g, in, out, count, t, op, comm, &call, r);
 }
 
 /* Forms that the library keeps --------------------------------------------------- */
@@ -2558,59 +2669,240 @@ int MPI_Ireduce_scatter(const void *in, void *out, const int n[], MPI_Datatype t
 	return passed(&call, PMPI_Ireduce_scatter(in, out, n, t, op, comm, r));
 }
 
-#if MPI_VERSION >= 4
+/* Persistent forms ------------------------------------------------------------------- */
+
+#if PW_PERSISTENT
+static int start_persistent(struct pw_persistent *x)
+{
+	struct persistent *p = (struct persistent *)x;
+	struct ring *g = &p->ring;
+	struct call call;
+
+	/* the library does not know this collective */
+	if (!pw.on || x->under_way) {
+		PMPI_Comm_call_errhandler(p->comm, x->under_way ? MPI_ERR_REQUEST : MPI_ERR_OTHER);
+		return x->under_way ? MPI_ERR_REQUEST : MPI_ERR_OTHER;
+	}
+	call = begin(p->coll, p->comm, DONE, p->bytes);
+	switch (p->coll) {
+	case BCAST:
+		return bcast_later(g, p->out, p->count, p->t, p->root, p->bytes, p->comm, &call,
+				   NULL);
+	case ALLREDUCE:
+	case REDUCE:
+		return reduce_later(g, p->in, p->gets ? p->out : NULL, p->count, p->t, p->op,
+				    p->comm, &call, NULL);
+	case REDUCE_SCATTER_BLOCK:
+		return part_later(g, p->in, p->out, p->count, p->t, p->op, p->comm, &call, NULL);
+	case ALLGATHER:
+	case GATHER:
+		return blocks_later(g, p->in, p->count, p->t, p->out, p->out_count, p->out_t,
+				    p->gets, p->bytes, p->comm, &call, NULL);
+	case SCAN:
+	case EXSCAN:
+		return scan_later(g, p->in, p->out, p->count, p->t, p->op, p->coll == SCAN, p->comm,
+				  &call, NULL);
+	default:
+		return barrier_later(g, p->comm, &call, NULL);
+	}
+}
+
+static void free_persistent(struct persistent *p)
+{
+	struct persistent **at;
+
+	pthread_mutex_lock(&pw.lock);
+	for (at = &pw.persistent; *at && *at != p; at = &(*at)->next)
+		;
+	if (*at)
+		*at = p->next;
+	pthread_mutex_unlock(&pw.lock);
+	if (p->own_t != MPI_DATATYPE_NULL)
+		PMPI_Type_free(&p->own_t);
+	if (p->own_out_t != MPI_DATATYPE_NULL)
+		PMPI_Type_free(&p->own_out_t);
+	if (p->ring.bit >= 0 && pw.s)
+		lease_return(0, 1U << p->ring.bit);
+	free(p);
+}
+
+static void end_persistent(struct pw_persistent *x)
+{
+	struct persistent *p = (struct persistent *)x;
+
+	pw_request_drain(&p->ring.queue, true);
+	free_persistent(p);
+}
+
+/* the ring that a persistent collective is decided for: it has the registers, and gets a bit */
+static struct ring *persistent_ring(MPI_Comm comm, const MPI_Request *r)
+{
+	return pw.on && r && pw.later.bit >= 0 ? ring_of(comm) : NULL;
+}
+
+/* with a bit of its own; NULL: there is none, at no rank. @g: that of its communicator */
+static struct persistent *new_persistent(enum coll coll, const struct ring *g, MPI_Comm comm)
+{
+	struct persistent *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		give_up("persistent collective", -ENOMEM);
+	p->p.start = start_persistent;
+	p->p.end = end_persistent;
+	p->coll = coll;
+	p->comm = comm;
+	p->own_t = MPI_DATATYPE_NULL;
+	p->own_out_t = MPI_DATATYPE_NULL;
+	p->ring.lane = g->lane;
+	p->ring.n = g->n;
+	p->ring.rank = rank_in(comm);
+	p->ring.bit = -1;
+	p->ring.persistent = &p->p;
+	if (find_bit(&p->ring, comm, SPARE_BITS))
+		return p;
+	free(p);
+	return NULL;
+}
+
+/* the program gets the handle of what is on the ring */
+static int give_persistent(struct persistent *p, MPI_Request *r)
+{
+	int err = pw_persistent_make(&p->p, pw.quiet, r);
+
+	if (err != MPI_SUCCESS) {
+		free_persistent(p);
+		return err;
+	}
+	pthread_mutex_lock(&pw.lock);
+	p->next = pw.persistent;
+	pw.persistent = p;
+	pthread_mutex_unlock(&pw.lock);
+	return MPI_SUCCESS;
+}
+
+/* it goes to the library: for @why, or because there is no bit for it */
+static struct call pass_persistent(enum coll coll, MPI_Comm comm, enum why why)
+{
+	return begin_form(coll, comm, why == DONE ? FORM : why, 0);
+}
+
+/* a reduction, scan or part */
+static int give_reduction(struct persistent *p, const void *in, void *out, bool gets, int count,
+			  MPI_Datatype t, MPI_Op op, long elements, MPI_Request *r)
+{
+	p->in = in == MPI_IN_PLACE ? out : in;
+	p->out = out;
+	p->gets = gets;
+	p->count = count;
+	p->t = t;
+	p->op = op;
+	p->bytes = type_bytes(t, elements);
+	return give_persistent(p, r);
+}
+
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_form(g);
+	struct persistent *p = why == DONE ? new_persistent(BARRIER, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_persistent(p, r);
+	call = pass_persistent(BARRIER, comm, why);
 	return passed(&call, PMPI_Barrier_init(comm, info, r));
 }
 
 int MPI_Bcast_init(void *buf, int n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,
 		   MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	long bytes = 0;
+	enum why why = fits_bcast_later(g, n, t, root, &bytes);
+	struct persistent *p = why == DONE ? new_persistent(BCAST, g, comm) : NULL;
+	struct call call;
 
+	if (p) {
+		p->out = buf;
+		p->count = n;
+		p->root = root;
+		p->bytes = bytes;
+		/* the program may free its own */
+		PMPI_Type_dup(t, &p->own_t);
+		p->t = p->own_t;
+		return give_persistent(p, r);
+	}
+	call = pass_persistent(BCAST, comm, why);
 	return passed(&call, PMPI_Bcast_init(buf, n, t, root, comm, info, r));
 }
 
 int MPI_Allreduce_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		       MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_allreduce_later(g, in, out, n, t, op, comm);
+	struct persistent *p = why == DONE ? new_persistent(ALLREDUCE, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_reduction(p, in, out, true, n, t, op, n, r);
+	call = pass_persistent(ALLREDUCE, comm, why);
 	return passed(&call, PMPI_Allreduce_init(in, out, n, t, op, comm, info, r));
 }
 
 int MPI_Reduce_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root,
 		    MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_reduce_later(g, in, out, n, t, op, root, comm);
+	struct persistent *p = why == DONE ? new_persistent(REDUCE, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_reduction(p, in, out, p->ring.rank == root, n, t, op, n, r);
+	call = pass_persistent(REDUCE, comm, why);
 	return passed(&call, PMPI_Reduce_init(in, out, n, t, op, root, comm, info, r));
 }
 
 int MPI_Scan_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		  MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_scan_later(g, comm, in, out, n, t, op);
+	struct persistent *p = why == DONE ? new_persistent(SCAN, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_reduction(p, in, out, true, n, t, op, n, r);
+	call = pass_persistent(SCAN, comm, why);
 	return passed(&call, PMPI_Scan_init(in, out, n, t, op, comm, info, r));
 }
 
 int MPI_Exscan_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
 		    MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_scan_later(g, comm, in, out, n, t, op);
+	struct persistent *p = why == DONE ? new_persistent(EXSCAN, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_reduction(p, in, out, true, n, t, op, n, r);
+	call = pass_persistent(EXSCAN, comm, why);
 	return passed(&call, PMPI_Exscan_init(in, out, n, t, op, comm, info, r));
 }
 
 int MPI_Reduce_scatter_block_init(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op,
 				  MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	enum why why = fits_part_later(g, comm, in, out, n, t, op);
+	struct persistent *p = why == DONE ? new_persistent(REDUCE_SCATTER_BLOCK, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_reduction(p, in, out, true, n, t, op, (long)n * g->n, r);
+	call = pass_persistent(REDUCE_SCATTER_BLOCK, comm, why);
 	return passed(&call, PMPI_Reduce_scatter_block_init(in, out, n, t, op, comm, info, r));
 }
 
@@ -2622,19 +2914,52 @@ int MPI_Reduce_scatter_init(const void *in, void *out, const int n[], MPI_Dataty
 	return passed(&call, PMPI_Reduce_scatter_init(in, out, n, t, op, comm, info, r));
 }
 
+/* types that have no meaning at this rank are not looked at */
+static int give_blocks(struct persistent *p, const void *in, int n, MPI_Datatype t, void *out,
+		       int m, MPI_Datatype u, bool gets, long bytes, MPI_Request *r)
+{
+	p->in = in;
+	p->out = out;
+	p->gets = gets;
+	p->count = n;
+	p->out_count = m;
+	p->bytes = bytes;
+	if (in != MPI_IN_PLACE)
+		PMPI_Type_dup(t, &p->own_t);
+	if (gets)
+		PMPI_Type_dup(u, &p->own_out_t);
+	p->t = p->own_t;
+	p->out_t = p->own_out_t;
+	return give_persistent(p, r);
+}
+
 int MPI_Allgather_init(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
 		       MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	long bytes = 0;
+	enum why why = fits_allgather_later(g, in, n, t, out, m, u, &bytes);
+	struct persistent *p = why == DONE ? new_persistent(ALLGATHER, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_blocks(p, in, n, t, out, m, u, true, bytes, r);
+	call = pass_persistent(ALLGATHER, comm, why);
 	return passed(&call, PMPI_Allgather_init(in, n, t, out, m, u, comm, info, r));
 }
 
 int MPI_Gather_init(const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u,
 		    int root, MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	long bytes = 0;
+	enum why why = fits_gather_later(g, in, n, t, out, m, u, root, comm, &bytes);
+	struct persistent *p = why == DONE ? new_persistent(GATHER, g, comm) : NULL;
+	struct call call;
 
+	if (p)
+		return give_blocks(p, in, n, t, out, m, u, p->ring.rank == root, bytes, r);
+	call = pass_persistent(GATHER, comm, why);
 	return passed(&call, PMPI_Gather_init(in, n, t, out, m, u, root, comm, info, r));
 }
 #endif

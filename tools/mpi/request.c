@@ -3,7 +3,8 @@
  * libpwmpi: requests of collectives that do not wait. See request.h.
  *
  * Handles are generalized requests of MPI, so all of its calls know them. The library completes
- * them: in the calls that test and wait, which it replaces here.
+ * them: in the calls that test and wait, which it replaces here. Handles of persistent collectives
+ * are persistent receives.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,6 +31,9 @@ static struct {
 	struct pw_queue *queues;
 	struct pw_request *all;
 	_Atomic int known;	/* how many */
+	struct pw_persistent *_Atomic persistent;
+	_Atomic int failures;	/* of those that no call has returned */
+	int tag;		/* of the next one */
 } rq = { .lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER };
 
 bool pw_virtual;
@@ -169,16 +173,24 @@ static int query(void *arg, MPI_Status *s)
 	return MPI_SUCCESS;
 }
 
-static int freed(void *arg)
+/* under the lock */
+static void forget(struct pw_request *x)
 {
-	struct pw_request *x = arg, **at;
+	struct pw_request **at;
 
-	pthread_mutex_lock(&rq.lock);
 	for (at = &rq.all; *at && *at != x; at = &(*at)->other)
 		;
 	if (*at)
 		*at = x->other;
 	rq.known--;
+}
+
+static int freed(void *arg)
+{
+	struct pw_request *x = arg;
+
+	pthread_mutex_lock(&rq.lock);
+	forget(x);
 	pthread_mutex_unlock(&rq.lock);
 	failed |= x->err != 0;
 	free(x);
@@ -205,6 +217,23 @@ static struct pw_request *ended(void)
 	return x;
 }
 
+/* the program may free it as soon as the message is there */
+static void complete_persistent(struct pw_request *x)
+{
+	struct pw_persistent *p = x->of;
+	const MPI_Comm self = p->self;
+	const int tag = p->tag;
+
+	pthread_mutex_lock(&rq.lock);
+	forget(x);
+	p->under_way = false;
+	p->failed = x->err != 0;
+	rq.failures += p->failed;
+	pthread_mutex_unlock(&rq.lock);
+	free(x);
+	PMPI_Send(NULL, 0, MPI_BYTE, 0, tag, self);
+}
+
 /* results of what has ended to the program, and to MPI that it has */
 static void settle(void)
 {
@@ -215,18 +244,37 @@ static void settle(void)
 			x->fail(x);
 		else if (x->store)
 			x->store(x);
-		PMPI_Grequest_complete(x->handle);
+		if (x->of)
+			complete_persistent(x);
+		else
+			PMPI_Grequest_complete(x->handle);
 	}
+}
+
+/* a handle of MPI for a request that begins */
+static int begin(struct pw_request *x, MPI_Request *handle)
+{
+	int err;
+
+	if (x->of) {
+		err = PMPI_Start(&x->of->handle);
+		x->handle = x->of->handle;
+		x->of->under_way = err == MPI_SUCCESS;
+		return err;
+	}
+	err = PMPI_Grequest_start(query, freed, cancel, x, &x->handle);
+	if (err == MPI_SUCCESS)
+		*handle = x->handle;
+	return err;
 }
 
 int pw_request_start(struct pwl *s, bool threads, struct pw_queue *q, struct pw_request *x,
 		     MPI_Request *handle)
 {
-	int err = PMPI_Grequest_start(query, freed, cancel, x, &x->handle);
+	int err = begin(x, handle);
 
 	if (err != MPI_SUCCESS)
 		return err;
-	*handle = x->handle;
 	pthread_mutex_lock(&rq.lock);
 	rq.s = s;
 	rq.threads = threads;
@@ -336,8 +384,31 @@ void pw_request_look(void)
 		push(NULL);
 }
 
-int pw_request_result(int err)
+/* has one of these persistent collectives failed? It is said once. */
+static bool any_failed(int n, const MPI_Request *r)
 {
+	struct pw_persistent *p;
+	bool found = false;
+	int i;
+
+	pthread_mutex_lock(&rq.lock);
+	for (p = rq.persistent; p; p = p->next) {
+		for (i = 0; i < n && r[i] != p->handle; i++)
+			;
+		if (!p->failed || i == n)
+			continue;
+		p->failed = false;
+		rq.failures--;
+		found = true;
+	}
+	pthread_mutex_unlock(&rq.lock);
+	return found;
+}
+
+int pw_request_result(int err, int n, const MPI_Request *r)
+{
+	if (rq.failures && r && any_failed(n, r))
+		failed = true;
 	return err == MPI_SUCCESS && failed ? MPI_ERR_OTHER : err;
 }
 
@@ -354,7 +425,7 @@ static bool any_of(int n, const MPI_Request *r)
 
 bool pw_request_known(void)
 {
-	return rq.known;
+	return rq.known || rq.failures;
 }
 
 bool pw_request_any(int n, const MPI_Request *r)
@@ -371,13 +442,13 @@ bool pw_request_any(int n, const MPI_Request *r)
 int MPI_Wait(MPI_Request *r, MPI_Status *s)
 {
 	pw_request_wait(1, r);
-	return pw_request_result(PMPI_Wait(r, s));
+	return pw_request_result(PMPI_Wait(r, s), 1, r);
 }
 
 int MPI_Waitall(int n, MPI_Request r[], MPI_Status s[])
 {
 	pw_request_wait(n, r);
-	return pw_request_result(PMPI_Waitall(n, r, s));
+	return pw_request_result(PMPI_Waitall(n, r, s), n, r);
 }
 
 int MPI_Waitany(int n, MPI_Request r[], int *index, MPI_Status *s)
@@ -388,9 +459,9 @@ int MPI_Waitany(int n, MPI_Request r[], int *index, MPI_Status *s)
 	while (pw_request_any(n, r)) {
 		err = PMPI_Testany(n, r, index, &flag, s);
 		if (err != MPI_SUCCESS || flag)
-			return pw_request_result(err);
+			return pw_request_result(err, n, r);
 	}
-	return pw_request_result(PMPI_Waitany(n, r, index, s));
+	return pw_request_result(PMPI_Waitany(n, r, index, s), n, r);
 }
 
 int MPI_Waitsome(int n, MPI_Request r[], int *count, int indices[], MPI_Status s[])
@@ -401,37 +472,119 @@ int MPI_Waitsome(int n, MPI_Request r[], int *count, int indices[], MPI_Status s
 	while (pw_request_any(n, r)) {
 		err = PMPI_Testsome(n, r, count, indices, s);
 		if (err != MPI_SUCCESS || *count)
-			return pw_request_result(err);
+			return pw_request_result(err, n, r);
 	}
-	return pw_request_result(PMPI_Waitsome(n, r, count, indices, s));
+	return pw_request_result(PMPI_Waitsome(n, r, count, indices, s), n, r);
 }
 
 int MPI_Test(MPI_Request *r, int *flag, MPI_Status *s)
 {
 	pw_request_look();
-	return pw_request_result(PMPI_Test(r, flag, s));
+	return pw_request_result(PMPI_Test(r, flag, s), 1, r);
 }
 
 int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status s[])
 {
 	pw_request_look();
-	return pw_request_result(PMPI_Testall(n, r, flag, s));
+	return pw_request_result(PMPI_Testall(n, r, flag, s), n, r);
 }
 
 int MPI_Testany(int n, MPI_Request r[], int *index, int *flag, MPI_Status *s)
 {
 	pw_request_look();
-	return pw_request_result(PMPI_Testany(n, r, index, flag, s));
+	return pw_request_result(PMPI_Testany(n, r, index, flag, s), n, r);
 }
 
 int MPI_Testsome(int n, MPI_Request r[], int *count, int indices[], MPI_Status s[])
 {
 	pw_request_look();
-	return pw_request_result(PMPI_Testsome(n, r, count, indices, s));
+	return pw_request_result(PMPI_Testsome(n, r, count, indices, s), n, r);
 }
 
 int MPI_Request_get_status(MPI_Request r, int *flag, MPI_Status *s)
 {
 	pw_request_look();
 	return PMPI_Request_get_status(r, flag, s);
+}
+
+/* Persistent collectives ---------------------------------------------------------------- */
+
+int pw_persistent_make(struct pw_persistent *p, MPI_Comm self, MPI_Request *handle)
+{
+	int err;
+
+	pthread_mutex_lock(&rq.lock);
+	/* no MPI has fewer tags; two with one tag would have to be under way at the same time */
+	p->tag = rq.tag++ % 32768;
+	pthread_mutex_unlock(&rq.lock);
+	p->self = self;
+	err = PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, p->tag, self, &p->handle);
+	if (err != MPI_SUCCESS)
+		return err;
+	pthread_mutex_lock(&rq.lock);
+	p->next = rq.persistent;
+	rq.persistent = p;
+	pthread_mutex_unlock(&rq.lock);
+	*handle = p->handle;
+	return MPI_SUCCESS;
+}
+
+static struct pw_persistent *persistent_of(MPI_Request handle)
+{
+	struct pw_persistent *p;
+
+	if (!rq.persistent)
+		return NULL;
+	pthread_mutex_lock(&rq.lock);
+	for (p = rq.persistent; p && p->handle != handle; p = p->next)
+		;
+	pthread_mutex_unlock(&rq.lock);
+	return p;
+}
+
+static void remove_persistent(struct pw_persistent *p)
+{
+	struct pw_persistent *last;
+
+	pthread_mutex_lock(&rq.lock);
+	if (rq.persistent == p) {
+		rq.persistent = p->next;
+	} else {
+		for (last = rq.persistent; last->next != p; last = last->next)
+			;
+		last->next = p->next;
+	}
+	rq.failures -= p->failed;
+	pthread_mutex_unlock(&rq.lock);
+}
+
+int MPI_Start(MPI_Request *r)
+{
+	struct pw_persistent *p = r ? persistent_of(*r) : NULL;
+
+	return p ? p->start(p) : PMPI_Start(r);
+}
+
+int MPI_Startall(int n, MPI_Request r[])
+{
+	int i, err = MPI_SUCCESS;
+
+	for (i = 0; r && i < n && !persistent_of(r[i]); i++)
+		;
+	if (!r || i >= n)
+		return PMPI_Startall(n, r);
+	for (i = 0; i < n && err == MPI_SUCCESS; i++)
+		err = MPI_Start(&r[i]);
+	return err;
+}
+
+int MPI_Request_free(MPI_Request *r)
+{
+	struct pw_persistent *p = r ? persistent_of(*r) : NULL;
+
+	if (p) {
+		remove_persistent(p);
+		p->end(p);
+	}
+	return PMPI_Request_free(r);
 }

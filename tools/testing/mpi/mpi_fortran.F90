@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: GPL-2.0
 ! 22 collectives, nine of which do not wait, by the binding that BINDING says: 0 mpif.h, 1 "use mpi", 2 "use mpi_f08".
+! With PERSISTENT 18 more: nine that are persistent, each started twice.
 program mpi_fortran
 #if BINDING == 1
   use mpi
@@ -14,7 +15,7 @@ program mpi_fortran
   integer(kind=8) :: wide
   double precision :: x, s
   complex :: c, cs
-  integer, allocatable, asynchronous :: mine(:), all(:)
+  integer, allocatable, asynchronous :: mine(:), all(:), block(:)
   integer, asynchronous :: ia, ib, ic, id, ie, ig
   integer :: counts(64), i, k, outcount, indices(9)
   logical :: flag
@@ -50,7 +51,7 @@ program mpi_fortran
   if (rank == 0 .and. total /= 0) bad = bad + 1
 
   ! parts and blocks
-  allocate(mine(n), all(n))
+  allocate(mine(n), all(n), block(n))
   mine = [(rank + i, i = 1, n)]
   call MPI_Scan(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
   if (total /= rank * (rank + 1) / 2) bad = bad + 1
@@ -108,6 +109,43 @@ program mpi_fortran
     call MPI_Testall(1, r, flag, MPI_STATUSES_IGNORE, ierr)
   end do
   if (rank == 1 .and. any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
+#ifdef PERSISTENT
+  call MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, r(1), ierr)
+  call MPI_Bcast_init(ib, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, MPI_INFO_NULL, r(2), ierr)
+  call MPI_Allreduce_init(mine, ia, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r(3), ierr)
+  call MPI_Reduce_init(mine, ic, 1, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD, MPI_INFO_NULL, r(4), ierr)
+  call MPI_Scan_init(mine, id, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r(5), ierr)
+  call MPI_Exscan_init(mine, ie, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r(6), ierr)
+  call MPI_Reduce_scatter_block_init(mine, ig, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r(7), ierr)
+  call MPI_Allgather_init(mine, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r(8), ierr)
+  call MPI_Gather_init(mine, 1, MPI_INTEGER, block, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, MPI_INFO_NULL, r(9), ierr)
+  do k = 1, 2
+    mine = [(k * (rank + i - 1), i = 1, n)]
+    ib = -1
+    if (rank == 1) ib = 50 + k
+    all = -1
+    block = -1
+    if (k == 1) then
+      call MPI_Startall(9, r, ierr)
+    else
+      do i = 9, 1, -1
+        call MPI_Start(r(i), ierr)
+      end do
+    end if
+    call MPI_Waitall(9, r, MPI_STATUSES_IGNORE, ierr)
+    if (ib /= 50 + k .or. ia /= k * n * (n - 1) / 2) bad = bad + 1
+    if (rank == 0 .and. ic /= k * (n - 1)) bad = bad + 1
+    if (id /= k * rank * (rank + 1) / 2) bad = bad + 1
+    if (rank > 0 .and. ie /= k * rank * (rank - 1) / 2) bad = bad + 1
+    if (ig /= k * (n * (n - 1) / 2 + n * rank)) bad = bad + 1
+    if (any(all /= [(k * i, i = 0, n - 1)])) bad = bad + 1
+    if (rank == 1 .and. any(block /= [(k * i, i = 0, n - 1)])) bad = bad + 1
+  end do
+  do i = 1, 9
+    call MPI_Request_free(r(i), ierr)
+    if (r(i) /= MPI_REQUEST_NULL) bad = bad + 1
+  end do
+#endif
   if (ierr /= MPI_SUCCESS .or. bad /= 0) print '(a,i0,a,i0)', 'rank ', rank, ': wrong: ', bad
   call MPI_Finalize(ierr)
 end program

@@ -11,6 +11,8 @@
  * mpi_wrong hold FILE: a barrier, then makes FILE and waits until it is gone; a barrier.
  * mpi_wrong die ROUND: sums, each second one without waiting, until rank 1 kills itself in this
  *	round; prints wrong ones.
+ * mpi_wrong persistent ROUND: a sum that is started again and again, until rank 1 kills itself in
+ *	this round; prints what the others' calls return then.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -168,6 +170,33 @@ static void die(int round)
 	}
 }
 
+static void persistent(int round)
+{
+#if MPI_VERSION >= 4
+	uint64_t one, sum = 0, k;
+	MPI_Request r;
+	int err;
+
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Allreduce_init(&one, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+	for (k = 0; k < 100000; k++) {
+		one = (k + 1) * (rank + 1);
+		if (rank == 1 && k == (uint64_t)round)
+			raise(SIGKILL);
+		MPI_Start(&r);
+		err = MPI_Wait(&r, MPI_STATUS_IGNORE);
+		if (err != MPI_SUCCESS)
+			break;
+		if (sum != (k + 1) * n * (n + 1) / 2)
+			printf("rank %d: WRONG sum in round %llu\n", rank, (unsigned long long)k);
+	}
+	printf("rank %d: class %d in round %llu, then %d\n", rank, class_of(err),
+	       (unsigned long long)k, class_of(MPI_Start(&r)));
+	fflush(stdout);
+	_exit(0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Comm c[2], own;
@@ -202,6 +231,8 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return 0;
 	}
+	if (argc > 2 && !strcmp(argv[1], "persistent"))
+		persistent(atoi(argv[2]));
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	c[0] = MPI_COMM_WORLD;
