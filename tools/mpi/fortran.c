@@ -538,6 +538,38 @@ CALLS()
 #endif
 CALLS(f08_)
 
+/* since MPI 4.1 */
+#define LOOKS(b)								\
+void mpi_request_get_status_all_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag,	\
+				    MPI_Fint *statuses, MPI_Fint *ierror);	\
+void mpi_request_get_status_all_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *flag,	\
+				    MPI_Fint *statuses, MPI_Fint *ierror)	\
+{										\
+	pw_request_look();							\
+	NEXT(mpi_request_get_status_all_##b)(n, f, flag, statuses, ierror);	\
+}										\
+										\
+testany_t mpi_request_get_status_any_##b;					\
+void mpi_request_get_status_any_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *index,	\
+				    MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror) \
+{										\
+	pw_request_look();							\
+	NEXT(mpi_request_get_status_any_##b)(n, f, index, flag, status, ierror); \
+}										\
+										\
+some_t mpi_request_get_status_some_##b;						\
+void mpi_request_get_status_some_##b(MPI_Fint *n, MPI_Fint *f, MPI_Fint *count,	\
+				     MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror) \
+{										\
+	pw_request_look();							\
+	NEXT(mpi_request_get_status_some_##b)(n, f, count, indices, statuses, ierror); \
+}
+
+#ifdef OPEN_MPI
+LOOKS()
+#endif
+LOOKS(f08_)
+
 /* Buffers that are descriptors --------------------------------------------------- */
 
 #ifdef OPEN_MPI

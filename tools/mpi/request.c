@@ -507,6 +507,27 @@ int MPI_Request_get_status(MPI_Request r, int *flag, MPI_Status *s)
 	return PMPI_Request_get_status(r, flag, s);
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+int MPI_Request_get_status_all(int n, const MPI_Request r[], int *flag, MPI_Status s[])
+{
+	pw_request_look();
+	return PMPI_Request_get_status_all(n, r, flag, s);
+}
+
+int MPI_Request_get_status_any(int n, const MPI_Request r[], int *index, int *flag, MPI_Status *s)
+{
+	pw_request_look();
+	return PMPI_Request_get_status_any(n, r, index, flag, s);
+}
+
+int MPI_Request_get_status_some(int n, const MPI_Request r[], int *count, int indices[],
+				MPI_Status s[])
+{
+	pw_request_look();
+	return PMPI_Request_get_status_some(n, r, count, indices, s);
+}
+#endif
+
 /* Persistent collectives ---------------------------------------------------------------- */
 
 int pw_persistent_make(struct pw_persistent *p, MPI_Comm self, MPI_Request *handle)
