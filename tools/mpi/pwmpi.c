@@ -50,6 +50,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -2962,4 +2963,64 @@ int MPI_Gather_init(const void *in, int n, MPI_Datatype t, void *out, int m, MPI
 	call = pass_persistent(GATHER, comm, why);
 	return passed(&call, PMPI_Gather_init(in, n, t, out, m, u, root, comm, info, r));
 }
+#endif
+
+/* Counts of type MPI_Count ------------------------------------------------------------ */
+
+#if MPI_VERSION >= 4
+/*
+ * Those that an int holds are as without: another rank may call the function of int. Counts that
+ * have no meaning at a rank may be anything.
+ */
+static bool is_int(MPI_Count n)
+{
+	return n >= INT_MIN && n <= INT_MAX;
+}
+
+#define LIST(...)	__VA_ARGS__
+#define LARGE(name, coll, fit, params, args)					\
+int MPI_##name##_c(params)							\
+{										\
+	struct call call;							\
+										\
+	if (fit)								\
+		return MPI_##name(args);					\
+	call = begin(coll, comm, pw.on ? SIZE : OFF, 0);			\
+	return passed(&call, PMPI_##name##_c(args));				\
+}
+
+/* what waits, what does not, and what is persistent */
+#define LARGE_FORMS(name, i_name, coll, fit, params, args)			\
+LARGE(name, coll, fit, LIST(params), LIST(args))				\
+LARGE(i_name, coll, fit, LIST(params, MPI_Request *r), LIST(args, r))		\
+LARGE(name##_init, coll, fit, LIST(params, MPI_Info info, MPI_Request *r), LIST(args, info, r))
+
+LARGE_FORMS(Bcast, Ibcast, BCAST, is_int(n),
+	    LIST(void *buf, MPI_Count n, MPI_Datatype t, int root, MPI_Comm comm),
+	    LIST(buf, n, t, root, comm))
+LARGE_FORMS(Allreduce, Iallreduce, ALLREDUCE, is_int(n),
+	    LIST(const void *in, void *out, MPI_Count n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
+	    LIST(in, out, n, t, op, comm))
+LARGE_FORMS(Reduce, Ireduce, REDUCE, is_int(n),
+	    LIST(const void *in, void *out, MPI_Count n, MPI_Datatype t, MPI_Op op, int root,
+		 MPI_Comm comm),
+	    LIST(in, out, n, t, op, root, comm))
+LARGE_FORMS(Scan, Iscan, SCAN, is_int(n),
+	    LIST(const void *in, void *out, MPI_Count n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
+	    LIST(in, out, n, t, op, comm))
+LARGE_FORMS(Exscan, Iexscan, EXSCAN, is_int(n),
+	    LIST(const void *in, void *out, MPI_Count n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
+	    LIST(in, out, n, t, op, comm))
+LARGE_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER_BLOCK, is_int(n),
+	    LIST(const void *in, void *out, MPI_Count n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),
+	    LIST(in, out, n, t, op, comm))
+LARGE_FORMS(Allgather, Iallgather, ALLGATHER, (in == MPI_IN_PLACE || is_int(n)) && is_int(m),
+	    LIST(const void *in, MPI_Count n, MPI_Datatype t, void *out, MPI_Count m, MPI_Datatype u,
+		 MPI_Comm comm),
+	    LIST(in, n, t, out, m, u, comm))
+LARGE_FORMS(Gather, Igather, GATHER,
+	    (in == MPI_IN_PLACE || is_int(n)) && (is_int(m) || rank_in(comm) != root),
+	    LIST(const void *in, MPI_Count n, MPI_Datatype t, void *out, MPI_Count m, MPI_Datatype u,
+		 int root, MPI_Comm comm),
+	    LIST(in, n, t, out, m, u, root, comm))
 #endif

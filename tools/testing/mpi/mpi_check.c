@@ -23,6 +23,8 @@
  *
  * mpi_check persistent: persistent forms, where this MPI has them.
  *
+ * mpi_check counts: collectives whose count is an int at some ranks and an MPI_Count at others.
+ *
  * mpi_check late: rank 0 is late in MPI_Finalize().
  *
  * mpi_check overlap COUNT: what MPI_Iallreduce and MPI_Wait cost a rank that computes in between,
@@ -931,6 +933,63 @@ static int persistent(void)
 #endif
 }
 
+static int counts(void)
+{
+#if MPI_VERSION >= 4
+	int i, rank, n, in[64], out[9][64], bad = 0, total;
+	const MPI_Comm c = MPI_COMM_WORLD;
+	const MPI_Info no = MPI_INFO_NULL;
+	MPI_Request r[3];
+	/* has no meaning where it is given */
+	const MPI_Count any = (MPI_Count)1 << 40;
+
+	MPI_Comm_rank(c, &rank);
+	MPI_Comm_size(c, &n);
+	for (i = 0; i < 64; i++)
+		in[i] = rank + i;
+	memset(out, 0, sizeof(out));
+	out[6][0] = rank ? 0 : 5;
+	out[8][rank] = rank;
+	if (rank % 2) {
+		MPI_Allreduce_c(in, out[0], 1, MPI_INT, MPI_SUM, c);
+		MPI_Reduce_c(in, out[1], 1, MPI_INT, MPI_MAX, 0, c);
+		MPI_Scan_c(in, out[2], 1, MPI_INT, MPI_SUM, c);
+		MPI_Exscan_c(in, out[3], 1, MPI_INT, MPI_SUM, c);
+		MPI_Reduce_scatter_block_c(in, out[4], 1, MPI_INT, MPI_SUM, c);
+		MPI_Gather_c(in, 1, MPI_INT, NULL, any, MPI_INT, 0, c);
+		MPI_Ibcast_c(out[6], 1, MPI_INT, 0, c, &r[0]);
+		MPI_Iallreduce_c(in, out[7], 1, MPI_INT, MPI_SUM, c, &r[1]);
+		MPI_Allgather_init_c(MPI_IN_PLACE, any, MPI_INT, out[8], 1, MPI_INT, c, no, &r[2]);
+	} else {
+		MPI_Allreduce(in, out[0], 1, MPI_INT, MPI_SUM, c);
+		MPI_Reduce(in, out[1], 1, MPI_INT, MPI_MAX, 0, c);
+		MPI_Scan(in, out[2], 1, MPI_INT, MPI_SUM, c);
+		MPI_Exscan(in, out[3], 1, MPI_INT, MPI_SUM, c);
+		MPI_Reduce_scatter_block(in, out[4], 1, MPI_INT, MPI_SUM, c);
+		MPI_Gather(in, 1, MPI_INT, out[5], 1, MPI_INT, 0, c);
+		MPI_Ibcast(out[6], 1, MPI_INT, 0, c, &r[0]);
+		MPI_Iallreduce(in, out[7], 1, MPI_INT, MPI_SUM, c, &r[1]);
+		MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_INT, out[8], 1, MPI_INT, c, no, &r[2]);
+	}
+	MPI_Start(&r[2]);
+	MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
+	MPI_Request_free(&r[2]);
+	bad = out[0][0] != n * (n - 1) / 2 || (!rank && out[1][0] != n - 1) ||
+	      out[2][0] != rank * (rank + 1) / 2 || (rank && out[3][0] != rank * (rank - 1) / 2) ||
+	      out[4][0] != n * (n - 1) / 2 + n * rank || out[6][0] != 5 ||
+	      out[7][0] != n * (n - 1) / 2;
+	for (i = 0; i < n; i++)
+		bad |= (!rank && out[5][i] != i) || out[8][i] != i;
+	PMPI_Allreduce(&bad, &total, 1, MPI_INT, MPI_SUM, c);
+	if (!rank)
+		printf("counts of two types, %d differ\n", total);
+	return total;
+#else
+	printf("this MPI has no counts of another type\n");
+	return 0;
+#endif
+}
+
 static int wait_long(MPI_Comm comm, int key, void *val, void *extra)
 {
 	sleep(1);
@@ -1037,6 +1096,11 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && !strcmp(argv[1], "persistent")) {
 		bad = persistent();
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 1 && !strcmp(argv[1], "counts")) {
+		bad = counts();
 		MPI_Finalize();
 		return bad;
 	}

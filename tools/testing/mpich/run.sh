@@ -68,6 +68,9 @@ for np in 2 3 5; do
 	tap_is "$np ranks: persistent forms: right, and counted" "$(grep -E 'differ|pwmpi' "$tmp/out" | sort)" \
 		"$(printf 'persistent collectives, 0 differ\npwmpi: 70 of 113 collectives on the ring, not for their non-blocking or persistent form: 43')"
 done
+run 3 mpi_check counts
+tap_is "counts of two types: all on the ring, and right" "$(grep -E 'differ|pwmpi' "$tmp/out" | sort)" \
+	"$(printf 'counts of two types, 0 differ\npwmpi: 9 of 9 collectives on the ring')"
 : >"$PW_SHM_RING"
 # Hydra ends all as soon as it sees that one has died: its shell stays until the others are through
 # shellcheck disable=SC2016 # expanded in there
