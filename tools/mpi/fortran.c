@@ -179,6 +179,17 @@ static void f_reduce_scatter(void *in, void *out, MPI_Fint *counts, MPI_Fint *t,
 					PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)));
 }
 
+static void f_ireduce_scatter(void *in, void *out, MPI_Fint *counts, MPI_Fint *t, MPI_Fint *op,
+			      MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Ireduce_scatter(buffer(in), buffer(out), counts, PMPI_Type_f2c(*t),
+				      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
 static void f_allgather(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI_Fint *out_count,
 			MPI_Fint *out_t, MPI_Fint *comm, MPI_Fint *ierror)
 {
@@ -237,6 +248,18 @@ PERSISTENT_REDUCTION(scan, Scan);
 PERSISTENT_REDUCTION(exscan, Exscan);
 PERSISTENT_REDUCTION(reduce_scatter_block, Reduce_scatter_block);
 
+static void f_reduce_scatter_init(void *in, void *out, MPI_Fint *counts, MPI_Fint *t, MPI_Fint *op,
+				  MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+	MPI_Request r = MPI_REQUEST_NULL;
+	int err = MPI_Reduce_scatter_init(buffer(in), buffer(out), counts, PMPI_Type_f2c(*t),
+					  PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm),
+					  PMPI_Info_f2c(*info), &r);
+
+	*request = PMPI_Request_c2f(r);
+	done(ierror, err);
+}
+
 static void f_reduce_init(void *in, void *out, MPI_Fint *count, MPI_Fint *t, MPI_Fint *op,
 			  MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
 			  MPI_Fint *ierror)
@@ -287,6 +310,8 @@ static void f_gather_init(void *in, MPI_Fint *count, MPI_Fint *t, void *out, MPI
 	done(ierror, err);
 }
 
+NAMES(reduce_scatter_init, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+			    MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(reduce_init, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
 		    MPI_Fint *, MPI_Fint *, MPI_Fint *));
 NAMES(bcast_init, (void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
@@ -305,6 +330,8 @@ NAMES(ireduce, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, 
 		MPI_Fint *, MPI_Fint *));
 NAMES(reduce_scatter, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
 		       MPI_Fint *));
+NAMES(ireduce_scatter, (void *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
+			MPI_Fint *));
 NAMES(allgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
 		  MPI_Fint *));
 NAMES(iallgather, (void *, MPI_Fint *, MPI_Fint *, void *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
@@ -671,6 +698,11 @@ DESCRIBED(reduce_scatter, (struct cdesc *in, struct cdesc *out, MPI_Fint *counts
 			   MPI_Fint *t, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror),
 	  (in, out, counts, t, op, comm, ierror),
 	  (in->base, out->base, counts, t, op, comm, ierror))
+DESCRIBED(ireduce_scatter, (struct cdesc *in, struct cdesc *out, MPI_Fint *counts,
+			    MPI_Fint *t, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *r,
+			    MPI_Fint *ierror),
+	  (in, out, counts, t, op, comm, r, ierror),
+	  (in->base, out->base, counts, t, op, comm, r, ierror))
 DESCRIBED(reduce, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t,
 		   MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror),
 	  (in, out, count, t, op, root, comm, ierror),
@@ -727,6 +759,11 @@ DESCRIBED_PERSISTENT(allreduce)
 DESCRIBED_PERSISTENT(scan)
 DESCRIBED_PERSISTENT(exscan)
 DESCRIBED_PERSISTENT(reduce_scatter_block)
+DESCRIBED(reduce_scatter_init, (struct cdesc *in, struct cdesc *out, MPI_Fint *counts,
+				MPI_Fint *t, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info,
+				MPI_Fint *r, MPI_Fint *ierror),
+	  (in, out, counts, t, op, comm, info, r, ierror),
+	  (in->base, out->base, counts, t, op, comm, info, r, ierror))
 DESCRIBED(reduce_init, (struct cdesc *in, struct cdesc *out, MPI_Fint *count, MPI_Fint *t,
 			MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *r,
 			MPI_Fint *ierror),

@@ -825,6 +825,12 @@ static const char *start_leases(bool later)
 	return "the ranks are not on one ring, one per station";
 }
 
+/* of what is reduced and scattered: the part of this rank */
+struct own_part {
+	int first, count;
+	long total;		/* of all ranks */
+};
+
 /* a persistent collective */
 struct persistent {
 	struct pw_persistent p;
@@ -835,6 +841,7 @@ struct persistent {
 	void *out;
 	bool gets;		/* this rank gets the result */
 	int count, out_count;
+	struct own_part own;
 	MPI_Datatype t, out_t;
 	MPI_Datatype own_t, own_out_t;	/* to be freed, or MPI_DATATYPE_NULL */
 	MPI_Op op;
@@ -1284,6 +1291,14 @@ static uint64_t type_bytes(MPI_Datatype t, long count)
 	if (pw.log)
 		PMPI_Type_size(t, &size);
 	return (uint64_t)size * count;
+}
+
+static int rank_in(MPI_Comm comm)
+{
+	int rank = -1;
+
+	PMPI_Comm_rank(comm, &rank);
+	return rank;
 }
 
 /* may data of this type be sent? There is no call that only asks. */
@@ -1900,36 +1915,46 @@ int MPI_Reduce_scatter_block(const void *in, void *out, int count, MPI_Datatype 
 	return err ? failed(comm, err) : MPI_SUCCESS;
 }
 
+/* any number of elements for each rank; @rank: this one */
+static enum why fits_parts(const struct ring *g, int rank, const void *in, const void *out,
+			   const int counts[], MPI_Datatype t, MPI_Op op, struct own_part *own)
+{
+	enum why why;
+	int i;
+
+	*own = (struct own_part) { 0 };
+	for (i = 0; i < g->n; i++) {
+		if (!counts || counts[i] < 0)
+			return WRONG;
+		if (i < rank)
+			own->first += counts[i];
+		own->total += counts[i];
+	}
+	why = fits_part(g, t, op, own->total);
+	if (why != DONE)
+		return why;
+	own->count = counts[rank];
+	/* a rank that gets nothing may have no buffer; all must decide alike */
+	return own->count && !buffers(in, out, true, false) ? WRONG : DONE;
+}
+
 int MPI_Reduce_scatter(const void *in, void *out, const int counts[], MPI_Datatype t, MPI_Op op,
 		       MPI_Comm comm)
 {
-	struct call call;
-	int i, err, rank = 0, first = 0;
+	struct own_part own = { 0 };
 	struct ring *g = NULL;
-	long total = 0;
+	struct call call;
 	enum why why;
+	int err;
 
 	why = fits(comm, t, op, 1, &g);
-	for (i = 0; why == DONE && i < g->n; i++) {
-		if (!counts || counts[i] < 0)
-			why = WRONG;
-		else
-			total += counts[i];
-	}
 	if (why == DONE)
-		why = fits_part(g, t, op, total);
-	if (why == DONE) {
-		PMPI_Comm_rank(comm, &rank);
-		/* a rank that gets nothing may have no buffer; all must decide alike */
-		if (counts[rank] && !buffers(in, out, true, false))
-			why = WRONG;
-	}
-	call = begin(REDUCE_SCATTER, comm, why, why == DONE ? type_bytes(t, total) : 0);
+		why = fits_parts(g, rank_in(comm), in, out, counts, t, op, &own);
+	call = begin(REDUCE_SCATTER, comm, why, why == DONE ? type_bytes(t, own.total) : 0);
 	if (why != DONE)
 		return passed(&call, PMPI_Reduce_scatter(in, out, counts, t, op, comm));
-	for (i = 0; i < rank; i++)
-		first += counts[i];
-	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, total, first, counts[rank], t, op);
+	err = reduce_part(g, in == MPI_IN_PLACE ? out : in, out, own.total, own.first, own.count, t,
+			  op);
 	end(&call);
 	return err ? failed(comm, err) : MPI_SUCCESS;
 }
@@ -2180,14 +2205,6 @@ static struct ring *later_ring(MPI_Comm comm, const MPI_Request *r)
 	return g->bit < 0 || g == &pw.world ? NULL : g;
 }
 
-static int rank_in(MPI_Comm comm)
-{
-	int rank = -1;
-
-	PMPI_Comm_rank(comm, &rank);
-	return rank;
-}
-
 static void later_failed(struct pw_request *x)
 {
 	failed(x->comm, x->err);
@@ -2340,12 +2357,6 @@ static struct call begin_elements(enum coll coll, MPI_Comm comm, enum why why, M
 	return begin_form(coll, comm, why, why == DONE ? type_bytes(t, count) : 0);
 }
 
-/* the ring takes none of these, or this is not for it */
-static struct call pass(MPI_Comm comm)
-{
-	return begin_form(OTHER_FORM, comm, pw.on ? FORM : OFF, 0);
-}
-
 /*
  * What does not wait and what is persistent have the same rules. @g: as later_ring() and
  * persistent_ring() say
@@ -2456,6 +2467,17 @@ static enum why fits_part_later(const struct ring *g, MPI_Comm comm, const void 
 	if (why == DONE && (long)count * g->n > g->lane->slots)
 		why = FORM;
 	return why;
+}
+
+static enum why fits_parts_later(const struct ring *g, MPI_Comm comm, const void *in,
+				 const void *out, const int counts[], MPI_Datatype t, MPI_Op op,
+				 struct own_part *own)
+{
+	enum why why = fits_later(g, comm, t, op, 1);
+
+	if (why == DONE)
+		why = fits_parts(g, rank_in(comm), in, out, counts, t, op, own);
+	return why == DONE && own->total > g->lane->slots ? FORM : why;
 }
 
 int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, MPI_Comm comm,
@@ -2632,8 +2654,9 @@ int MPI_Iexscan(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
 	return scan_later(g, in, out, count, t, op, false, comm, &call, r);
 }
 
-static int part_later(struct ring *g, const void *in, void *out, int count, MPI_Datatype t,
-		      MPI_Op op, MPI_Comm comm, const struct call *call, MPI_Request *r)
+static int part_later(struct ring *g, const void *in, void *out, const struct own_part *own,
+		      MPI_Datatype t, MPI_Op op, MPI_Comm comm, const struct call *call,
+		      MPI_Request *r)
 {
 	struct later *l = new_later(comm);
 
@@ -2641,10 +2664,16 @@ static int part_later(struct ring *g, const void *in, void *out, int count, MPI_
 	l->out = out;
 	l->t = t;
 	l->op = which_op(op);
-	l->first = count * g->rank;
-	l->own = count;
-	int_words(int_type(t), l->op, in == MPI_IN_PLACE ? out : in, l->x.round.word, count * g->n);
-	return start_later(g, l, ring_op(l->op), int_mods(int_type(t), l->op), count * g->n, call, r);
+	l->first = own->first;
+	l->own = own->count;
+	int_words(int_type(t), l->op, in == MPI_IN_PLACE ? out : in, l->x.round.word, own->total);
+	return start_later(g, l, ring_op(l->op), int_mods(int_type(t), l->op), own->total, call, r);
+}
+
+/* parts of one size */
+static struct own_part equal_part(const struct ring *g, int count)
+{
+	return (struct own_part) { count * g->rank, count, (long)count * g->n };
 }
 
 int MPI_Ireduce_scatter_block(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op,
@@ -2654,20 +2683,25 @@ int MPI_Ireduce_scatter_block(const void *in, void *out, int count, MPI_Datatype
 	enum why why = fits_part_later(g, comm, in, out, count, t, op);
 	struct call call = begin_elements(REDUCE_SCATTER_BLOCK, comm, why, t,
 					  g ? (long)count * g->n : 0);
+	struct own_part own;
 
 	if (why != DONE)
 		return passed(&call, PMPI_Ireduce_scatter_block(in, out, count, t, op, comm, r));
-	return part_later(g, in, out, count, t, op, comm, &call, r);
+	own = equal_part(g, count);
+	return part_later(g, in, out, &own, t, op, comm, &call, r);
 }
 
-/* Forms that the library keeps --------------------------------------------------- */
-
-int MPI_Ireduce_scatter(const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
+int MPI_Ireduce_scatter(const void *in, void *out, const int counts[], MPI_Datatype t, MPI_Op op,
 			MPI_Comm comm, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = later_ring(comm, r);
+	struct own_part own = { 0 };
+	enum why why = fits_parts_later(g, comm, in, out, counts, t, op, &own);
+	struct call call = begin_elements(REDUCE_SCATTER, comm, why, t, own.total);
 
-	return passed(&call, PMPI_Ireduce_scatter(in, out, n, t, op, comm, r));
+	if (why != DONE)
+		return passed(&call, PMPI_Ireduce_scatter(in, out, counts, t, op, comm, r));
+	return part_later(g, in, out, &own, t, op, comm, &call, r);
 }
 
 /* Persistent forms ------------------------------------------------------------------- */
@@ -2694,7 +2728,8 @@ static int start_persistent(struct pw_persistent *x)
 		return reduce_later(g, p->in, p->gets ? p->out : NULL, p->count, p->t, p->op,
 				    p->comm, &call, NULL);
 	case REDUCE_SCATTER_BLOCK:
-		return part_later(g, p->in, p->out, p->count, p->t, p->op, p->comm, &call, NULL);
+	case REDUCE_SCATTER:
+		return part_later(g, p->in, p->out, &p->own, p->t, p->op, p->comm, &call, NULL);
 	case ALLGATHER:
 	case GATHER:
 		return blocks_later(g, p->in, p->count, p->t, p->out, p->out_count, p->out_t,
@@ -2901,8 +2936,10 @@ int MPI_Reduce_scatter_block_init(const void *in, void *out, int n, MPI_Datatype
 	struct persistent *p = why == DONE ? new_persistent(REDUCE_SCATTER_BLOCK, g, comm) : NULL;
 	struct call call;
 
-	if (p)
-		return give_reduction(p, in, out, true, n, t, op, (long)n * g->n, r);
+	if (p) {
+		p->own = equal_part(&p->ring, n);
+		return give_reduction(p, in, out, true, n, t, op, p->own.total, r);
+	}
 	call = pass_persistent(REDUCE_SCATTER_BLOCK, comm, why);
 	return passed(&call, PMPI_Reduce_scatter_block_init(in, out, n, t, op, comm, info, r));
 }
@@ -2910,8 +2947,17 @@ int MPI_Reduce_scatter_block_init(const void *in, void *out, int n, MPI_Datatype
 int MPI_Reduce_scatter_init(const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op,
 			    MPI_Comm comm, MPI_Info info, MPI_Request *r)
 {
-	struct call call = pass(comm);
+	struct ring *g = persistent_ring(comm, r);
+	struct own_part own;
+	enum why why = fits_parts_later(g, comm, in, out, n, t, op, &own);
+	struct persistent *p = why == DONE ? new_persistent(REDUCE_SCATTER, g, comm) : NULL;
+	struct call call;
 
+	if (p) {
+		p->own = own;
+		return give_reduction(p, in, out, true, own.count, t, op, own.total, r);
+	}
+	call = pass_persistent(REDUCE_SCATTER, comm, why);
 	return passed(&call, PMPI_Reduce_scatter_init(in, out, n, t, op, comm, info, r));
 }
 

@@ -454,6 +454,7 @@ struct later {
 	MPI_Datatype t;
 	MPI_Op op;
 	MPI_Comm c;
+	int counts[64];
 	char in[64 * 8], a[64 * 8], b[64 * 8];
 };
 
@@ -468,7 +469,7 @@ static void draw_later(struct later *l, const MPI_Comm *comms, int at)
 	uint64_t mix = rnd();
 
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	l->what = rnd() % 9;
+	l->what = rnd() % 10;
 	/* mostly one round, now and then more; blocks of up to 16 ranks */
 	l->count = 1 + rnd() % (l->what > 3 ? 3 : rnd() % 8 ? 4 : 40);
 	l->place = rnd() % 3;
@@ -478,6 +479,8 @@ static void draw_later(struct later *l, const MPI_Comm *comms, int at)
 	MPI_Comm_rank(l->c, &l->me);
 	MPI_Comm_size(l->c, &len);
 	MPI_Type_size(l->t, &l->size);
+	for (k = 0; k < len; k++)
+		l->counts[k] = (l->count + k) % 3;
 	l->root = mix % len;
 	for (k = 0; k < (int)sizeof(l->in); k++)
 		l->in[k] = ti == 5 ? mix * (rank + k) >> 9 & 1 :
@@ -530,8 +533,11 @@ static void start_later(struct later *l, MPI_Request *r)
 	case 7:
 		MPI_Iexscan(in, l->a, l->count, l->t, l->op, l->c, r);
 		break;
-	default:
+	case 8:
 		MPI_Ireduce_scatter_block(in, l->a, l->count, l->t, l->op, l->c, r);
+		break;
+	default:
+		MPI_Ireduce_scatter(in, l->a, l->counts, l->t, l->op, l->c, r);
 	}
 }
 
@@ -569,6 +575,10 @@ static int check_later(struct later *l, int round)
 		PMPI_Reduce_scatter_block(in, l->b, l->count, l->t, l->op, l->c);
 		/* what is left in place of operands means nothing */
 		bytes = l->place ? l->count * l->size : bytes;
+		break;
+	case 9:
+		PMPI_Reduce_scatter(in, l->b, l->counts, l->t, l->op, l->c);
+		bytes = l->place ? l->counts[l->me] * l->size : bytes;
 		break;
 	}
 	if ((l->what == 1 && l->me != l->root) || !memcmp(l->a, l->b, bytes))
@@ -823,6 +833,7 @@ static int hidden(int count)
 static int persistent_forms(int rank, int n)
 {
 	int i, k, x[4], counts[64], in[64], out[10][64], sum = 0, bad = 0;
+	const int one = 1;
 	const MPI_Comm c = MPI_COMM_WORLD;
 	const MPI_Info no = MPI_INFO_NULL;
 	MPI_Datatype pair;
@@ -830,6 +841,7 @@ static int persistent_forms(int rank, int n)
 
 	for (i = 0; i < 64; i++)
 		counts[i] = 1;
+	counts[n - 1] = 2;
 	/* the program's type goes before the first start; the gap between its parts stays as it is */
 	MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
 	MPI_Type_commit(&pair);
@@ -854,7 +866,7 @@ static int persistent_forms(int rank, int n)
 			MPI_Startall(10, r);
 		for (k = 0; k < 10 && !(i % 2); k++)
 			MPI_Start(&r[(k * 3 + rank + i) % 10]);
-		MPI_Iallreduce(&counts[0], &sum, 1, MPI_INT, MPI_SUM, c, &r[10]);
+		MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, c, &r[10]);
 		if (i < 2)
 			MPI_Waitall(11, r, MPI_STATUSES_IGNORE);
 		else
@@ -868,7 +880,8 @@ static int persistent_forms(int rank, int n)
 		       out[4][0] != (i + 1) * rank * (rank + 1) / 2 ||
 		       (rank && out[5][0] != (i + 1) * rank * (rank - 1) / 2) ||
 		       out[6][0] != (i + 1) * (n * (n - 1) / 2 + n * rank) ||
-		       out[9][0] != (i + 1) * (n - 1 + rank);
+		       out[9][0] != (i + 1) * (n - 1 + rank) ||
+		       (rank == n - 1 && out[9][1] != (i + 1) * (n + rank));
 		for (k = 0; k < n; k++)
 			bad += out[7][k] != (i + 1) * k;
 		bad += !rank && out[3][0] != (i + 1) * (n - 1);

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: GPL-2.0
-! 22 collectives, nine of which do not wait, by the binding that BINDING says: 0 mpif.h, 1 "use mpi", 2 "use mpi_f08".
-! With PERSISTENT 18 more: nine that are persistent, each started twice.
+! 23 collectives, ten of which do not wait, by the binding that BINDING says: 0 mpif.h, 1 "use mpi", 2 "use mpi_f08".
+! With PERSISTENT 20 more: ten that are persistent, each started twice.
 program mpi_fortran
 #if BINDING == 1
   use mpi
@@ -16,14 +16,14 @@ program mpi_fortran
   double precision :: x, s
   complex :: c, cs
   integer, allocatable, asynchronous :: mine(:), all(:), block(:)
-  integer, asynchronous :: ia, ib, ic, id, ie, ig
-  integer :: counts(64), i, k, outcount, indices(9)
+  integer, asynchronous :: ia, ib, ic, id, ie, ig, ih
+  integer :: counts(64), i, k, outcount, indices(10)
   logical :: flag
 #if BINDING == 2
-  type(MPI_Request) :: r(9)
+  type(MPI_Request) :: r(10)
   type(MPI_Status) :: st
 #else
-  integer :: r(9), st(MPI_STATUS_SIZE)
+  integer :: r(10), st(MPI_STATUS_SIZE)
 #endif
 
   bad = 0
@@ -109,6 +109,9 @@ program mpi_fortran
     call MPI_Testall(1, r, flag, MPI_STATUSES_IGNORE, ierr)
   end do
   if (rank == 1 .and. any(all /= [(i, i = 0, n - 1)])) bad = bad + 1
+  call MPI_Ireduce_scatter(mine, ih, counts, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, r(1), ierr)
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierr)
+  if (ih /= n + rank) bad = bad + 1
 #ifdef PERSISTENT
   call MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, r(1), ierr)
   call MPI_Bcast_init(ib, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, MPI_INFO_NULL, r(2), ierr)
@@ -119,6 +122,7 @@ program mpi_fortran
   call MPI_Reduce_scatter_block_init(mine, ig, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r(7), ierr)
   call MPI_Allgather_init(mine, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r(8), ierr)
   call MPI_Gather_init(mine, 1, MPI_INTEGER, block, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, MPI_INFO_NULL, r(9), ierr)
+  call MPI_Reduce_scatter_init(mine, ih, counts, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, r(10), ierr)
   do k = 1, 2
     mine = [(k * (rank + i - 1), i = 1, n)]
     ib = -1
@@ -126,22 +130,23 @@ program mpi_fortran
     all = -1
     block = -1
     if (k == 1) then
-      call MPI_Startall(9, r, ierr)
+      call MPI_Startall(10, r, ierr)
     else
-      do i = 9, 1, -1
+      do i = 10, 1, -1
         call MPI_Start(r(i), ierr)
       end do
     end if
-    call MPI_Waitall(9, r, MPI_STATUSES_IGNORE, ierr)
+    call MPI_Waitall(10, r, MPI_STATUSES_IGNORE, ierr)
     if (ib /= 50 + k .or. ia /= k * n * (n - 1) / 2) bad = bad + 1
     if (rank == 0 .and. ic /= k * (n - 1)) bad = bad + 1
     if (id /= k * rank * (rank + 1) / 2) bad = bad + 1
     if (rank > 0 .and. ie /= k * rank * (rank - 1) / 2) bad = bad + 1
     if (ig /= k * (n * (n - 1) / 2 + n * rank)) bad = bad + 1
+    if (ih /= k * (n - 1 + rank)) bad = bad + 1
     if (any(all /= [(k * i, i = 0, n - 1)])) bad = bad + 1
     if (rank == 1 .and. any(block /= [(k * i, i = 0, n - 1)])) bad = bad + 1
   end do
-  do i = 1, 9
+  do i = 1, 10
     call MPI_Request_free(r(i), ierr)
     if (r(i) /= MPI_REQUEST_NULL) bad = bad + 1
   end do
