@@ -1422,6 +1422,9 @@ static enum why fits(MPI_Comm comm, MPI_Datatype t, MPI_Op op, int count, struct
 	ops = int_type(t) >= 0 ? pw.type[int_type(t)].ops : pw.pair[pair_type(t)].ops;
 	if (!(ops >> which_op(op) & 1))
 		return OP;
+	/* MPI leaves a true operand of one rank as it is; the ring would make 1 of it */
+	if ((*g)->n == 1 && which_op(op) >= LAND && which_op(op) <= LXOR)
+		return OP;
 	return count < 1 || count > pw.max ? SIZE : DONE;
 }
 

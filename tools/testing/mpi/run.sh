@@ -120,6 +120,14 @@ for np in 2 6; do
 	grep '^pwmpi' "$tmp/out" | sed 's/^/# /'
 done
 
+# a rank alone: the library gives it its operands, whatever a logical operation would make of them
+for mode in "" "logic "; do
+	# shellcheck disable=SC2086 # two words or none
+	ranks 1 $mode$count 2
+	tap_ok "1 rank: ${mode}collectives: 0 differ" grep -qE "^$count .*, 0 differ" "$tmp/out" || tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "1 rank: ${mode}some on the ring" grep -qE '^pwmpi: [1-9][0-9]* of [0-9]+ collectives on the ring' "$tmp/out"
+done
+
 # parts of results, blocks, and forms that the library keeps
 for np in 2 4 9; do
 	: >"$PW_SHM_RING"
