@@ -84,7 +84,7 @@ struct pw_persistent {
 /**
  * pw_persistent_make - make the handle of a persistent collective
  * @p: what it stands for; @start and @end are set
- * @self: a communicator of this rank alone that nobody else uses
+ * @self: a communicator of this rank alone, used for nothing else
  * @handle: gets the handle
  *
  * Return: an MPI error.
