@@ -2325,6 +2325,8 @@ static int start_later(struct ring *g, struct later *l, uint32_t op, uint32_t mo
 	err = pw_request_start(pw.s, pw.threads, &g->queue, &l->x, r);
 	if (err != MPI_SUCCESS) {
 		g->waits.round--;
+		if (l->form == PACKED || l->form == BLOCKS)
+			PMPI_Type_free(&l->t);
 		free(l);
 	}
 	end(call);
