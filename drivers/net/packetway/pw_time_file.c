@@ -93,13 +93,14 @@ static int pw_time_ioc_join(struct pw_time_file *tf, void *arg)
 		if (j->flags != PACKETWAY_TIME_JOIN_HOLD || j->order)
 			return -EINVAL;
 		spin_lock_bh(&t->lock);
-		if (tf->holds >= PW_TIME_HOLDS_MAX)
+		if (tf->holds >= PW_TIME_HOLDS_MAX) {
 			err = -EBUSY;
-		else
-			tf->holds++;
-		spin_unlock_bh(&t->lock);
-		if (!err)
+		} else {
+			/* before another thread can give it back: other files have holds, too */
 			pw_time_hold(t, 1);
+			tf->holds++;
+		}
+		spin_unlock_bh(&t->lock);
 		return err;
 	}
 	err = pw_time_join(t, tf, tf->port, j->order, j->flags & PACKETWAY_TIME_JOIN_EXEC);
