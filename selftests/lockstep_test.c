@@ -1285,6 +1285,83 @@ TEST_F(lockstep, too_many_sans)
 	EXPECT_EQ(-ENOSPC, set_clock(&self->g, 3, PACKETWAY_CLOCK_LOCKSTEP));
 }
 
+static int san_cmd(struct pw_genl *g, int cmd, uint32_t id)
+{
+	const struct pw_attr a[] = {
+		{ PACKETWAY_A_SAN_ID, id },
+		{ PACKETWAY_A_SAN_PORTS, 4 },
+		{ PACKETWAY_A_SAN_CLOCK, PACKETWAY_CLOCK_LOCKSTEP },
+	};
+
+	return pw_genl_ask(g, cmd, NLM_F_ACK, PACKETWAY_A_SAN, a,
+			   cmd == PACKETWAY_CMD_SAN_NEW ? 3 : 1);
+}
+
+/* one of several that make a SAN in lockstep at the same time, again and again */
+struct racer {
+	struct pw_genl g;
+	pthread_barrier_t *start, *end;
+	int id, rounds, err;
+};
+
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+	int i;
+
+	for (i = 0; i < r->rounds; i++) {
+		pthread_barrier_wait(r->start);
+		r->err = san_cmd(&r->g, PACKETWAY_CMD_SAN_NEW, r->id);
+		pthread_barrier_wait(r->end);
+		/* main() counts */
+		pthread_barrier_wait(r->start);
+		if (!r->err)
+			r->err = san_cmd(&r->g, PACKETWAY_CMD_SAN_DEL, r->id);
+		pthread_barrier_wait(r->end);
+	}
+	return NULL;
+}
+
+#define RACERS	8
+
+/* nor if several requests make one at the same time */
+TEST_F_TIMEOUT(lockstep, too_many_sans_at_once, 3000)
+{
+	int i, j, n, worst = 0, rounds = pw_count(100, 10);
+	pthread_barrier_t start, end;
+	struct racer r[RACERS] = {};
+	pthread_t t[RACERS];
+
+	for (i = 1; i < 15; i++)
+		ASSERT_EQ(0, san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, i));
+	pthread_barrier_init(&start, NULL, RACERS + 1);
+	pthread_barrier_init(&end, NULL, RACERS + 1);
+	for (i = 0; i < RACERS; i++) {
+		ASSERT_EQ(0, pw_genl_open(&r[i].g, self->ns));
+		r[i].start = &start;
+		r[i].end = &end;
+		r[i].id = 100 + i;
+		r[i].rounds = rounds;
+		ASSERT_EQ(0, pthread_create(&t[i], NULL, race, &r[i]));
+	}
+	for (j = 0; j < rounds; j++) {
+		pthread_barrier_wait(&start);
+		pthread_barrier_wait(&end);
+		for (i = 0, n = 0; i < RACERS; i++) {
+			n += !r[i].err;
+			EXPECT_TRUE(!r[i].err || r[i].err == -ENOSPC);
+		}
+		worst = n > worst ? n : worst;
+		pthread_barrier_wait(&start);
+		pthread_barrier_wait(&end);
+	}
+	EXPECT_EQ(1, worst);
+	for (i = 0; i < RACERS; i++) {
+		pthread_join(t[i], NULL);
+		close(r[i].g.nl.fd);
+	}
+}
+
 /* SANs enter and leave lockstep and routers come and go while threads wait and frames cross */
 TEST_F_TIMEOUT(lockstep, storm_of_sans, 3000)
 {

@@ -574,6 +574,20 @@ static struct pw_san *pw_san_new(struct net *net, struct nlattr **tb, struct pw_
 	return err ? ERR_PTR(err) : pw_san_make(net, conf, extack);
 }
 
+/* SANs that share a clock are counted and made by one request after the other */
+static struct pw_san *pw_san_new_lockstep(struct net *net, struct nlattr **tb,
+					  struct pw_san_config *conf,
+					  struct netlink_ext_ack *extack)
+{
+	struct pw_san *san;
+
+	if (mutex_lock_killable(&pw_net(net)->san_change))
+		return ERR_PTR(-EINTR);
+	san = pw_san_new(net, tb, conf, extack);
+	mutex_unlock(&pw_net(net)->san_change);
+	return san;
+}
+
 int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_SAN_MAX + 1];
@@ -587,7 +601,8 @@ int pw_genl_san_new(struct sk_buff *skb, struct genl_info *info)
 		err = pw_san_config(tb, &conf, info->extack);
 	if (err)
 		return err;
-	san = pw_san_new(net, tb, &conf, info->extack);
+	san = conf.lockstep ? pw_san_new_lockstep(net, tb, &conf, info->extack) :
+			      pw_san_new(net, tb, &conf, info->extack);
 	if (IS_ERR(san)) {
 		pw_san_topo_free(conf.topo);
 		return PTR_ERR(san);

@@ -26,7 +26,8 @@
  *  pw_file.lock	binding, standing command and	process, interruptible
  *			block of one open file
  *  pw_net.san_change	fabric.params of a namespace's	process, killable
- *			SANs; which engine they have
+ *			SANs; which engine they have;
+ *			how many share a clock
  *  RTNL		SANs, ports, link settings	process, also inside pw_file.lock
  *							or pw_net.san_change
  *  pw_bind_lock	which file is bound to which	process, also under RTNL or
@@ -136,7 +137,9 @@ struct pw_time;
 /* per-network-namespace state */
 struct pw_net {
 	struct xarray sans;	/* RTNL; id -> struct pw_san */
-	struct mutex san_change;	/* requests that change or delete a SAN, one by one */
+	struct mutex san_change;	/* requests that change or delete a SAN, one by one, or that
+					 * make one in lockstep
+					 */
 	struct pw_time *time;	/* clock of its SANs in lockstep; see pw_san_time_share() */
 	atomic_t dying;		/* objects without users that still have to be freed */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */

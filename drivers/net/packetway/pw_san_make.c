@@ -166,6 +166,8 @@ static DEFINE_SPINLOCK(pw_san_time_lock);
  * @now: virtual time
  * @extack: why there is none
  *
+ * pw_net.san_change is held until the SAN has the clock: no other request counts in between.
+ *
  * Return: as pw_time_new(); -ENOSPC: PW_TIME_SANS_MAX SANs are in lockstep already.
  */
 struct pw_time *pw_san_time_new(struct net *net, u64 now, struct netlink_ext_ack *extack)
@@ -173,6 +175,7 @@ struct pw_time *pw_san_time_new(struct net *net, u64 now, struct netlink_ext_ack
 	const struct pw_time *t;
 	bool full;
 
+	lockdep_assert_held(&pw_net(net)->san_change);
 	spin_lock(&pw_san_time_lock);
 	t = pw_net(net)->time;
 	full = t && t->sans >= PW_TIME_SANS_MAX;
