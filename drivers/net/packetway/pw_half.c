@@ -741,14 +741,14 @@ int pw_half_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/**
- * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
- * @h: the half-router; nothing comes in from its SAN and its NAPI is disabled
- * @last: the peer half sends nothing either
- */
-void pw_half_drain(struct pw_half *h, bool last)
+/* frames that pw_half_drain() forwards with BH off at once */
+#define PW_HALF_DRAIN	16
+
+/* not inlined: what is done with BH off is measured by functions. Return: false: none is left */
+static noinline bool pw_half_drain_some(struct pw_half *h, bool last)
 {
 	struct sk_buff *skb;
+	int n = 0;
 
 	local_bh_disable();
 	rcu_read_lock();
@@ -760,9 +760,23 @@ void pw_half_drain(struct pw_half *h, bool last)
 		spin_unlock(&h->end.rxq.lock);
 		if (skb)
 			pw_half_run(h, skb);
-	} while (skb);
+	} while (skb && ++n < PW_HALF_DRAIN);
 	rcu_read_unlock();
 	local_bh_enable();
+	return skb;
+}
+
+/**
+ * pw_half_drain - a half-router goes: what waits at it is forwarded all the same
+ * @h: the half-router; nothing comes in from its SAN and its NAPI is disabled
+ * @last: the peer half sends nothing either
+ *
+ * All ports of the SAN may have sent it what they may have under way.
+ */
+void pw_half_drain(struct pw_half *h, bool last)
+{
+	while (pw_half_drain_some(h, last))
+		cond_resched();
 }
 
 /**

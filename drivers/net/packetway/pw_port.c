@@ -91,29 +91,6 @@ void pw_end_open(struct pw_end *e)
 	spin_unlock_bh(&e->rxq.lock);
 }
 
-/* the occupant goes down: what waits is dropped, nothing comes in */
-void pw_end_close(struct pw_end *e, struct pw_san *san)
-{
-	struct sk_buff_head doomed;
-	struct sk_buff *skb;
-
-	__skb_queue_head_init(&doomed);
-	spin_lock_bh(&e->rxq.lock);
-	e->rxq.open = false;
-	while ((skb = pw_rxq_pop(&e->rxq)))
-		__skb_queue_tail(&doomed, skb);
-	spin_unlock_bh(&e->rxq.lock);
-
-	local_bh_disable();
-	rcu_read_lock();
-	while ((skb = __skb_dequeue(&doomed))) {
-		pw_port_done(san, skb);
-		e->ops->drop(e, skb, PW_DROP_RX_DOWN);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
-}
-
 /* pw_end_queue() in the path of each frame */
 static __always_inline bool pw_end_push(struct pw_end *e, struct sk_buff *skb)
 {
@@ -185,6 +162,38 @@ struct sk_buff *pw_end_take(struct pw_end *e, int budget, int *n)
 		last->next = NULL;
 	*n = taken;
 	return first;
+}
+
+/* frames that are dropped with BH off at once */
+#define PW_END_DROP	16
+
+/* not inlined: what is done with BH off is measured by functions. Return: false: none is left */
+static noinline bool pw_end_drop_some(struct pw_end *e, struct pw_san *san)
+{
+	struct sk_buff *frames, *skb;
+	int n;
+
+	local_bh_disable();
+	rcu_read_lock();
+	frames = pw_end_take(e, PW_END_DROP, &n);
+	while ((skb = pw_end_next(&frames))) {
+		pw_port_done(san, skb);
+		e->ops->drop(e, skb, PW_DROP_RX_DOWN);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+	return n;
+}
+
+/* the occupant goes down: what waits is dropped, nothing comes in */
+void pw_end_close(struct pw_end *e, struct pw_san *san)
+{
+	spin_lock_bh(&e->rxq.lock);
+	e->rxq.open = false;
+	spin_unlock_bh(&e->rxq.lock);
+	/* all ports may have sent what they may have under way: 65,000 frames */
+	while (pw_end_drop_some(e, san))
+		cond_resched();
 }
 
 static __always_inline bool pw_end_arrive(struct pw_end *e, struct sk_buff *skb)

@@ -399,10 +399,12 @@ void pw_tx_close(struct pw_station *st)
 	struct sk_buff *skb;
 
 	netif_stop_queue(st->dev);
-	local_bh_disable();
-	while ((skb = skb_dequeue(&st->waiting)))
+	/* there may be PW_TX_WAITING_MAX of them: BH is off for one at a time */
+	while ((skb = skb_dequeue(&st->waiting))) {
+		local_bh_disable();
 		pw_drop(st, skb, PW_DROP_TX_FULL);
-	local_bh_enable();
+		local_bh_enable();
+	}
 	WRITE_ONCE(st->end.full, false);
 	pw_tx_wake(st);
 }
