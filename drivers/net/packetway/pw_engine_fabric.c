@@ -1578,9 +1578,10 @@ static void pw_fab_destroy(struct pw_engine *eng)
 	napi_disable(&fab->napi);
 	hrtimer_cancel(&fab->timer);
 	cancel_work_sync(&fab->grow);
+	/* the grace period of pw_share_stop() is for this, too */
+	__netif_napi_del(&fab->napi);
 	pw_share_stop(&fab->share, &fab->lock);
 	pw_fab_flush(fab);
-	netif_napi_del(&fab->napi);
 	pw_dummy_netdev_free(fab->dummy);
 	while ((mem = pw_fabric_take(fab->f)))
 		kvfree(mem);

@@ -61,6 +61,8 @@ void pw_share_stop(struct pw_share *s, spinlock_t *lock)
 	spin_lock_bh(lock);
 	s->on = true;
 	spin_unlock_bh(lock);
+	/* a poll that has completed may be about to call pw_share_again(), with BH off */
+	synchronize_net();
 	cancel_work_sync(&s->work);
 }
 
