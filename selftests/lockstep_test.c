@@ -426,6 +426,42 @@ TEST_F(lockstep, exec)
 	EXPECT_EQ(0, running(self->clk));
 }
 
+static int clock_of_child;
+
+static void *close_clock(void *arg)
+{
+	close(clock_of_child);
+	return NULL;
+}
+
+/*
+ * The last descriptor of the clock is closed by another thread, so the participant has not left;
+ * exec makes it another program, which ends at once.
+ */
+static void run_and_end(void)
+{
+	pthread_t t;
+
+	if (!pthread_create(&t, NULL, close_clock, NULL) && !pthread_join(t, NULL))
+		execl("/bin/true", "true", NULL);
+}
+
+/* a participant that leaves by exec and ends before that was noticed */
+TEST_F_TIMEOUT(lockstep, exec_and_end, 3000)
+{
+	int i, n = pw_count(20, 4);
+	pid_t pid;
+
+	for (i = 0; i < n; i++) {
+		clock_of_child = self->clk;
+		pid = child(self->clk, run_and_end);
+		ASSERT_GT(pid, 0);
+		EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	}
+	EXPECT_SOON(0, participants(self->clk));
+	EXPECT_SOON(0, running(self->clk));
+}
+
 /* ---- time ---- */
 
 TEST_F(lockstep, waits)

@@ -26,6 +26,13 @@
 /* clocks of a thread: at each switch the scheduler calls a notifier of each, interrupts off */
 #define PW_TIME_CLOCKS_MAX	16
 
+/*
+ * How the thread of a participant ends. Both bits change together: who has seen PW_TIME_DEAD knows
+ * that the thread's last sched_out is not about to queue it once more.
+ */
+#define PW_TIME_DEAD	BIT(0)	/* its notifier is not called again */
+#define PW_TIME_QUEUED	BIT(1)	/* pw_time_reap() is to look at it */
+
 /**
  * struct pw_time_thread - a participant
  * @pn: its preempt notifier
@@ -41,9 +48,8 @@
  * @blocked: sched_out found it asleep; written by the thread itself
  * @rests: it waits for a time and is not asleep yet, see pw_time_rest(); xchg
  * @left: it is no participant, but its notifier is still registered
- * @dead: it does not run again
- * @gone: in pw_time.gone, if @queued
- * @queued: pw_time_reap() is to look at it; xchg
+ * @gone: in pw_time.gone, if PW_TIME_QUEUED
+ * @end: PW_TIME_DEAD, PW_TIME_QUEUED
  * @charged: it counts against the limit of the namespace; pw_time.lock
  * @since: virtual time of the last change of @blocked
  * @rcu: sched_out reads @pn after it has marked the thread as dead
@@ -62,9 +68,8 @@ struct pw_time_thread {
 	bool blocked;
 	u32 rests;
 	bool left;
-	bool dead;
 	struct llist_node gone;
-	u32 queued;
+	atomic_t end;
 	bool charged;
 	u64 since;
 	struct rcu_head rcu;
@@ -104,10 +109,9 @@ static void pw_time_sched_in(struct preempt_notifier *pn, int cpu)
 /* the thread ends, or is another program: it is no participant from here on */
 static void pw_time_sched_gone(struct pw_time_thread *p, bool dead)
 {
+	int end = PW_TIME_QUEUED | (dead ? PW_TIME_DEAD : 0);
 	struct pw_time *t = p->t;
 
-	if (dead)
-		WRITE_ONCE(p->dead, true);
 	if (!p->left) {
 		atomic64_set(&t->left, READ_ONCE(t->page->now));
 		pw_time_switch(t);
@@ -118,7 +122,7 @@ static void pw_time_sched_gone(struct pw_time_thread *p, bool dead)
 	 * @p may be freed after a grace period, which does not end before this returns. If it is
 	 * queued already, pw_time_reap() looks at it after this.
 	 */
-	if (!xchg(&p->queued, 1))
+	if (!(atomic_fetch_or(end, &p->end) & PW_TIME_QUEUED))
 		llist_add(&p->gone, &t->gone);
 	irq_work_queue(&t->kick);
 }
@@ -327,19 +331,16 @@ static void pw_time_thread_drop(struct pw_time *t, struct pw_time_thread *p)
 	pw_time_uncharge(t, p);
 	list_del_init(&p->entry);
 	hash_del(&p->hash);
-	/* pw_time_reap() calls this again */
-	if (READ_ONCE(p->queued))
-		WRITE_ONCE(p->dead, true);
-	else
+	/* pw_time_reap() calls this again if it is queued */
+	if (!(atomic_fetch_or(PW_TIME_DEAD, &p->end) & PW_TIME_QUEUED))
 		call_rcu(&p->rcu, pw_time_thread_free);
 }
 
 /* it has ended, or is no participant although it goes on; pw_time.lock held */
 static void pw_time_thread_gone(struct pw_time *t, struct pw_time_thread *p)
 {
-	/* pairs with the xchg() in pw_time_sched_gone(): what it has written before is seen */
-	xchg(&p->queued, 0);
-	if (READ_ONCE(p->dead)) {
+	/* pairs with pw_time_sched_gone(): what that has written before is seen */
+	if (atomic_fetch_andnot(PW_TIME_QUEUED, &p->end) & PW_TIME_DEAD) {
 		pw_time_thread_drop(t, p);
 		return;
 	}
