@@ -508,7 +508,8 @@ struct pw_time *pw_time_new(struct net *net, u64 now, struct netlink_ext_ack *ex
 	t->page->quantum = PACKETWAY_TIME_QUANTUM_DEFAULT;
 	t->stall_ms = PACKETWAY_TIME_STALL_DEFAULT;
 	init_waitqueue_head(&t->wait);
-	init_irq_work(&t->kick, pw_time_kick_fn);
+	/* in an interrupt, with PREEMPT_RT as well: NAPI is not scheduled with BH on */
+	t->kick = IRQ_WORK_INIT_HARD(pw_time_kick_fn);
 	INIT_WORK(&t->reap, pw_time_reap);
 	INIT_DELAYED_WORK(&t->stall, pw_time_stall_fn);
 	INIT_WORK(&t->free, pw_time_free);
