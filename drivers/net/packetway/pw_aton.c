@@ -146,7 +146,9 @@ static void pw_aton_show(struct pw_aton_req *req, struct list_head *ended)
 		page = page_address(aif->results);
 		pw_aton_publish(&page->command, &req->cmd, req->cmd.done);
 	}
-	list_add_tail(&req->ended, ended);
+	/* the last command of a step ends the others, too */
+	if (!req->pending || !--*req->pending)
+		list_add_tail(&req->ended, ended);
 }
 
 /* ---- lockstep: aton->lock held ---- */
@@ -332,7 +334,7 @@ static void pw_aton_finish(struct list_head *ended)
 
 	list_for_each_entry_safe(req, next, ended, ended) {
 		list_del(&req->ended);
-		if (req->in_round) {
+		if (req->pending) {
 			/* the last touch: the round may be freed now */
 			req->complete(req);
 			continue;

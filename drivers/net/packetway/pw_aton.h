@@ -80,8 +80,9 @@ struct pw_station;
  * @parts: BITSUM: result
  * @nodes: TREE: operations of its nodes, or NULL
  * @has_run: standing command: it has had its first result; aton->lock
- * @in_round: it belongs to a round, whose members hold @aton: @done is not signalled, and after
- *	@complete the round may be freed
+ * @pending: commands of its round that have not ended; aton->lock. @complete is called for the last
+ *	one of them, and @done is not signalled. The members hold @aton, and after @complete the
+ *	round may be freed. NULL: it belongs to no round
  */
 struct pw_aton_req {
 	struct pw_ring_cmd cmd;
@@ -101,8 +102,8 @@ struct pw_aton_req {
 	u64 *out;
 	u32 *parts;
 	u8 *nodes;
+	u32 *pending;
 	bool has_run;
-	bool in_round;
 };
 
 /* longest passive packet, in bytes */

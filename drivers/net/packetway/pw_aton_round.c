@@ -5,7 +5,7 @@
  *
  *   ioctl -> arrive; not the last one: wait, or leave the member in the lease (NOWAIT)
  *	   -> last one: operands of all into their registers, one command for each word
- *   pw_aton_poll -> pw_aton_round_command_ended -> the last command: wake all members
+ *   pw_aton_poll -> the last command: pw_aton_round_step_ended -> wake all members
  *   ioctl (FETCH) -> take the member from the lease, wait, read the results
  *
  * Members are files that have leased the same group bit. A bit has one round at a time, made
@@ -114,8 +114,8 @@ static void pw_aton_round_over(struct pw_aton *aton, struct pw_aton_round *r, in
 	pw_aton_round_end(aton, r, err);
 }
 
-/* BH off */
-static void pw_aton_round_command_ended(struct pw_aton_req *req)
+/* the last command of a step has ended; BH off */
+static void pw_aton_round_step_ended(struct pw_aton_req *req)
 {
 	struct pw_aton_round *r = (struct pw_aton_round *)(uintptr_t)req->user_data;
 	struct pw_aton *aton = req->aton;
@@ -123,8 +123,6 @@ static void pw_aton_round_command_ended(struct pw_aton_req *req)
 	int err;
 
 	spin_lock(&aton->lock);
-	if (--r->pending)
-		goto out;
 	n = pw_aton_round_step(r);
 	err = pw_aton_round_verdict(r);
 	if (r->result)
@@ -161,9 +159,9 @@ static void pw_aton_round_init_req(struct pw_aton_round *r, u32 i)
 	req->cmd.mods = what->mods;
 	req->cmd.reg = what->reg[i];
 	req->cmd.dst = PW_ATON_GROUP | BIT(what->bit);
-	req->complete = pw_aton_round_command_ended;
+	req->complete = pw_aton_round_step_ended;
 	req->user_data = (uintptr_t)r;
-	req->in_round = true;
+	req->pending = &r->pending;
 }
 
 /* a round of a member that has come first: the rest is 0 */
@@ -492,6 +490,7 @@ static bool pw_aton_round_stay(struct pw_aton_member *m)
 static void pw_aton_round_break(struct pw_aton_round *r)
 {
 	struct pw_aton_req *req;
+	bool last;
 	u32 i;
 
 	for (i = 0; i < r->nreq; i++) {
@@ -499,8 +498,13 @@ static void pw_aton_round_break(struct pw_aton_round *r)
 		if (!req->aton || !pw_aton_cancel(req, true))
 			continue;
 		req->cmd.err = PW_ATON_E_LOST;
+		spin_lock_bh(&req->aton->lock);
+		last = !--r->pending;
+		spin_unlock_bh(&req->aton->lock);
+		if (!last)
+			continue;
 		local_bh_disable();
-		pw_aton_round_command_ended(req);
+		pw_aton_round_step_ended(req);
 		local_bh_enable();
 	}
 }
