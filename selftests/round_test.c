@@ -361,6 +361,7 @@ TEST_F(round, long_results)
 {
 	static const struct { unsigned int op, mods, count, regs; } way[] = {
 		{ PW_ATON_OP_ADD, 0, LONG_WORDS, 8 }, { PW_ATON_OP_MAX, PACKETWAY_ATON_SIGNED, 9, 8 },
+		{ PW_ATON_OP_MIN, PACKETWAY_ATON_SIGNED, LONG_WORDS - 1, 5 },
 		{ PW_ATON_OP_MIN, 0, 8, 8 }, { PW_ATON_OP_OR, 0, 1, 8 }, { PW_ATON_OP_AND, 0, 20, 3 },
 		{ PW_ATON_OP_ADD, 0, 17, 1 },
 	};

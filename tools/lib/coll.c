@@ -878,7 +878,7 @@ static int new_session(struct pwl_coll *c, const char *station)
 	if (err)
 		return err;
 	c->addr = info.out_addr;
-	c->longs = info.out_features & PACKETWAY_FEATURE_LONG;
+	c->longs = info.out_features & PACKETWAY_FEATURE_LONG_256;
 	return 0;
 }
 

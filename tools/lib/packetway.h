@@ -257,7 +257,7 @@ int pwl_aton_round_until(struct pwl *s, struct pwl_round *r, uint64_t until);
 /*
  * The same with up to PACKETWAY_ATON_ROUND_LONG_WORDS words, results in their place. @r has the
  * registers, @count of them, and neither operands nor results. -EINVAL: also if the module is older
- * (PACKETWAY_FEATURE_LONG).
+ * (PACKETWAY_FEATURE_LONG_256; PACKETWAY_FEATURE_LONG: up to 128).
  */
 int pwl_aton_round_long(struct pwl *s, struct pwl_round *r, uint64_t *words, uint32_t count);
 /*

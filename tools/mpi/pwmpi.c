@@ -994,7 +994,7 @@ static void set_up(int threads)
 		pw.reason = "this module has no rounds";
 	}
 	if (ok && info.out_features & PACKETWAY_FEATURE_NOWAIT)
-		ok = info.out_features & PACKETWAY_FEATURE_LONG ? 3 : 2;
+		ok = info.out_features & PACKETWAY_FEATURE_LONG_256 ? 3 : 2;
 	PMPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (all) {
 		pw.world.n = pw.n;

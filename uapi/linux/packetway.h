@@ -258,7 +258,8 @@ enum {
 #define PACKETWAY_FEATURE_PREFIX (1ULL << 9)	/* PACKETWAY_ATON_PREFIX */
 #define PACKETWAY_FEATURE_NODES	(1ULL << 10)	/* PACKETWAY_ATON_NODES */
 #define PACKETWAY_FEATURE_NOWAIT (1ULL << 11)	/* PACKETWAY_ATON_ROUND_NOWAIT, _FETCH */
-#define PACKETWAY_FEATURE_LONG	(1ULL << 12)	/* PACKETWAY_ATON_ROUND_LONG */
+#define PACKETWAY_FEATURE_LONG	(1ULL << 12)	/* PACKETWAY_ATON_ROUND_LONG, of 128 words */
+#define PACKETWAY_FEATURE_LONG_256 (1ULL << 13)	/* and of PACKETWAY_ATON_ROUND_LONG_WORDS */
 
 /**
  * struct packetway_info - ioctl(PACKETWAY_IOC_GET_INFO)
@@ -714,7 +715,7 @@ struct packetway_aton_lease {
 #define PACKETWAY_IOC_ATON_LEASE	_IO(PACKETWAY_IOC_TYPE, PACKETWAY_IOCNR_ATON_LEASE)
 
 #define PACKETWAY_ATON_ROUND_WORDS	8	/* words of a round */
-#define PACKETWAY_ATON_ROUND_LONG_WORDS	128	/* words of a long one */
+#define PACKETWAY_ATON_ROUND_LONG_WORDS	256	/* words of a long one */
 
 /* flags of struct packetway_aton_round */
 #define PACKETWAY_ATON_ROUND_NOWAIT	(1U << 0)	/* return at once */

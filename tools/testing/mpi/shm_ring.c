@@ -247,7 +247,7 @@ int pwl_info(struct pwl *s, struct packetway_info *info)
 	memset(info, 0, sizeof(*info));
 	info->out_addr = s->own - s->ring + 1;
 	info->out_features = PACKETWAY_FEATURE_ROUND | PACKETWAY_FEATURE_NOWAIT |
-			     PACKETWAY_FEATURE_LONG;
+			     PACKETWAY_FEATURE_LONG | PACKETWAY_FEATURE_LONG_256;
 	return 0;
 }
 
