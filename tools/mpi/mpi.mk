@@ -4,7 +4,7 @@
 
 MPICC ?= $(shell command -v mpicc 2>/dev/null)
 
-$(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/request.c $(tools)/mpi/request.h $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
+$(O)/libpwmpi.so: $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/request.c $(tools)/mpi/request.h $(tools)/mpi/sum32.h $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/lib/packetway.h $(O)/libpacketway.a
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -D_GNU_SOURCE -fPIC -ftls-model=initial-exec -shared -I$(TOP)/uapi -I$(tools)/lib \
 		-o $@ $(tools)/mpi/pwmpi.c $(tools)/mpi/fortran.c $(tools)/mpi/request.c $(tools)/lib/exact.c $(O)/libpacketway.a -ldl -pthread
 $(O)/libpwtree.so: $(tools)/mpi/pwtree.c $(tools)/lib/packetway.h $(O)/libpacketway.a
@@ -12,8 +12,8 @@ $(O)/libpwtree.so: $(tools)/mpi/pwtree.c $(tools)/lib/packetway.h $(O)/libpacket
 		-o $@ $(tools)/mpi/pwtree.c $(O)/libpacketway.a -ldl
 $(O)/pwrun: $(tools)/mpi/pwrun
 	install -m 755 $< $@
-$(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/lib/exact.c $(tools)/lib/exact.h
-	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -I$(tools)/lib -o $@ $< $(tools)/lib/exact.c
+$(O)/mpi_check: $(tools)/testing/mpi/mpi_check.c $(tools)/lib/exact.c $(tools)/lib/exact.h $(tools)/mpi/sum32.h
+	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -I$(tools)/lib -I$(tools)/mpi -o $@ $< $(tools)/lib/exact.c
 
 $(O)/mpi_wrong: $(tools)/testing/mpi/mpi_wrong.c
 	OMPI_CC="$(CC)" $(MPICC) -std=gnu11 -g $(WARN) $(OPT) -o $@ $<

@@ -66,6 +66,7 @@
 
 #include "exact.h"
 #include "request.h"
+#include "sum32.h"
 
 #define SLOTS	PACKETWAY_ATON_ROUND_WORDS	/* most registers of a round */
 #define LONG	PACKETWAY_ATON_ROUND_LONG_WORDS	/* most words of a long round */
@@ -357,14 +358,13 @@ static int wait_round(struct pwl_round *r, uint64_t *long_words, int n)
 static int long_round(struct ring *g, uint64_t *w, int n, bool gets)
 {
 	uint64_t words[LONG];
-	int err;
 
 	g->waits.count = g->lane->slots;
+	/* without results they stay as they are */
+	if (gets)
+		return wait_round(&g->waits, w, n);
 	memcpy(words, w, n * sizeof(*w));
-	err = wait_round(&g->waits, words, n);
-	if (!err && gets)
-		memcpy(w, words, n * sizeof(*w));
-	return err;
+	return wait_round(&g->waits, words, n);
 }
 
 /* what was called before comes first, at all ranks */
@@ -1611,6 +1611,10 @@ static void int_words(int type, enum op op, const char *in, uint64_t *w, int cou
 {
 	int i, size = pw.type[type].size;
 
+	if (size == 8 && op != LXOR) {
+		memcpy(w, in, (size_t)count * size);
+		return;
+	}
 	for (i = 0; i < count; i++) {
 		w[i] = load(in + (size_t)i * size, size, pw.type[type].sign);
 		if (op == LXOR)
@@ -1622,6 +1626,10 @@ static void int_results(int type, enum op op, const uint64_t *w, char *out, int 
 {
 	int i, size = pw.type[type].size;
 
+	if (size == 8 && op != LXOR) {
+		memcpy(out, w, (size_t)count * size);
+		return;
+	}
 	for (i = 0; i < count; i++)
 		store(out + (size_t)i * size, size,
 		      op != LXOR ? w[i] : w[i] & 1 ? pw.type[type].truth : 0);
@@ -1632,11 +1640,39 @@ static uint32_t int_mods(int type, enum op op)
 	return pw.type[type].sign && (op == MIN || op == MAX) ? PACKETWAY_ATON_SIGNED : 0;
 }
 
+/*
+ * Do integers of 32 bits go two in a word (sum32.h)? Not if there is a register for each: a rank
+ * that repeats its last allreduce takes a word for each then, and the others do not know that.
+ */
+static bool is_sum32(const struct ring *g, int type, long count, enum op op)
+{
+	return op == SUM && pw.type[type].size == 4 && count > g->lane->slots;
+}
+
+static int sum32_reduce(struct ring *g, const uint32_t *from, uint32_t *to, int count)
+{
+	uint64_t w[LONG];
+	int n, err = 0;
+
+	for (; count && !err; count -= n, from += n) {
+		n = pw_sum32_most(g->n, count, next_words(g, LONG));
+		pw_sum32_pack(g->n, from, w, n);
+		err = ring_round(g, PW_ATON_OP_ADD, 0, w, pw_sum32_words(g->n, n), to);
+		if (!to || err)
+			continue;
+		pw_sum32_unpack(g->n, w, to, n);
+		to += n;
+	}
+	return err;
+}
+
 static int int_reduce(struct ring *g, int type, const char *from, char *to, int count, enum op op)
 {
 	int n, err = 0, size = pw.type[type].size;
 	uint64_t w[LONG];
 
+	if (is_sum32(g, type, count, op))
+		return sum32_reduce(g, (const uint32_t *)from, (uint32_t *)to, count);
 	for (; count && !err; count -= n, from += (size_t)n * size) {
 		n = next_words(g, count);
 		int_words(type, op, from, w, n);
@@ -1687,11 +1723,16 @@ static long tree_messages(const struct ring *g)
  * Is a reduction of integers, or of pairs of them, dearer than @messages messages? PW_COLL_MAX and
  * PW_FLOAT=exact mean that the user has decided. A pair takes a word or two.
  */
-static bool dear(const struct ring *g, MPI_Datatype t, long count, long messages)
+static bool dear(const struct ring *g, MPI_Datatype t, MPI_Op op, long count, long messages)
 {
-	if (!pw.by_cost || (float_type(t) >= 0 && pw.float_max > FLOAT_MAX))
+	const struct place *p = place_of(t);
+	long words = p->pair >= 0 ? 2 * count : count;
+
+	if (!pw.by_cost || (p->real >= 0 && pw.float_max > FLOAT_MAX))
 		return false;
-	return !pays(g, pair_type(t) >= 0 ? 2 * count : count, messages);
+	if (p->integer >= 0 && is_sum32(g, p->integer, count, which_op(op)))
+		words = pw_sum32_words(g->n, count);
+	return !pays(g, words, messages);
 }
 
 /*
@@ -1759,7 +1800,7 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op o
 		return err ? failed(comm, err) : MPI_SUCCESS;
 	}
 	why = fits(comm, t, op, count, &g);
-	if (why == DONE && dear(g, t, count, tree_messages(g)))
+	if (why == DONE && dear(g, t, op, count, tree_messages(g)))
 		why = SIZE;
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
 		why = WRONG;
@@ -1783,7 +1824,7 @@ int MPI_Reduce(const void *in, void *out, int count, MPI_Datatype t, MPI_Op op, 
 	enum why why;
 
 	why = fits(comm, t, op, count, &g);
-	if (why == DONE && dear(g, t, count, g->n - 1))
+	if (why == DONE && dear(g, t, op, count, g->n - 1))
 		why = SIZE;
 	if (why == DONE) {
 		PMPI_Comm_rank(comm, &rank);
@@ -2389,7 +2430,7 @@ static enum why fits_allreduce_later(const struct ring *g, const void *in, const
 {
 	enum why why = fits_later(g, comm, t, op, count);
 
-	if (why == DONE && dear(g, t, count, tree_messages(g)))
+	if (why == DONE && dear(g, t, op, count, tree_messages(g)))
 		why = SIZE;
 	if (why == DONE && !buffers(in, out, true, pw.allreduce_alias))
 		why = WRONG;
@@ -2401,7 +2442,7 @@ static enum why fits_reduce_later(const struct ring *g, const void *in, const vo
 {
 	enum why why = fits_later(g, comm, t, op, count);
 
-	if (why == DONE && dear(g, t, count, g->n - 1))
+	if (why == DONE && dear(g, t, op, count, g->n - 1))
 		why = SIZE;
 	if (why == DONE && (!is_root(g, root) ||
 			    !buffers(in, out, rank_in(comm) == root, pw.reduce_alias)))

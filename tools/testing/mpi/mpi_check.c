@@ -11,6 +11,9 @@
  * mpi_check logic COUNT [SEED]: random logical operations, and minima and maxima with their
  * places, of all types that this MPI has for them, by MPI_* and by PMPI_*.
  *
+ * mpi_check sums COUNT [SEED]: random sums of integers of 32 bits, which go to the ring two in a
+ * word: the words of up to 256 ranks by one rank alone, then by MPI_* and by PMPI_*.
+ *
  * mpi_check parts COUNT [SEED]: random collectives of small blocks (gather, scan, scatter of a
  * reduction), and some that do not wait, by MPI_* and by PMPI_*.
  *
@@ -43,6 +46,7 @@
 #include <unistd.h>
 
 #include "exact.h"
+#include "sum32.h"
 
 #define MAX 4096
 
@@ -209,6 +213,88 @@ static int floats(int rounds)
 		printf("%d collectives of floating-point numbers, %d differ (from MPI's own: %d)\n",
 		       rounds, sum[0], sum[1]);
 	return bad != 0;
+}
+
+/* numbers whose sums carry often: of one kind of a few */
+static uint32_t any32(int way)
+{
+	uint64_t x = rnd();
+
+	return way == 0 ? x : way == 1 ? UINT32_MAX - x % 2 : way == 2 ? x % 2 << 31 :
+	       way == 3 ? (x & 255) - 128 : 1U << x % 32;
+}
+
+/* sums of @n ranks by words that are added as on the ring; how many are wrong? */
+static int sums_of_words(int n, int count, int way)
+{
+	uint32_t in[70], out[70], want[70] = { 0 };
+	uint64_t w[80], sum[80] = { 0 };
+	long i, words = pw_sum32_words(n, count);
+	int rank, bad = 0;
+
+	for (rank = 0; rank < n; rank++) {
+		for (i = 0; i < count; i++) {
+			in[i] = any32(way);
+			want[i] += in[i];
+		}
+		pw_sum32_pack(n, in, w, count);
+		for (i = 0; i < words; i++)
+			sum[i] += w[i];
+	}
+	pw_sum32_unpack(n, sum, out, count);
+	for (i = 0; i < count; i++)
+		bad += out[i] != want[i];
+	for (i = 2; i < 80; i++)
+		bad += pw_sum32_words(n, pw_sum32_most(n, 70, i)) > i;
+	return bad;
+}
+
+static int sums(int rounds)
+{
+	const MPI_Datatype types[] = { MPI_INT, MPI_UNSIGNED, MPI_INT32_T, MPI_UINT32_T };
+	static uint32_t in[MAX], a[MAX], b[MAX];
+	int i, k, n, rank, bad = 0, sum, count, way, root;
+	uint64_t seed = state;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	for (i = 1; i <= 256 && !rank; i++)
+		for (way = 0; way < 5; way++)
+			bad += sums_of_words(i, 1 + (5 * i + way) % 70, way);
+	state = seed;
+	if (bad)
+		fprintf(stderr, "%d sums of words are wrong\n", bad);
+	for (i = 0; i < rounds; i++) {
+		MPI_Datatype t = types[rnd() % 4];
+
+		count = 1 + rnd() % (rnd() % 4 ? 80 : 1200);
+		way = rnd() % 5;
+		root = rnd() % n;
+		/* what a rank draws is its own, what all draw next is not */
+		for (k = 0; k < count * n; k++) {
+			uint32_t x = any32(way);
+
+			if (k / count == rank)
+				in[k % count] = x;
+		}
+		memcpy(a, in, sizeof(a));
+		way = rnd() % 3;
+		if (way == 0)
+			MPI_Allreduce(in, a, count, t, MPI_SUM, MPI_COMM_WORLD);
+		else if (way == 1)
+			MPI_Reduce(in, a, count, t, MPI_SUM, root, MPI_COMM_WORLD);
+		else
+			MPI_Allreduce(MPI_IN_PLACE, a, count, t, MPI_SUM, MPI_COMM_WORLD);
+		PMPI_Allreduce(in, b, count, t, MPI_SUM, MPI_COMM_WORLD);
+		if ((way == 1 && rank != root) || !memcmp(a, b, count * sizeof(*a)))
+			continue;
+		fprintf(stderr, "rank %d: round %d, way %d, %d integers\n", rank, i, way, count);
+		bad++;
+	}
+	PMPI_Allreduce(&bad, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d sums of integers of 32 bits, %d differ\n", rounds, sum);
+	return sum != 0;
 }
 
 struct logic_type {
@@ -1082,6 +1168,12 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "float")) {
 		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 		bad = floats(atoi(argv[2]));
+		MPI_Finalize();
+		return bad;
+	}
+	if (argc > 2 && !strcmp(argv[1], "sums")) {
+		state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+		bad = sums(atoi(argv[2]));
 		MPI_Finalize();
 		return bad;
 	}

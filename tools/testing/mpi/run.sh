@@ -110,6 +110,15 @@ done
 PW_COLL=probe PW_FLOAT=off run 2 mpi_check float 20 >"$tmp/out" 2>&1
 tap_ok "PW_FLOAT=off: none" grep -qx "pwmpi: 0 of 20 collectives on the ring, not for their type: 20" "$tmp/out"
 
+# integers of 32 bits, two in a word
+for np in 1 3 8 9; do
+	: >"$PW_SHM_RING"
+	run $np mpi_check sums $((count / 2)) $np >"$tmp/out" 2>&1
+	tap_is "$np ranks: sums of integers of 32 bits" "$(grep differ "$tmp/out")" "$((count / 2)) sums of integers of 32 bits, 0 differ" ||
+		tail -n 20 "$tmp/out" | sed 's/^/# /'
+	tap_ok "$np ranks: all of them on the ring" grep -qx "pwmpi: $((count / 2)) of $((count / 2)) collectives on the ring" "$tmp/out"
+done
+
 # logical operations, minima and maxima with their places
 for np in 2 6; do
 	: >"$PW_SHM_RING"
