@@ -870,6 +870,17 @@ struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start)
 	return sender->head && sender->head->submit <= start ? sender->head : NULL;
 }
 
+/* the head of a queue, which is in ring->future no longer, becomes a packet */
+static void dequeue(struct pw_ring *ring, struct pw_ring_sender *sender)
+{
+	struct pw_ring_cmd *cmd = sender->head;
+
+	sender->head = cmd->next;
+	cmd->sender = NULL;
+	count_queued(ring, sender, cmd, -1);
+	file_head(ring, sender);
+}
+
 static void load_packet(struct pw_ring *ring, struct pw_ring_packet *pkt)
 {
 	struct pw_ring_cmd *cmd = pkt->cmd;
@@ -925,10 +936,7 @@ void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start)
 	if (cmd) {
 		future_remove(ring, sender);
 		ring->now = max(ring->now, start);
-		sender->head = cmd->next;
-		cmd->sender = NULL;
-		count_queued(ring, sender, cmd, -1);
-		file_head(ring, sender);
+		dequeue(ring, sender);
 	} else {
 		cmd = sender->standing;
 		cmd->submit = start;
@@ -1084,6 +1092,51 @@ static void end_cmd(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err, u6
 	ring->busy_to = when;
 	land(ring, pkt);
 	put_done(ring, cmd);
+}
+
+/**
+ * pw_ring_reload - make a packet of the next command of its sender
+ * @ring: the ring
+ * @pkt: the last packet of the sender, which is back; its start is that of the new one
+ * @cmd: head of the sender's queue, ADD to MIN, to the region that @pkt was for
+ *
+ * As pw_ring_begin() does it, without what is as it was. The command stays in the queue.
+ */
+void pw_ring_reload(const struct pw_ring *ring, struct pw_ring_packet *pkt,
+		    struct pw_ring_cmd *cmd)
+{
+	u32 width = ring->fmt.width;
+
+	pkt->cmd = cmd;
+	pkt->counter = pkt->in_region;
+	pkt->trailer = pkt->in_region ? PW_TRL_RECOGNISED : 0;
+	pkt->v1 = pkt->in_region ?
+		  pw_ring_fetch(ring, pkt->t, cmd->reg) & pw_aton_mask(width) :
+		  pw_aton_identity(cmd->op, cmd->mods & PW_ATON_SIGNED, width);
+	pkt->v2 = pkt->in_region && cmd->op >= PW_ATON_MAX ? pkt->addr : 0;
+}
+
+/**
+ * pw_ring_again - an interface gets its token back, sends a packet, and has that back
+ * @ring: the ring; nothing else is on it, no fault is armed, and no interface is to go up or down
+ * @pkt: the packet, of pw_ring_reload(), with what came back at @pkt->end
+ *
+ * As pw_ring_begin() and pw_ring_end().
+ */
+void pw_ring_again(struct pw_ring *ring, struct pw_ring_packet *pkt)
+{
+	struct pw_ring_sender *sender = ring->sender[pkt->t];
+	struct pw_ring_cmd *cmd = pkt->cmd;
+
+	ring->now = pkt->start;
+	dequeue(ring, sender);
+	cmd->interface = pkt->t;
+	pkt->control = pw_aton_control(cmd);
+	sender->command = pkt->control;
+	ring->serial++;
+	ring->stats.packets++;
+	end_cmd(ring, pkt, PW_ATON_OK, pkt->end);
+	ring->tok_at = pkt->end;
 }
 
 /* release the token; an armed fault may make it vanish at once */

@@ -894,13 +894,19 @@ static void finish(struct pw_ring *ring)
 
 /* ---- packets to a group, one after another ---- */
 
+/* does the command do nothing but reduce the operands of the interfaces at @dst? */
+static bool is_plain(const struct pw_ring_cmd *cmd, u32 dst)
+{
+	return cmd->op >= PW_ATON_ADD && cmd->op <= PW_ATON_MIN && !(cmd->mods & PW_ATON_PREFIX) &&
+	       cmd->dst == dst;
+}
+
 /* does the packet do nothing but reduce the operands of a group, seen by no tap? */
 static bool is_reduction(const struct pw_ring *ring)
 {
 	const struct pw_ring_cmd *cmd = ring->pkt->cmd;
 
-	return cmd->op >= PW_ATON_ADD && cmd->op <= PW_ATON_MIN && !(cmd->mods & PW_ATON_PREFIX) &&
-	       (cmd->dst & ~PW_ATON_GROUP_MASK) == PW_ATON_GROUP &&
+	return is_plain(cmd, PW_ATON_GROUP | (cmd->dst & PW_ATON_GROUP_MASK)) &&
 	       ring->p.release == PW_RING_BACK && !ring->changed && !ring->pkt_flip &&
 	       !ring->pkt_stuck && !ring->leaving && !ring->tap.mem;
 }
@@ -951,10 +957,9 @@ static bool gather_group(struct pw_ring *ring)
 }
 
 /* a packet to a group passes all interfaces, and is back; returns the cost */
-static u32 pass_group(struct pw_ring *ring)
+static u32 pass_group(struct pw_ring *ring, struct pw_ring_packet *pkt)
 {
 	const struct pw_ring_group *g = &ring->in_group;
-	struct pw_ring_packet *pkt = ring->pkt;
 	const struct pw_ring_cmd *cmd = pkt->cmd;
 	const u64 *bank = ring->operand + (size_t)cmd->reg * ring->p.capacity;
 	u32 shift = below(ring), reg = cmd->reg, i, k, count;
@@ -985,41 +990,83 @@ static u32 pass_group(struct pw_ring *ring)
 		pkt->trailer |= PW_TRL_RECOGNISED;
 	pkt->err = PW_ATON_OK;
 	pkt->end = pkt->start + pkt->bits + ring->turn;
-	end_first(ring);
 	return g->n * COST_MEMBER;
 }
 
 /*
+ * Does the interface that sent the last packet to a group get its token back, and can nothing but
+ * its next packet happen then? What is asked here does not change before the ring's caller is back.
+ */
+static bool is_alone(const struct pw_ring *ring)
+{
+	const struct pw_ring_group *g = &ring->in_group;
+
+	return g->known && ring->tok_from == g->t && ring->state == PW_RING_TOKEN &&
+	       !ring->flight && !ring->standing && !ring->changed && !ring->leaving &&
+	       !ring->flip && !ring->stuck && !ring->leave && !ring->lose && !ring->dup;
+}
+
+/*
+ * The next packets of an interface that has sent one to the same group: as start_packet() does one
+ * of them. Returns the cost; 0: there is none.
+ */
+static u32 pass_again(struct pw_ring *ring, u64 until, u32 budget)
+{
+	const struct pw_ring_group *g = &ring->in_group;
+	struct pw_ring_sender *sender;
+	struct pw_ring_packet *pkt;
+	u32 cost = 0;
+
+	if (!is_alone(ring))
+		return 0;
+	sender = ring->sender[g->t];
+	pkt = &sender->pkt;
+	while (ring->nready == 1 && !ring->future && pw_ring_bit(ring->ready, g->t) &&
+	       is_plain(sender->head, g->dst)) {
+		pkt->start = ring->tok_at + ring->turn;
+		if (ring->now > pkt->start || pkt->start > until)
+			break;
+		pw_ring_reload(ring, pkt, sender->head);
+		cost += COST_AGAIN + pass_group(ring, pkt);
+		pw_ring_again(ring, pkt);
+		if (cost >= budget)
+			break;
+	}
+	return cost;
+}
+
+/*
  * Start a packet, and if it goes to the group that the one before it went to, from the same
- * interface, let it pass as well. An interface that joins or leaves a group by its group mask
- * register between them does so before or after all of them.
+ * interface, let it pass as well, and those that follow it. An interface that joins or leaves a
+ * group by its group mask register between them does so before or after all of them.
  *
  * Return: the cost; 0: there is none that may start by @until.
  */
-static u32 start_packet(struct pw_ring *ring, u64 until)
+static u32 start_packet(struct pw_ring *ring, u64 until, u32 budget)
 {
 	struct pw_ring_group *g = &ring->in_group;
-	const struct pw_ring_packet *pkt;
-	u32 cost = COST_AGAIN;
+	u32 cost = pass_again(ring, until, budget);
 
+	if (cost)
+		return cost;
+	cost = COST_AGAIN;
+	g->known = false;
 	if (!next_again(ring, until)) {
-		g->known = false;
 		if (!next_packet(ring, until))
 			return 0;
 		cost = COST_PACKET + COST_STANDING * ring->nstanding;
 	}
 	if (!is_reduction(ring)) {
-		g->known = false;
 		begin_scan(ring);
 		return max_t(u32, cost, COST_PACKET);
 	}
-	pkt = ring->pkt;
-	if (g->known && g->dst == pkt->cmd->dst && g->t == pkt->t)
-		return cost + pass_group(ring);
 	cost += ring->own * (COST_REGION + 1);
-	if (gather_group(ring))
-		return cost + pass_group(ring);
-	begin_scan(ring);
+	if (!gather_group(ring)) {
+		begin_scan(ring);
+		return cost;
+	}
+	cost += pass_group(ring, ring->pkt);
+	end_first(ring);
 	return cost;
 }
 
@@ -1035,7 +1082,7 @@ static enum pw_ring_progress fast_run(struct pw_ring *ring, u64 until, u32 budge
 		used = 1;
 		switch (f->phase) {
 		case FAST_IDLE:
-			used = start_packet(ring, until);
+			used = start_packet(ring, until, budget);
 			if (!used)
 				return PW_RING_IDLE;
 			break;

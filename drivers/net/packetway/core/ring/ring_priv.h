@@ -287,6 +287,9 @@ void pw_ring_promote(struct pw_ring *ring, u64 t);
 struct pw_ring_cmd *pw_ring_take(struct pw_ring *ring, u32 interface, u64 start);
 void pw_ring_begin(struct pw_ring *ring, u32 interface, u64 start);
 void pw_ring_end(struct pw_ring *ring, struct pw_ring_packet *pkt, u8 err, u64 when);
+void pw_ring_reload(const struct pw_ring *ring, struct pw_ring_packet *pkt,
+		    struct pw_ring_cmd *cmd);
+void pw_ring_again(struct pw_ring *ring, struct pw_ring_packet *pkt);
 void pw_ring_pass_on(struct pw_ring *ring, u64 when);
 void pw_ring_abandon(struct pw_ring *ring, u64 when);
 void pw_ring_reissue(struct pw_ring *ring, u64 when);
