@@ -500,13 +500,16 @@ int pw_reduce_san_init(struct pw_san *san)
 	return 0;
 }
 
-/* the SAN has no node left: all commands on its ring have ended */
+/* the SAN has no node left: all commands on its ring have ended. The second time: nothing */
 void pw_reduce_san_exit(struct pw_san *san)
 {
 	struct pw_reduce *rd = san->reduce;
 	struct pw_reduce_run *run;
 	u32 i;
 
+	if (!rd)
+		return;
+	san->reduce = NULL;
 	cancel_delayed_work_sync(&rd->work);
 	for (i = 0; i < PW_REDUCE_JOBS; i++) {
 		if (!rd->agent.job[i])

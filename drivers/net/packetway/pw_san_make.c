@@ -349,6 +349,8 @@ static void pw_san_gone(struct work_struct *work)
 	struct pw_san *san = container_of(to_rcu_work(work), struct pw_san, gone);
 	struct net *net = san->net;
 
+	/* its work reads the routes, and may have reductions left that wait */
+	pw_reduce_san_exit(san);
 	pw_rrp_san_exit(san);
 	pw_san_free(san);
 	pw_dying_del(net);
