@@ -19,7 +19,7 @@ static_assert((int)PACKETWAY_ATON_R_ROUTE == (int)PW_REDUCE_E_ROUTE);
 static_assert((int)PACKETWAY_ATON_R_RING == (int)PW_REDUCE_E_RING);
 static_assert(PACKETWAY_ATON_REDUCE_MS_MAX == PW_REDUCE_MS_MAX);
 
-#define PW_REDUCE_TURN	64	/* messages that are handled in one turn */
+#define PW_REDUCE_TURN	64	/* messages, and reductions of stations, in one turn */
 /* what stations have started and waits, also if its program has gone: until its time is over */
 #define PW_REDUCE_WAITING	1024
 
@@ -279,16 +279,21 @@ static struct pw_reduce_run *pw_reduce_next(struct pw_reduce *rd)
 	return run;
 }
 
-/* start what waits, as far as it may */
-static void pw_reduce_roots(struct pw_reduce *rd)
+/* start what waits, as far as it may; true: there may be more */
+static bool pw_reduce_roots(struct pw_reduce *rd)
 {
 	struct pw_reduce_run *run;
 	u64 now;
+	u32 n;
 
-	while (rd->roots < PW_REDUCE_ROOTS && rd->agent.njobs < PW_REDUCE_JOBS) {
+	/* at a station that is down they end at once, as fast as programs start them */
+	for (n = 0; n < PW_REDUCE_TURN; n++) {
+		if (rd->roots >= PW_REDUCE_ROOTS || rd->agent.njobs >= PW_REDUCE_JOBS)
+			return false;
 		run = pw_reduce_next(rd);
 		if (!run)
-			return;
+			return false;
+		cond_resched();
 		now = pw_reduce_now();
 		if (READ_ONCE(run->dropped) || now >= run->deadline) {
 			pw_reduce_finish(rd, run, -ETIMEDOUT);
@@ -300,6 +305,7 @@ static void pw_reduce_roots(struct pw_reduce *rd)
 		pw_reduce_leave();
 		pw_reduce_free_ended(rd);
 	}
+	return true;
 }
 
 static void pw_reduce_dropped(struct pw_reduce *rd, int port)
@@ -352,6 +358,7 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 {
 	struct sk_buff *skb;
 	u64 now, next;
+	bool more;
 	u32 n;
 
 	pw_reduce_rings(rd);
@@ -368,8 +375,8 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 	next = pw_reduce_tick(&rd->agent, now);
 	pw_reduce_leave();
 	pw_reduce_free_ended(rd);
-	pw_reduce_roots(rd);
-	if (!skb_queue_empty_lockless(&rd->queue))
+	more = pw_reduce_roots(rd);
+	if (more || !skb_queue_empty_lockless(&rd->queue))
 		next = now;
 	else if (rd->agent.njobs)
 		/* what has begun just now */
