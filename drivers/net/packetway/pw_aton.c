@@ -898,12 +898,14 @@ void pw_aton_unstand(struct pw_aton_req *req)
 	struct pw_aton *aton = req->aton;
 
 	spin_lock_bh(&aton->lock);
-	if (!req->aif) {
-		/* the station has left the ring */
+	if (!aton->ring) {
+		/* the SAN has gone */
 		spin_unlock_bh(&aton->lock);
 		return;
 	}
-	pw_aton_let_go(aton, req->aif);
+	/* a station that has left let go of it; the ring may still have its last result to give */
+	if (req->aif)
+		pw_aton_let_go(aton, req->aif);
 	pw_aton_unlock(aton);
 	pw_aton_kick(aton);
 }
