@@ -32,6 +32,8 @@
 /* the first of them, 9,000 instructions at most, pass before the clock is read */
 #define PW_ATON_FREE_STEPS	1024U
 #define PW_ATON_RTL_STEPS	1024U
+/* what a tick of the timer costs, in times of its handler: that and a poll, not counted if short */
+#define PW_ATON_TICK_COST	4
 /* commands taken off the ring with its lock held */
 #define PW_ATON_REAP		128
 /* commands queued at one interface and at all interfaces of a ring */
@@ -471,13 +473,16 @@ static void pw_aton_arm(struct pw_aton *aton)
 static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 {
 	struct pw_aton *aton = container_of(timer, struct pw_aton, timer);
-	bool on;
+	u64 late, start;
 
 	spin_lock(&aton->lock);
-	on = aton->standing && aton->period;
-	if (on) {
+	late = aton->standing ? pw_share_late() : 0;
+	if (late) {
+		hrtimer_start(&aton->timer, ns_to_ktime(late), HRTIMER_MODE_REL_SOFT);
+	} else if (aton->standing && aton->period) {
 		u64 now = pw_ring_now(aton->ring);
 
+		start = local_clock();
 		if (now >= aton->pace_until)
 			aton->pace_until = now + (u64)aton->period * PW_ATON_BITS_PER_US;
 		/*
@@ -487,6 +492,7 @@ static enum hrtimer_restart pw_aton_tick(struct hrtimer *timer)
 		 */
 		pw_aton_arm(aton);
 		pw_share_wake(&aton->share);
+		pw_share_acted(PW_ATON_TICK_COST * (local_clock() - start));
 	}
 	spin_unlock(&aton->lock);
 	return HRTIMER_NORESTART;

@@ -16,6 +16,7 @@
 #include <linux/ktime.h>
 #include <linux/poll.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched/clock.h>
 
 #include "pw_priv.h"
 #include "pw_trace.h"
@@ -474,19 +475,35 @@ void pw_poets_alarm(struct pw_time *t, struct pw_time_alarm *a)
 	hrtimer_start(&po->timer, 0, HRTIMER_MODE_REL_SOFT);
 }
 
+/* does the timer have to come later, for a station that is still there? RCU held, BH off */
+static bool pw_poets_put_off(struct pw_poets *po, const struct pw_station *st)
+{
+	u64 late = st ? pw_share_late() : 0;
+
+	if (!late)
+		return false;
+	spin_lock(&po->lock);
+	hrtimer_start(&po->timer, ns_to_ktime(late), HRTIMER_MODE_REL_SOFT);
+	spin_unlock(&po->lock);
+	return true;
+}
+
 /* time for a report; softirq */
 enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
 {
 	struct pw_poets *po = container_of(timer, struct pw_poets, timer);
 	struct pw_poets_out out = {};
 	struct pw_station *st;
-	u64 now, next;
+	u64 now, next, start;
 
 	pw_kcov_section();
 
 	rcu_read_lock();
-	now = pw_poets_now(po);
 	st = rcu_dereference(po->station);
+	if (pw_poets_put_off(po, st))
+		goto out;
+	start = local_clock();
+	now = pw_poets_now(po);
 	spin_lock(&po->lock);
 	pw_poets_report(po, now, &out);
 	next = st ? pw_softswitch_next_report(&po->sw) : U64_MAX;
@@ -497,6 +514,8 @@ enum hrtimer_restart pw_poets_timer(struct hrtimer *timer)
 	if (st)
 		pw_poets_flush(st, &out);
 	pw_poets_go_on(po);
+	pw_share_acted(local_clock() - start);
+out:
 	rcu_read_unlock();
 	return HRTIMER_NORESTART;
 }

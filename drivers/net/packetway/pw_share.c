@@ -9,10 +9,13 @@
 
 /* nanoseconds of a tick, of all engines of a CPU together */
 #define PW_SHARE_ALL	(TICK_NSEC / 4)
+/* timers that are put off to the same tick */
+#define PW_SHARE_LATE	128
 
 struct pw_share_cpu {
 	unsigned long tick;
 	u64 used;
+	u32 late;	/* timers that were put off in this tick */
 };
 
 static DEFINE_PER_CPU(struct pw_share_cpu, pw_share_cpu);
@@ -66,6 +69,47 @@ void pw_share_stop(struct pw_share *s, spinlock_t *lock)
 	cancel_work_sync(&s->work);
 }
 
+static void pw_share_add(struct pw_share_cpu *cpu, u64 ns)
+{
+	unsigned long now = jiffies;
+
+	if (cpu->tick != now) {
+		cpu->tick = now;
+		cpu->used = 0;
+		cpu->late = 0;
+	}
+	cpu->used += ns;
+}
+
+/**
+ * pw_share_late - has a timer come when engines and timers of this CPU have used their share?
+ *
+ * BH off.
+ *
+ * Return: nanoseconds by which it is to be put off; 0: it may act, and calls pw_share_acted() then
+ */
+u64 pw_share_late(void)
+{
+	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
+	unsigned long now = jiffies;
+
+	if (cpu->tick != now || cpu->used <= PW_SHARE_ALL)
+		return 0;
+	/* the more of them, the longer: each costs a little whenever it comes */
+	return (1 + cpu->late++ / PW_SHARE_LATE) * TICK_NSEC;
+}
+
+/**
+ * pw_share_acted - count what a timer has done
+ * @ns: time that it took
+ *
+ * BH off.
+ */
+void pw_share_acted(u64 ns)
+{
+	pw_share_add(this_cpu_ptr(&pw_share_cpu), ns);
+}
+
 /* pw_share_wake() of an engine that may have to leave softirqs */
 bool __pw_share_wake(struct pw_share *s)
 {
@@ -88,7 +132,6 @@ bool __pw_share_wake(struct pw_share *s)
  */
 bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
 {
-	struct pw_share_cpu *cpu = this_cpu_ptr(&pw_share_cpu);
 	unsigned long now = jiffies;
 
 	if (!more && ns < PW_SHARE_FREE)
@@ -99,13 +142,8 @@ bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave)
 	}
 	s->used += ns;
 	/* a poll by the work item competes as a task: it is not counted */
-	if (!s->on) {
-		if (cpu->tick != now) {
-			cpu->tick = now;
-			cpu->used = 0;
-		}
-		cpu->used += ns;
-	}
+	if (!s->on)
+		pw_share_add(this_cpu_ptr(&pw_share_cpu), ns);
 	s->on = more && (leave || pw_share_over(s));
 	return s->on;
 }

@@ -12,6 +12,9 @@
  * counted: they cost what forwarding a frame costs, and frames that had to wait for a work
  * item would meet in the fabric, where each of them costs many times as much.
  *
+ * Timers of standing commands and of reports count as engines. They are short, and many of them
+ * would take a CPU for themselves: when the share is used up, they come in a later tick.
+ *
  * The caller's lock, the one that its poll takes, guards struct pw_share.
  */
 #ifndef PW_SHARE_H
@@ -52,6 +55,8 @@ void pw_share_stop(struct pw_share *s, spinlock_t *lock);
 bool __pw_share_wake(struct pw_share *s);
 bool pw_share_used(struct pw_share *s, u64 ns, bool more, bool leave);
 void pw_share_again(struct pw_share *s);
+u64 pw_share_late(void);
+void pw_share_acted(u64 ns);
 
 /**
  * pw_share_wake - let the engine be polled, in a softirq or by the work item
