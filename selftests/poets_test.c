@@ -278,6 +278,25 @@ TEST(receive_order)
 	EXPECT_EQ(0, get(w.fd[1]).out_queued);
 }
 
+/* a broadcast to a softswitch without devices is for none of them: there is nothing to read */
+TEST(no_devices)
+{
+	struct pollfd p = { .events = POLLIN };
+	EVENT ev;
+
+	ASSERT_EQ(0, world_make(2));
+	p.fd = open_switch(1, 1, 1);
+	ASSERT_LE(0, p.fd);
+	ASSERT_EQ(0, simple(p.fd, PACKETWAY_IOC_POETS_START));
+	ASSERT_EQ(0, barrier(1));
+	ASSERT_EQ(0, release(2));
+	EXPECT_EQ(PACKETWAY_POETS_EV_RELEASED, next_event(p.fd, &ev, SOON));
+	ASSERT_EQ(0, send_pkt(w.ms, 2, DEVICE(PW_POETS_DEVICE_BROADCAST), 0, NULL, 0));
+	EXPECT_EQ(2, pw_stat_wait(w.sock, w.name[1], "poets_rx", 2));
+	EXPECT_EQ(0, poll(&p, 1, 200));
+	EXPECT_EQ(0, get(p.fd).out_queued);
+}
+
 TEST(reports_and_logs)
 {
 	struct packetway_poets_set s = { .size = sizeof(s), .flags = PACKETWAY_POETS_SET_INTERVAL,

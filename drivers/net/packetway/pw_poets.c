@@ -201,6 +201,9 @@ static enum pw_softswitch_drop pw_poets_deliver(struct pw_station *st, struct pw
 	u8 type;
 
 	if (pw_poets_device(rx->pkt.sw_addr) == PW_POETS_DEVICE_BROADCAST) {
+		/* a softswitch may run without devices */
+		if (rx->next == rx->end)
+			return PW_SOFTSWITCH_OK;
 		if (!pw_poets_place_packet(po, 0, src, &rx->pkt, &item)) {
 			pw_count(st, PW_STAT_POETS_OVERRUN);
 			return PW_SOFTSWITCH_OK;
