@@ -578,6 +578,9 @@ ssize_t pw_aton_read(struct file *file, char __user *buf, size_t len, loff_t *po
 			if (copy_to_user(buf + done, &r, sizeof(r)))
 				return done ?: -EFAULT;
 			done += sizeof(r);
+			/* others may queue commands of this file meanwhile */
+			if (signal_pending(current))
+				break;
 		}
 		if (done)
 			return done;

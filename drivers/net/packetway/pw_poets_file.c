@@ -201,6 +201,9 @@ static ssize_t pw_poets_read(struct file *file, char __user *buf, size_t len, lo
 			if (copy_to_user(buf + done, &ev, sizeof(ev)))
 				return done ?: -EFAULT;
 			done += sizeof(ev);
+			/* broadcasts to many devices last for any buffer */
+			if (signal_pending(current))
+				break;
 			cond_resched();
 		}
 		if (done)
