@@ -192,7 +192,10 @@ long pw_aton_timeout(u64 deadline)
 	if (!deadline)
 		return MAX_SCHEDULE_TIMEOUT;
 	now = ktime_get_ns();
-	return deadline > now ? nsecs_to_jiffies(deadline - now) + 1 : 0;
+	if (deadline <= now)
+		return 0;
+	/* a long of 32 bits holds less than some deadlines */
+	return min_t(u64, nsecs_to_jiffies64(deadline - now), MAX_SCHEDULE_TIMEOUT - 1) + 1;
 }
 
 /* wait for the end of a command; then it is the caller's again */
