@@ -958,6 +958,45 @@ TEST_F(round, nowait_errors)
 	}
 }
 
+/*
+ * A member gives its register or its bit back, and takes it again, while the packets of a round
+ * wait: they would sum up what is in the register then. All get an error instead.
+ */
+TEST_F(round, given_back)
+{
+	static const struct { uint32_t regs, group; bool before; } way[] = {
+		{ 1U << 8, 0, true },		/* before the last member comes */
+		{ 1U << 8, 0, false },
+		{ 0, 1U << BIT_USED, false },
+		{ REGS, 1U << BIT_USED, false },
+	};
+	int i, k;
+
+	ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_RING));
+	for (k = 0; k < (int)ARRAY_SIZE(way); k++) {
+		ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_FROZEN, 1));
+		for (i = 0; i < N; i++) {
+			if (i == N - 1 && way[k].before)
+				EXPECT_EQ(0, lease(self->fd[0], PACKETWAY_ATON_LEASE_RETURN,
+						   way[k].regs, way[k].group));
+			EXPECT_EQ(i == N - 1 && way[k].before ? -EPIPE : -EINPROGRESS,
+				  call(self->fd[i], NOWAIT, ask(N, k, i + 1)));
+		}
+		if (!way[k].before)
+			EXPECT_EQ(0, lease(self->fd[0], PACKETWAY_ATON_LEASE_RETURN, way[k].regs,
+					   way[k].group));
+		EXPECT_EQ(0, lease(self->fd[0], 0, way[k].regs, way[k].group));
+		ASSERT_EQ(0, ring_san_set(self->ns, SAN, PACKETWAY_A_SAN_FROZEN, 0));
+		for (i = 0; i < N - way[k].before; i++)
+			EXPECT_EQ(-EPIPE, call(self->fd[i], FETCH, ask(N, k, i + 1)));
+	}
+	/* the next one is right */
+	for (i = 0; i < N - 1; i++)
+		EXPECT_EQ(-EINPROGRESS, call(self->fd[i], NOWAIT, ask(N, k, i)));
+	EXPECT_EQ(0, call(self->fd[N - 1], 0, ask(N, k, N - 1)));
+	expect_sum(_metadata, self->fd, k, 0, N - 1);
+}
+
 /* a damaged packet: all get the same error, and repeat the round */
 TEST_F(round, nowait_damaged)
 {

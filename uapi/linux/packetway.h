@@ -765,9 +765,9 @@ struct packetway_aton_lease {
  * on to the end. @word, @out_v1 and @out_v2 are not used. If the call of a member is killed
  * meanwhile, the round ends with EPIPE. Not with the other flags.
  *
- * EPIPE: a file that has leased the bit gave it back or was closed, or its station has left,
- * or other interfaces than those of @members took part. EPROTO: members differ; all of them
- * get this. EBUSY: the members of a round are complete, or the file is in this one already, or
+ * EPIPE: a file that has leased the bit gave it or a register back or was closed, or its station
+ * has left, or other interfaces than those of @members took part. EPROTO: members differ; all of
+ * them get this. EBUSY: the members of a round are complete, or the file is in this one already, or
  * packets of another round with a member and a register of this one are on the ring; that ends
  * soon. ETIMEDOUT, EINTR: this file does not take part, the others wait; it may call again. Errors
  * of PACKETWAY_IOC_ATON_COMMAND come to all members, which may repeat the round. ENOENT: the

@@ -106,6 +106,23 @@ void pw_aton_round_end(struct pw_aton *aton, struct pw_aton_round *r, int err)
 	}
 }
 
+/*
+ * A file gives registers back whose operands packets of a round are under way for: they find
+ * others there, or those of the file that leases the registers next.
+ */
+static void pw_aton_round_spoil(struct pw_aton *aton, const struct pw_aton_lease *lease, u32 regs)
+{
+	unsigned long bits = lease->rounds;
+	struct pw_aton_round *r;
+	unsigned int i;
+
+	for_each_set_bit(i, &bits, PW_ATON_GROUP_BITS) {
+		r = aton->round[i];
+		if (r && r->complete && r->regs & regs)
+			r->err = r->err ?: -EPIPE;
+	}
+}
+
 /* a file gives a group bit back: a round of that group cannot become complete */
 static void pw_aton_round_left(struct pw_aton *aton, u32 bit, struct pw_aton_lease *lease)
 {
@@ -118,7 +135,11 @@ static void pw_aton_round_left(struct pw_aton *aton, u32 bit, struct pw_aton_lea
 		pw_aton_round_end(aton, r, -EPIPE);
 		return;
 	}
-	/* the Counter of its packets says whether the station was in the group until their end */
+	/*
+	 * If another file takes the bit before the packets have passed, their Counter is right
+	 * and the sum is not.
+	 */
+	r->err = r->err ?: -EPIPE;
 	hlist_for_each_entry(m, &r->members, entry) {
 		if (m->lease != lease)
 			continue;
@@ -138,6 +159,8 @@ static void pw_aton_lease_drop(struct pw_aton *aton, struct pw_aton_lease *lease
 	unsigned long bits = regs;
 	unsigned int i;
 
+	if (regs & lease->busy)
+		pw_aton_round_spoil(aton, lease, regs);
 	for_each_set_bit(i, &bits, PACKETWAY_ATON_REGS) {
 		aif->owner[i] = NULL;
 		aif->port.lease[i] = NULL;

@@ -325,7 +325,7 @@ static struct pw_aton_round *pw_aton_round_arrive(struct pw_aton *aton, struct p
 
 /*
  * All members are there: the operands of a step go to their registers. -EPIPE: one gave the bit
- * back meanwhile; aton->lock held
+ * or a register back meanwhile; aton->lock held
  */
 static int pw_aton_round_store(struct pw_aton_round *r)
 {
@@ -334,7 +334,7 @@ static int pw_aton_round_store(struct pw_aton_round *r)
 	struct pw_aton_member *m;
 
 	hlist_for_each_entry(m, &r->members, entry) {
-		if (!m->lease)
+		if (!m->lease || r->regs & ~m->lease->regs)
 			return -EPIPE;
 		op = page_address(m->lease->page);
 		for (i = 0; i < n; i++)
