@@ -358,6 +358,12 @@ static void rules(void)
 	}
 	ok(n >= 200, "recorded hellos take no more than every other echo");
 	is(pw_trunk_session_silent(&a, 10, 10), false, "heard a moment ago");
+	/* a peer may say any number: behind the last one there is none, and no loop without end */
+	is(pw_trunk_session_check(&a, 7, U64_MAX - 3, 0), PW_TRUNK_V_FRESH, "a jump to the end");
+	is(pw_trunk_session_check(&a, 7, U64_MAX, 0), PW_TRUNK_V_FRESH, "the last number of all");
+	is(pw_trunk_session_check(&a, 7, U64_MAX - 1, 0), PW_TRUNK_V_FRESH, "one before it");
+	is(pw_trunk_session_check(&a, 7, U64_MAX, 0), PW_TRUNK_V_REPLAY, "it, again");
+	is(pw_trunk_session_check(&a, 7, 0, 0), PW_TRUNK_V_REPLAY, "the first of all, behind it");
 	is(pw_trunk_session_silent(&a, 11, 10), true, "silent");
 }
 

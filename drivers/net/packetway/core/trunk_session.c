@@ -41,7 +41,8 @@ static bool pw_trunk_session_fresh(struct pw_trunk_session *s, u64 seq)
 		if (seq - s->peer_seq >= PW_TRUNK_WINDOW)
 			memset(s->seen, 0, sizeof(s->seen));
 		else
-			for (i = s->peer_seq + 1; i <= seq; i++)
+			/* no <=: the last number of all would be no end */
+			for (i = s->peer_seq + 1; i != seq + 1; i++)
 				s->seen[i / 64 % ARRAY_SIZE(s->seen)] &= ~BIT_ULL(i % 64);
 		s->peer_seq = seq;
 	} else if (s->peer_seq - seq >= PW_TRUNK_WINDOW) {
