@@ -299,6 +299,16 @@ static int qdisc_set(struct pw_nl *nl, const char *dev, const char *kind)
 	return pw_nl_talk(nl, &r);
 }
 
+/* the station at @port is made anew here: the namespace where it was has ended */
+static bool port_free(struct _test_data_path *self, const char *name, int port)
+{
+	int i;
+
+	for (i = 0; i < SOON / 10 && pw_station_add(&self->nl, name, 0, port, self->ns); i++)
+		usleep(10000);
+	return i < SOON / 10;
+}
+
 /*
  * Frames that wait in a fabric or for room in it hold neither a closed socket nor, by it, a
  * namespace without users: a frozen fabric would keep both for ever. @qdisc: of the station, NULL:
@@ -328,10 +338,7 @@ static void frozen_namespace(struct __test_metadata *_metadata, struct _test_dat
 	close(fd);
 	close(nl.fd);
 	close(ns);
-	/* the port is free when the namespace has ended */
-	for (i = 0; i < SOON / 10 && pw_station_add(&self->nl, "next", 0, 9, self->ns); i++)
-		usleep(10000);
-	EXPECT_LT(i, SOON / 10);
+	EXPECT_TRUE(port_free(self, "next", 9));
 }
 
 TEST_F(path, frozen_namespace_ends)
@@ -347,6 +354,59 @@ TEST_F(path, frozen_namespace_ends_with_frames_waiting)
 TEST_F_TIMEOUT(path, frozen_namespace_ends_with_a_qdisc, 3600)
 {
 	frozen_namespace(_metadata, self, "pfifo", 600);
+}
+
+/* run a command in a namespace */
+static int ns_run(int ns, const char *command)
+{
+	int save = pw_ns_self(), ret = -1;
+
+	if (!setns(ns, CLONE_NEWNET)) {
+		ret = system(command);
+		if (setns(save, CLONE_NEWNET))
+			abort();
+	}
+	close(save);
+	return ret;
+}
+
+/*
+ * Frames hold no tracked connection either: the end of a namespace waits for its connections, and
+ * the ends of all other namespaces of the host wait behind it.
+ */
+TEST_F(path, frozen_namespace_ends_with_conntrack)
+{
+	static const char * const setup[] = {
+		"ip link set guest up", "ip addr add 10.9.0.1/24 dev guest",
+		"ip neigh add 10.9.0.2 lladdr 00:00:01 dev guest", "tc qdisc add dev guest clsact",
+		"tc filter add dev guest egress matchall action ct commit",
+	};
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+	int ns = pw_ns_new(), next = pw_ns_new(), fd;
+	size_t i;
+
+	ASSERT_LE(0, ns);
+	ASSERT_LE(0, next);
+	ASSERT_EQ(0, pw_station_add(&self->nl, "guest", 0, 9, ns));
+	ASSERT_EQ(0, pw_station_add(&self->nl, "guest", 0, 10, next));
+	ASSERT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST,
+				  PACKETWAY_A_SAN_FROZEN, 1));
+	for (i = 0; i < ARRAY_SIZE(setup); i++)
+		if (ns_run(ns, setup[i]))
+			SKIP(return, "no act_ct");
+	fd = pw_ns_socket(ns, AF_INET, SOCK_DGRAM, 0);
+	ASSERT_LE(0, fd);
+	to.sin_addr.s_addr = htonl(0x0a090002);
+	ASSERT_EQ(4, sendto(fd, "stay", 4, 0, (void *)&to, sizeof(to)));
+	close(fd);
+	close(ns);
+	EXPECT_TRUE(port_free(self, "next", 9));
+	usleep(500000);
+	close(next);
+	EXPECT_TRUE(port_free(self, "other", 10));
+	/* where that fails nothing else could free the connection */
+	EXPECT_EQ(0, pw_gsan_set2(&self->san, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_NONE,
+				  PACKETWAY_A_SAN_FROZEN, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -544,6 +544,8 @@ static __always_inline void pw_xmit_one(struct pw_station *st, struct sk_buff *s
 	}
 	/* only pw_pmtu_check() needs the route, to inform the sender */
 	skb_dst_drop(skb);
+	/* a frame may wait for long, and a namespace ends when its connections are free */
+	nf_reset_ct(skb);
 	if (skb->protocol != htons(ETH_P_PACKETWAY) && unlikely(pw_finish(skb))) {
 		pw_drop(st, skb, PW_DROP_TX_NOMEM);
 		return;
