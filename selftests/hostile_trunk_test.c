@@ -18,12 +18,14 @@
 #define FRAME 1
 #define RRP_PER_SECOND 256	/* of a trunk's peer, see PW_HALF_PEER_RATE */
 #define INFLIGHT_MAX 1024	/* PW_HALF_INFLIGHT_MAX */
+#define INFLIGHT_BYTES (8 << 20)	/* PW_HALF_INFLIGHT_BYTES */
 
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
 #define PEER ADDR(40, 9)	/* the enemy's half-router */
 
 static const uint8_t key[32] = "a secret of thirty-two bytes....";
 static uint8_t tx[70000], rx[70000];
+static int hello_mtu = 1500;	/* of the enemy's half-router */
 
 /* packets on the wire, as they were */
 #define RECORDS 64
@@ -257,7 +259,7 @@ static void say_hello(int fd, int id, uint64_t session, uint64_t seq, uint64_t c
 	pw_put(b + HDR, 8, challenge);
 	pw_put(b + HDR + 8, 8, echo);
 	pw_put(b + HDR + 16, 4, PEER);
-	pw_put(b + HDR + 20, 4, 1500);
+	pw_put(b + HDR + 20, 4, hello_mtu);
 	if (send(fd, b, sizeof(b), 0) != sizeof(b))
 		perror("# hello");
 }
@@ -358,24 +360,28 @@ static int rtbl(uint8_t *b, const uint8_t *data, int len)
 	return pw_msg(b, ADDR(1, 9), PEER, PW_PT_RRP, PW_TE_RTBL, 63, data, len);
 }
 
-/* what a peer's flag says exempts nothing from the limit of frames under way */
-TEST_F_TIMEOUT(hostile, inflight, 3600)
+/* a fabric that stands still: what enters it stays */
+static int freeze(struct pw_genl *g)
 {
-	long n = 4000, i, sent;
 	struct rtattr *nest;
 	struct pw_req r;
-	int l;
 
-	/* a fabric that stands still: what enters it stays */
-	pw_genl_init(&r, self->g.family, PACKETWAY_CMD_SAN_SET, NLM_F_ACK);
+	pw_genl_init(&r, g->family, PACKETWAY_CMD_SAN_SET, NLM_F_ACK);
 	nest = pw_genl_nest(&r, PACKETWAY_A_SAN);
 	pw_req_u32(&r, PACKETWAY_A_SAN_ID, 1);
 	pw_req_u32(&r, PACKETWAY_A_SAN_ENGINE, PACKETWAY_ENGINE_FAST);
 	pw_req_u32(&r, PACKETWAY_A_SAN_FROZEN, 1);
 	pw_req_end(&r, nest);
-	ASSERT_EQ(0, pw_nl_talk(&self->g.nl, &r));
-	JOIN();
-	l = pw_msg(tx, ADDR(1, 0), PEER, PT_TEST, 1, 5, rx, 1000);
+	return pw_nl_talk(&g->nl, &r);
+}
+
+/* @n frames with @data bytes each: at most @most of them enter the SAN */
+static void flood(struct __test_metadata *_metadata, struct _test_data_hostile *self, long n,
+		  int data, long most)
+{
+	int l = pw_msg(tx, ADDR(1, 0), PEER, PT_TEST, 1, 5, rx, data);
+	long i, sent;
+
 	for (i = 0; i < n; i++) {
 		SAY(F_HALF, tx, l);
 		if (!(i % 64))
@@ -385,8 +391,44 @@ TEST_F_TIMEOUT(hostile, inflight, 3600)
 		usleep(20000);
 	sent = HSTAT("t1", SENT);
 	TH_LOG("%ld frames sent, %ld taken, %ld refused", n, sent, HSTAT("t1", DROP_FULL));
-	EXPECT_LE(sent, 2 * INFLIGHT_MAX + 64);
+	EXPECT_LE(sent, most);
 	EXPECT_LT(0, HSTAT("t1", DROP_FULL));
+}
+
+/* what a peer's flag says exempts nothing from the limit of frames under way */
+TEST_F_TIMEOUT(hostile, inflight, 3600)
+{
+	int i;
+
+	ASSERT_EQ(0, freeze(&self->g));
+	JOIN();
+	flood(_metadata, self, 4000, 1000, 2 * INFLIGHT_MAX + 64);
+}
+
+/* nor are there as many large frames: nobody is charged for their memory */
+TEST_F_TIMEOUT(hostile, inflight_bytes, 3600)
+{
+	int i;
+
+	ASSERT_EQ(0, pw_link_mtu(&self->nl, "a", 32000));
+	ASSERT_EQ(0, freeze(&self->g));
+	hello_mtu = 32000;
+	JOIN();
+	hello_mtu = 1500;
+	flood(_metadata, self, 1000, 19000, INFLIGHT_BYTES / 19000 + 64);
+}
+
+/* a packet may have any number: none of them keeps the receiver busy for ever */
+TEST_F_TIMEOUT(hostile, last_number, 3600)
+{
+	int l = pw_msg(tx, ADDR(1, 0), PEER, PT_TEST, 1, 5, "last", 4), i;
+
+	JOIN();
+	self->seq = UINT64_MAX - 2;
+	for (i = 0; i < 2; i++)
+		SAY(0, tx, l);
+	EXPECT_EQ(2, got(self->sk, self->raw[0], false));
+	EXPECT_EQ(2, TSTAT("t1", RX));
 }
 
 /* best of a few tries: seconds for 20 frames of @len bytes, with another serial each */

@@ -63,10 +63,11 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
 {
 	struct pw_port *p = &h->san->port[h->port];
 	struct pw_skb_cb *cb = pw_cb(skb);
-	u32 max = cb->flags & PW_CB_HALF ? 2 * PW_HALF_INFLIGHT_MAX : PW_HALF_INFLIGHT_MAX;
+	u32 shares = cb->flags & PW_CB_HALF ? 2 : 1;
 	struct pw_engine *eng;
 
-	if (pw_port_charge(p, skb) > max) {
+	if (pw_port_charge(p, skb) > shares * PW_HALF_INFLIGHT_MAX ||
+	    pw_port_bytes(p) > shares * PW_HALF_INFLIGHT_BYTES) {
 		pw_port_uncharge(p, skb);
 		pw_half_drop(h, skb, PW_HALF_DROP_FULL, 0);
 		return;
@@ -89,7 +90,10 @@ void pw_half_emit(struct pw_half *h, struct sk_buff *skb, u16 port)
  */
 bool pw_half_busy(struct pw_half *h)
 {
-	return pw_port_frames(&h->san->port[h->port]) > PW_HALF_INFLIGHT_MAX ||
+	const struct pw_port *p = &h->san->port[h->port];
+
+	return pw_port_frames(p) > PW_HALF_INFLIGHT_MAX ||
+	       pw_port_bytes(p) > PW_HALF_INFLIGHT_BYTES ||
 	       (h->peer && atomic_read(&h->peer->from_peer) > PW_HALF_QUEUE_MAX / 2);
 }
 

@@ -14,9 +14,9 @@
  *
  * A frame is charged to its sender until half A takes it from the queue, then to
  * half B's port until it is taken there. A port of a half-router that has
- * PW_HALF_INFLIGHT_MAX frames under way drops further ones: stopping instead would
- * let a ring of SANs lock itself up. Messages of half-routers have as many places
- * again, so that no traffic keeps them out.
+ * PW_HALF_INFLIGHT_MAX frames or PW_HALF_INFLIGHT_BYTES under way drops further ones:
+ * stopping instead would let a ring of SANs lock itself up. Messages of half-routers have
+ * as much room again, so that no traffic keeps them out.
  *
  * Lifetime: a router is made and deleted under RTNL. Its halves are published in
  * pw_port.end; deleting withdraws them, waits for a grace period and for NAPI,
@@ -49,6 +49,7 @@
 
 #define PW_ROUTER_NAME_MAX	31
 #define PW_HALF_INFLIGHT_MAX	1024	/* frames a half-router's port has under way */
+#define PW_HALF_INFLIGHT_BYTES	(8U << 20)	/* of these: no socket is charged for them */
 #define PW_HALF_QUEUE_MAX	1024	/* frames from the peer half that wait */
 #define PW_USER_FRAMES		1024	/* frames that wait for a program */
 #define PW_USER_BYTES		(4 << 20)	/* their memory; one more may exceed it */
