@@ -8,6 +8,8 @@
 #include "pwharness.h"
 
 #include <libgen.h>
+#include <linux/if_tun.h>
+#include <net/if_arp.h>
 
 #define PT_TEST 1500
 #define ADDR(san, port) ((uint32_t)(san) * 256 + (port) + 1)
@@ -143,6 +145,47 @@ FIXTURE_TEARDOWN(bare)
 		close(self->nl[i].fd);
 		close(self->ns[i]);
 	}
+}
+
+/* an Ethernet device that can become one of another type, as bonds and teams can, too */
+static int tap_open(int ns)
+{
+	struct ifreq ifr = { .ifr_name = "tap", .ifr_flags = IFF_TAP | IFF_NO_PI };
+	int save = pw_ns_self(), fd = -1;
+
+	if (!setns(ns, CLONE_NEWNET))
+		fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && ioctl(fd, TUNSETIFF, &ifr)) {
+		close(fd);
+		fd = -1;
+	}
+	if (setns(save, CLONE_NEWNET))
+		perror("# setns");
+	close(save);
+	return fd;
+}
+
+static int tap_type(int fd, unsigned long type)
+{
+	return ioctl(fd, TUNSETLINK, type) ? -errno : 0;
+}
+
+/* a device stays Ethernet as long as it carries a trunk */
+TEST_F(bare, type)
+{
+	struct bare_req b = { .bare = true };
+	int fd = tap_open(self->ns[0]);
+
+	if (fd < 0)
+		SKIP(return, "no tap");
+	b.dev = pw_link_index(&self->nl[0], "tap");
+	ASSERT_LT(0, (int)b.dev);
+	ASSERT_EQ(0, bare_add(&self->g, "x", 9, &b));
+	EXPECT_EQ(-EBUSY, tap_type(fd, ARPHRD_INFINIBAND));
+	ASSERT_EQ(0, pw_router_del(&self->g, "x"));
+	EXPECT_EQ(0, tap_type(fd, ARPHRD_INFINIBAND));
+	EXPECT_EQ(-EOPNOTSUPP, bare_add(&self->g, "x", 9, &b));
+	close(fd);
 }
 
 TEST_F(bare, refusals)

@@ -87,7 +87,7 @@ static void pw_station_event(struct net_device *dev, unsigned long event)
 }
 
 /* any other device may carry trunks */
-static void pw_other_event(struct net_device *dev, unsigned long event)
+static int pw_other_event(struct net_device *dev, unsigned long event)
 {
 	switch (event) {
 	case NETDEV_UNREGISTER:
@@ -96,7 +96,13 @@ static void pw_other_event(struct net_device *dev, unsigned long event)
 	case NETDEV_CHANGEMTU:
 		pw_trunk_dev_mtu(dev);
 		break;
+	case NETDEV_PRE_TYPE_CHANGE:
+		/* a trunk has addresses of Ethernet, and room for its header */
+		if (pw_trunk_on_dev(dev))
+			return notifier_from_errno(-EBUSY);
+		break;
 	}
+	return NOTIFY_DONE;
 }
 
 static int pw_dev_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -108,7 +114,7 @@ static int pw_dev_event(struct notifier_block *nb, unsigned long event, void *pt
 	else if (pw_mon_is(dev) && event == NETDEV_REGISTER)
 		pw_dev_registered(dev);
 	else
-		pw_other_event(dev, event);
+		return pw_other_event(dev, event);
 	return NOTIFY_DONE;
 }
 

@@ -712,3 +712,19 @@ void pw_trunk_dev_mtu(struct net_device *dev)
 			WRITE_ONCE(t->half->trunk_mtu, pw_trunk_mtu(t));
 	}
 }
+
+/**
+ * pw_trunk_on_dev - does a device carry a trunk?
+ * @dev: the device; under RTNL
+ *
+ * Return: whether it does.
+ */
+bool pw_trunk_on_dev(const struct net_device *dev)
+{
+	struct pw_router *r;
+
+	list_for_each_entry(r, &pw_net(dev_net(dev))->routers, list)
+		if (r->half[0].trunk && r->half[0].trunk->dev == dev)
+			return true;
+	return false;
+}

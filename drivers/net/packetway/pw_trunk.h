@@ -141,5 +141,6 @@ void pw_trunk_start(struct pw_trunk *t);
 void pw_trunk_stop(struct pw_trunk *t);
 void pw_trunk_destroy(struct pw_trunk *t);
 void pw_trunk_dev_mtu(struct net_device *dev);
+bool pw_trunk_on_dev(const struct net_device *dev);
 
 #endif
