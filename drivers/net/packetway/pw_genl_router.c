@@ -1010,6 +1010,8 @@ static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, co
 			}
 		}
 		mutex_unlock(&h->db_lock);
+		/* for a name every record is looked at */
+		cond_resched();
 	}
 	return ret;
 }
