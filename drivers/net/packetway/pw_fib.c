@@ -266,8 +266,11 @@ void pw_fib_update(struct pw_san *san)
 	u32 i, n, max;
 
 	mutex_lock(&san->fib_lock);
-	/* a table that changes after it was gathered sets this again, under the half's lock */
-	WRITE_ONCE(san->fib_old, false);
+	/*
+	 * A table that changes after it was gathered sets this again, under the half's lock; a
+	 * half-router that goes does so in pw_fib_outdate(), whose barrier this one pairs with.
+	 */
+	smp_store_mb(san->fib_old, false);
 	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
 	e = kvmalloc_array(max + 1, sizeof(*e), PW_GFP);
 	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), PW_GFP);
@@ -297,6 +300,20 @@ void pw_fib_update(struct pw_san *san)
 	kvfree(e);
 	if (old)
 		kfree_rcu(old, rcu);
+}
+
+/**
+ * pw_fib_outdate - half-routers have gone: make the routes anew, but not here
+ * @san: the SAN
+ *
+ * The caller may hold RTNL, and deletes many routers one by one.
+ */
+void pw_fib_outdate(struct pw_san *san)
+{
+	/* pw_fib_update() clears this, then looks for half-routers */
+	smp_mb();
+	WRITE_ONCE(san->fib_old, true);
+	mod_delayed_work(system_percpu_wq, &san->rrp_work, 0);
 }
 
 /**

@@ -172,6 +172,9 @@ static void pw_router_gone(struct work_struct *work)
 		pw_half_drain(&r->half[i], true);
 	for (i = 0; i < n; i++)
 		netif_napi_del(&r->half[i].end.napi);
+	/* who waits for this in pw_dying_wait() finds the routes without it in use */
+	for (i = 0; i < n; i++)
+		pw_fib_settle(r->half[i].san);
 	rtnl_lock();
 	for (i = 0; i < n; i++)
 		pw_san_put(r->half[i].san);
@@ -302,10 +305,8 @@ void pw_router_destroy(struct pw_router *r)
 	for (i = 0; i < n; i++)
 		pw_aton_half_remove(r->half[i].san, &r->half[i].aton, r->half[i].port);
 	/* the other halves of these SANs have lost routes as well */
-	for (i = 0; i < n; i++) {
-		pw_fib_update(r->half[i].san);
-		pw_san_routes_changed(r->half[i].san);
-	}
+	for (i = 0; i < n; i++)
+		pw_fib_outdate(r->half[i].san);
 	pw_dying_add(r->net);
 	queue_rcu_work(pw_wq, &r->gone);
 }

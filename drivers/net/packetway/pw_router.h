@@ -360,6 +360,7 @@ int pw_fib_lookup(const struct pw_san *san, u32 addr);
 int pw_fib_san_port(const struct pw_san *san, u32 to);
 u32 pw_fib_sans(const struct pw_san *san, u32 *sans, u32 room);
 void pw_fib_update(struct pw_san *san);
+void pw_fib_outdate(struct pw_san *san);
 void pw_fib_settle(struct pw_san *san);
 void pw_fib_free(struct pw_san *san);
 int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
