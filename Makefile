@@ -22,6 +22,16 @@ MATRIX_ARCH ?= arm64 amd64 s390x
 export PW_ARCH := $(ARCH)
 
 export O FUZZ_SECONDS
+
+# What was compiled before, here or in an earlier checkout at this place, comes from the cache of the
+# kernels. Debian's folder has a link for every compiler that is installed.
+ccache := $(wildcard /usr/lib/ccache)
+ifneq ($(ccache),)
+export PATH := $(ccache):$(PATH)
+export CCACHE_DIR := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/packetway/ccache
+export CCACHE_BASEDIR := $(TOP)
+export CCACHE_MAXSIZE := 3G
+endif
 ifneq ($(SCALE),)
 export PW_SCALE := $(SCALE)
 endif

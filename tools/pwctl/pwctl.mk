@@ -4,11 +4,24 @@
 pwctl_src  := $(sort $(wildcard $(tools)/pwctl/*.c))
 PWCTL_LIBS := -ljansson -lmnl -lyaml -lncurses -lm
 
-$(O)/pwctl: $(pwctl_src) $(wildcard $(tools)/pwctl/*.h) $(tools)/pwctl/view.html $(wildcard $(tools)/lib/*.h) $(wildcard $(TOP)/uapi/linux/*.h) $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a \
-		$(wildcard $(tools)/libpwatm/*.h) $(tools)/libpwatm/solve.c $(tools)/pwmodel/topo_file.c $(tools)/pwmodel/topo_file.h
-	$(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation -Wno-missing-field-initializers $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
-		-I$(tools)/testing/shim -I$(CORE) -I$(tools)/libpwatm -I$(tools)/pwmodel -DVIEW_HTML='"$(tools)/pwctl/view.html"' -Wl,--export-dynamic-symbol='poets_*' \
-		-o $@ $(pwctl_src) $(tools)/libpwatm/solve.c $(tools)/pwmodel/topo_file.c $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a $(PWCTL_LIBS)
+# sources of others, for what is not in a library
+pwctl_obj  := $(pwctl_src:$(tools)/pwctl/%.c=$(O)/pwctl.d/%.o) $(O)/pwctl.d/libpwatm/solve.o $(O)/pwctl.d/pwmodel/topo_file.o
+pwctl_cc    = $(CC) -std=gnu11 -g $(WARN) -Wno-format-truncation -Wno-missing-field-initializers $(OPT) -D_GNU_SOURCE -I$(TOP)/uapi -I$(tools)/lib \
+	-I$(tools)/testing/shim -I$(CORE) -I$(tools)/libpwatm -I$(tools)/pwmodel -DVIEW_HTML='"$(tools)/pwctl/view.html"'
+pwctl_hdr  := $(wildcard $(tools)/pwctl/*.h) $(tools)/pwctl/view.html $(wildcard $(tools)/lib/*.h) $(core_hdr) \
+	$(wildcard $(tools)/libpwatm/*.h) $(tools)/pwmodel/topo_file.h
+
+$(O)/pwctl.d/%.o: $(tools)/pwctl/%.c $(pwctl_hdr)
+	@mkdir -p $(@D)
+	$(pwctl_cc) -c -o $@ $<
+$(O)/pwctl.d/libpwatm/solve.o: $(tools)/libpwatm/solve.c $(pwctl_hdr)
+	@mkdir -p $(@D)
+	$(pwctl_cc) -c -o $@ $<
+$(O)/pwctl.d/pwmodel/topo_file.o: $(tools)/pwmodel/topo_file.c $(pwctl_hdr)
+	@mkdir -p $(@D)
+	$(pwctl_cc) -c -o $@ $<
+$(O)/pwctl: $(pwctl_obj) $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a
+	$(pwctl_cc) -Wl,--export-dynamic-symbol='poets_*' -o $@ $(pwctl_obj) $(O)/libpacketway.a $(O)/opt/libpwcore.a $(O)/libpwatm.a $(PWCTL_LIBS)
 
 .PHONY: pwctl pwctl-install
 pwctl: $(O)/pwctl
