@@ -230,20 +230,19 @@ static int __init pw_init(void)
 	err = pw_genl_register();
 	if (err)
 		goto err_kinds;
-	err = pw_cdev_register();
-	if (err)
-		goto err_genl;
-
 	dev = pw_link_create_default(&init_net);
 	if (IS_ERR(dev)) {
 		err = PTR_ERR(dev);
-		goto err_cdev;
+		goto err_genl;
 	}
+	/* last: a file that is open holds a module only if its init has not failed */
+	err = pw_cdev_register();
+	if (err)
+		goto err_genl;
 	return 0;
 
-err_cdev:
-	pw_cdev_unregister();
 err_genl:
+	/* pw_kinds_exit() deletes the station */
 	pw_genl_unregister();
 err_kinds:
 	pw_kinds_exit();
