@@ -20,7 +20,7 @@ export LD_LIBRARY_PATH=$lib PATH=$root/usr/bin:$PATH PW_SHM_RING=$tmp/ring PW_CO
 
 # cc ARGUMENT...: as mpicc would, which knows only where it is installed
 cc() {
-	gcc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -I"${header%/*}" -I"$top/uapi" -I"$top/tools/lib" "$@" \
+	gcc -std=gnu11 -g -O2 -Wall -D_GNU_SOURCE -I"${header%/*}" -I"$top/uapi" -I"$top/tools/lib" -I"$top/tools/mpi" "$@" \
 		-L"$lib" -lmpich -pthread
 }
 src=$top/tools/testing/mpi
@@ -60,6 +60,7 @@ for np in 2 5; do
 	check "$np ranks: small blocks" $np mpi_check parts 200 $np
 done
 PW_FLOAT=exact check "3 ranks: floating-point numbers" 3 mpi_check float 100
+check "5 ranks: sums of integers of 32 bits" 5 mpi_check sums 100 5
 check "3 ranks: threads" 3 mpi_threads 50
 
 # persistent forms: each has a group bit, while some are left
