@@ -405,7 +405,7 @@ TEST_F_TIMEOUT(hostile, inflight, 3600)
 	flood(_metadata, self, 4000, 1000, 2 * INFLIGHT_MAX + 64);
 }
 
-/* nor are there as many large frames: nobody is charged for their memory */
+/* large frames are fewer: no socket is charged for their memory */
 TEST_F_TIMEOUT(hostile, inflight_bytes, 3600)
 {
 	int i;
