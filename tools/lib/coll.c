@@ -50,6 +50,8 @@
 #define REGS_ALL	0xfffeU		/* if there are too few */
 #define BITS	20
 #define LOCK_BIT	8		/* neither for meetings nor for groups */
+#define OPEN_BIT	0		/* left to programs that lease none */
+#define OUR_BITS	(PW_ADDR_LOGICAL_MASK & ~(1U << LOCK_BIT | 1U << OPEN_BIT))
 #define MS	1000000ULL		/* nanoseconds */
 #define LOCK_MS	2000			/* without the lock it takes more attempts */
 #define ATTEMPT_MS	2000		/* the first one; then more */
@@ -467,7 +469,7 @@ static int find_bit(struct meeting *m)
 	int err;
 
 	for (i = 0; i < m->bit; i++) {
-		if (nth_bit(m, i) == LOCK_BIT)
+		if (!(OUR_BITS >> nth_bit(m, i) & 1))
 			continue;
 		err = pwl_lease(m->c->s, 0, 1U << nth_bit(m, i), m->key);
 		if (err == -EBUSY)
@@ -739,7 +741,7 @@ static int share_number(struct meeting *m, uint64_t *number, uint64_t *bits)
 	if (!err)
 		err = pwl_set(c->s, own, random_word());
 	if (!err)
-		err = pwl_set(c->s, reg, free & ~(1U << LOCK_BIT));
+		err = pwl_set(c->s, reg, free & OUR_BITS);
 	if (!err)
 		err = step(m, 3);
 	if (!err)

@@ -74,6 +74,7 @@
 #define REGS_MAX	14
 #define REGS_DEFAULT	8	/* leaves some for other jobs */
 #define BITS	20
+#define OPEN_BITS	1U	/* left to programs that lease none */
 #define LANE	2		/* registers of a lane */
 #define LANES	(REGS_MAX / LANE)
 #define SPARE_BITS	8	/* that persistent collectives leave to communicators and other jobs */
@@ -612,7 +613,7 @@ static void agree_free(MPI_Comm comm, uint32_t *regs, uint32_t *bits)
 	pthread_mutex_unlock(&pw.lock);
 	PMPI_Allreduce(MPI_IN_PLACE, free, 2, MPI_UINT32_T, MPI_BAND, comm);
 	*regs = free[0];
-	*bits = free[1];
+	*bits = free[1] & ~OPEN_BITS;
 }
 
 static int lease(uint32_t regs, uint32_t bits, uint64_t key)

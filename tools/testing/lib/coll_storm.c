@@ -566,10 +566,9 @@ static void crowd(void)
 	printf("three for two: %d met\n", met);
 }
 
-/* another program has all registers of a station */
-static void taken(void)
+/* another program has all registers of a station, or group bits */
+static void taken(const char *what, uint32_t regs, uint32_t bits)
 {
-	uint32_t regs;
 	struct pwl *s;
 	pid_t pid;
 
@@ -577,15 +576,14 @@ static void taken(void)
 	res->e[0] = 1;
 	pid = fork();
 	if (!pid) {
-		if (pwl_open(&s, station[0]) || pwl_lease_look(s, &regs, NULL) ||
-		    pwl_lease(s, regs, 0, 0))
+		if (pwl_open(&s, station[0]) || pwl_lease(s, regs, bits, bits ? 1 : 0))
 			errx(1, "no lease");
 		res->e[0] = 0;
 		pause();
 	}
 	while (res->e[0])
 		usleep(1000);
-	open_one("all registers taken", 1, 5000);
+	open_one(what, 1, 5000);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -666,7 +664,10 @@ static int wrong_uses(void)
 	open_one("no members", 0, 300);
 	open_one("one", 1, LIMIT_MS);
 	crowd();
-	taken();
+	taken("all registers taken", 0xffff, 0);
+	/* bit 1 is for the meeting, bit 0 is of programs that lease none */
+	taken("two bits left", 0, PW_ADDR_LOGICAL_MASK & ~3U);
+	taken("three bits left", 0, PW_ADDR_LOGICAL_MASK & ~7U);
 	killed_in_round();
 	open_one("free again", 1, LIMIT_MS);
 	return 0;

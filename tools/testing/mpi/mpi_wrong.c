@@ -8,7 +8,8 @@
  * mpi_wrong pmpi: calls nothing but PMPI_*, as Fortran wrappers do.
  * mpi_wrong idle: calls no collective at all.
  * mpi_wrong bcast BYTES: ten broadcasts, and nothing else.
- * mpi_wrong hold FILE: a barrier, then makes FILE and waits until it is gone; a barrier.
+ * mpi_wrong hold FILE: a barrier, and one in each of 20 communicators of every two ranks; then
+ *	makes FILE and waits until it is gone; a barrier.
  * mpi_wrong die ROUND: sums, each second one without waiting, until rank 1 kills itself in this
  *	round; prints wrong ones.
  * mpi_wrong persistent ROUND: a sum that is started again and again, until rank 1 kills itself in
@@ -125,9 +126,16 @@ static void unusual(MPI_Comm c)
 
 static void hold(const char *file)
 {
+	MPI_Comm comm[20];
 	FILE *f;
+	int i;
 
 	MPI_Barrier(MPI_COMM_WORLD);
+	for (i = 0; i < 20; i++) {
+		/* not like the world: it wants a group bit of its own */
+		MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comm[i]);
+		MPI_Barrier(comm[i]);
+	}
 	if (!rank) {
 		f = fopen(file, "w");
 		if (f)
@@ -136,6 +144,8 @@ static void hold(const char *file)
 			usleep(10000);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
+	for (i = 0; i < 20; i++)
+		MPI_Comm_free(&comm[i]);
 }
 
 static void die(int round)
