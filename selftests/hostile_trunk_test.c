@@ -503,6 +503,107 @@ TEST_F_TIMEOUT(hostile, tables, 3600)
 		EXPECT_LT(0, HSTAT("t1", RRP_LIMITED));
 }
 
+#define LISTED	256	/* PW_REDUCE_SANS */
+#define HALVES	4	/* of programs, each with as many tables as a half-router takes */
+#define TABLES	63
+
+/* half-routers of programs at SAN 1 that know @HALVES times @TABLES SANs; 0 or -1 */
+static int know_many(int ns, int fd[HALVES])
+{
+	struct packetway_half_open o = { .size = sizeof(o), .flags = PACKETWAY_HALF_NONBLOCK,
+					 .san = 1, .peer = PEER };
+	int save = pw_ns_self(), dev, i, k, d, l;
+	uint8_t data[200];
+
+	if (setns(ns, CLONE_NEWNET))
+		return -1;
+	dev = open(PW_DEV, O_RDWR | O_CLOEXEC);
+	for (i = 0; i < HALVES; i++) {
+		o.port = 10 + i;
+		snprintf(o.name, sizeof(o.name), "u%d", i);
+		fd[i] = ioctl(dev, PACKETWAY_IOC_HALF_OPEN, &o);
+		for (k = 0; k < TABLES; k++) {
+			uint32_t san = 256 * (1000 + i * TABLES + k);
+
+			d = rec_table(data, san, 1, 0);
+			d += rec_node(data + d, san + 1);
+			d += rec_range(data + d, san + 1, san + 16);
+			l = pw_msg(tx, ADDR(1, o.port), PEER, PW_PT_RRP, PW_TE_RTBL, 63, data, d);
+			if (write(fd[i], tx, l) != l)
+				return -1;
+			usleep(1000);
+		}
+	}
+	close(dev);
+	i = setns(save, CLONE_NEWNET);
+	close(save);
+	return i;
+}
+
+/* a request for @n SANs that no route leads to */
+static int ask_reduction(uint8_t *b, uint64_t seq, int n)
+{
+	uint8_t body[40 + 4 * LISTED] = { 1, 1, PW_ATON_OP_ADD, 0, 2, 4 };
+	int i;
+
+	pw_put(body + 6, 2, n);
+	pw_put(body + 8, 8, 77);
+	pw_put(body + 16, 8, seq);
+	pw_put(body + 32, 4, 60000);
+	for (i = 0; i < n; i++)
+		pw_put(body + 40 + 4 * i, 4, 0x700000 + 256 * i);
+	return pw_msg(b, ADDR(1, 9), PEER, PW_PT_REDUCE, PW_TE_REDUCE_ASK, 63, body, 40 + 4 * n);
+}
+
+/* the time in which 20 requests for @n SANs are answered, the best of a few; -1: they are not */
+static double cost_reduction(int fd, uint64_t session, uint64_t *seq, uint64_t *nth, int n)
+{
+	double best = 1e9, t;
+	struct pw_hdr h;
+	int i, k, l, got;
+
+	for (k = 0; k < 10; k++) {
+		t = pw_now();
+		for (i = 0; i < 20; i++) {
+			l = ask_reduction(tx, ++*nth, n);
+			say_frame(fd, F_HALF, session, ++*seq, tx, l);
+		}
+		for (got = 0; got < 20;) {
+			l = pw_recv(fd, rx, sizeof(rx), NULL, SOON);
+			if (l < 0)
+				return -1;
+			pw_hdr_get(rx + HDR, &h);
+			got += rx[2] == FRAME && h.pt == PW_PT_REDUCE;
+		}
+		t = pw_now() - t;
+		if (t < best)
+			best = t;
+	}
+	return best;
+}
+
+/* a request that names many SANs does not look at every route for each of them */
+TEST_F_TIMEOUT(hostile, reductions, 3600)
+{
+	uint32_t last = 256 * (1000 + HALVES * TABLES - 1);
+	int i, fd[HALVES];
+	double one, many;
+	uint64_t nth = 0;
+
+	ASSERT_EQ(0, know_many(self->ns, fd));
+	ASSERT_EQ(0, pw_wait_route(&self->g, 1, last + 1));
+	JOIN();
+	one = cost_reduction(self->sk[0], self->session, &self->seq, &nth, 1);
+	many = cost_reduction(self->sk[0], self->session, &self->seq, &nth, LISTED);
+	ASSERT_LT(0, one);
+	TH_LOG("a request costs %.0f us, one for %d SANs %.1f times as much", one * 5e4, LISTED,
+	       many / one);
+	EXPECT_LT(0, many);
+	EXPECT_GT(5, many / one);
+	for (i = 0; i < HALVES; i++)
+		close(fd[i]);
+}
+
 /* test frames from a to b of SAN 2 that go where they should */
 static int reach(int a, int b, int n)
 {

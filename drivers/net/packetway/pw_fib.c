@@ -14,7 +14,6 @@
 
 #include "pw_router.h"
 
-#define PW_FIB_MAX	256	/* ranges that one SAN has learnt routes to */
 #define PW_ROUTES_MAX	64	/* static routes of one SAN */
 
 /* set before the first router can be made: generic netlink makes routers, only they have routes */
@@ -71,6 +70,40 @@ int pw_fib_lookup(const struct pw_san *san, u32 addr)
 	return e ? e->port : -1;
 }
 
+/* the @i-th learnt route by SAN */
+static const struct pw_fib_entry *pw_fib_of_san(const struct pw_fib *fib, u32 i)
+{
+	return &fib->e[fib->by_san[i]];
+}
+
+/* the first of @n places in the order by SAN whose SAN is @san or above */
+static u32 pw_fib_san_at(const struct pw_fib *fib, u32 n, u32 san)
+{
+	u32 lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = (lo + hi) / 2;
+		if (pw_fib_of_san(fib, mid)->san < san)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* put the learnt routes in order by SAN; each leads to another one */
+static void pw_fib_index(struct pw_fib *fib)
+{
+	u32 i, at;
+
+	BUILD_BUG_ON(ARRAY_SIZE(fib->by_san) > U8_MAX + 1);
+	for (i = 0; i < fib->learnt; i++) {
+		at = pw_fib_san_at(fib, i, fib->e[i].san);
+		memmove(&fib->by_san[at + 1], &fib->by_san[at], i - at);
+		fib->by_san[at] = i;
+	}
+}
+
 /**
  * pw_fib_san_port - best route from a SAN to another one
  * @san: the SAN; RCU held
@@ -83,10 +116,11 @@ int pw_fib_san_port(const struct pw_san *san, u32 to)
 	const struct pw_fib *fib = rcu_dereference(san->fib);
 	u32 i;
 
-	for (i = 0; fib && i < fib->learnt; i++)
-		if (fib->e[i].san == to)
-			return fib->e[i].port;
-	return -1;
+	if (!fib)
+		return -1;
+	i = pw_fib_san_at(fib, fib->learnt, to);
+	return i < fib->learnt && pw_fib_of_san(fib, i)->san == to ? pw_fib_of_san(fib, i)->port :
+	       -1;
 }
 
 /**
@@ -295,6 +329,7 @@ void pw_fib_update(struct pw_san *san)
 			pw_fib_add_fixed(new, &san->routes->e[i]);
 	rcu_read_unlock();
 	sort(new->e + new->learnt, new->n - new->learnt, sizeof(*e), pw_fib_cmp_width, NULL);
+	pw_fib_index(new);
 	old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
 	mutex_unlock(&san->fib_lock);
 	kvfree(e);

@@ -18,6 +18,7 @@
 static_assert((int)PACKETWAY_ATON_R_ROUTE == (int)PW_REDUCE_E_ROUTE);
 static_assert((int)PACKETWAY_ATON_R_RING == (int)PW_REDUCE_E_RING);
 static_assert(PACKETWAY_ATON_REDUCE_MS_MAX == PW_REDUCE_MS_MAX);
+static_assert(PACKETWAY_PORTS_MAX == PW_REDUCE_PORTS);
 
 #define PW_REDUCE_TURN	64	/* messages, and reductions of stations, in one turn */
 /* what stations have started and waits, also if its program has gone: until its time is over */
@@ -380,7 +381,7 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 		next = now;
 	else if (rd->agent.njobs)
 		/* what has begun just now */
-		next = min(next, now + PW_REDUCE_AGAIN_MIN);
+		next = min(next, rd->agent.unsent ? now : now + PW_REDUCE_AGAIN_MIN);
 	/* a wakeup meanwhile has queued it already */
 	if (next != U64_MAX)
 		queue_delayed_work(system_dfl_wq, &rd->work,

@@ -166,14 +166,18 @@ struct pw_fib_entry {
 	u64 since;		/* pw_rrp_table.since */
 };
 
+#define PW_FIB_MAX	256	/* ranges that one SAN has learnt routes to */
+
 /*
  * The best route for each range: those that were learnt, which do not overlap, by
- * address; then static routes, the narrowest range first.
+ * address; then static routes, the narrowest range first. @by_san: the first @learnt of them,
+ * by SAN.
  */
 struct pw_fib {
 	struct rcu_head rcu;
 	u32 n;
 	u32 learnt;
+	u8 by_san[PW_FIB_MAX];
 	struct pw_fib_entry e[];
 };
 

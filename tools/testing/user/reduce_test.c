@@ -749,6 +749,88 @@ static void asked(void)
 	is(w.san[0].agent.njobs, started + 1, "a station finds one");
 }
 
+/* a SAN with as many half-routers as it can have: which SANs each was asked for */
+static struct {
+	u32 sent;
+	u8 named[PW_REDUCE_SANS];
+	bool bad, ended;
+} wide;
+
+#define WIDE_PORTS 255
+
+static int wide_route(void *ctx, u32 san)
+{
+	(void)ctx;
+	return 37 * san % WIDE_PORTS;
+}
+
+static bool wide_send(void *ctx, int port, enum pw_reduce_kind kind, const u8 *data, u32 len)
+{
+	struct pw_reduce_msg m;
+	u32 i, san;
+
+	(void)ctx;
+	if (kind == PW_REDUCE_TELL)
+		return true;
+	wide.sent++;
+	if (pw_reduce_parse(data, len, &m)) {
+		wide.bad = true;
+		return true;
+	}
+	for (i = 0; i < m.n; i++) {
+		san = pw_reduce_msg_san(&m, i);
+		wide.bad |= san > PW_REDUCE_SANS || wide_route(NULL, san) != port;
+		if (!wide.bad && kind == PW_REDUCE_ASK)
+			wide.bad |= wide.named[san - 1]++;
+	}
+	return true;
+}
+
+static void wide_done(void *ctx, struct pw_reduce_job *core)
+{
+	(void)ctx;
+	(void)core;
+	wide.ended = true;
+}
+
+/* a list that leads to many half-routers: each is asked once, and not all in one call */
+static void many_parts(void)
+{
+	static const struct pw_reduce_ops wide_ops = {
+		.route = wide_route, .send = wide_send, .done = wide_done,
+	};
+	static struct pw_reduce_part part[PW_REDUCE_SANS];
+	static struct pw_reduce_item item[PW_REDUCE_SANS];
+	struct pw_reduce_job job = { .cmd.op = PW_ATON_ADD, .part = part, .item = item };
+	u32 i, named = 0, most;
+	static struct pw_reduce_agent a;
+	u64 now = 1000, next;
+
+	memset(&wide, 0, sizeof(wide));
+	pw_reduce_init(&a, &wide_ops, NULL, 1 << 20, 77);
+	for (i = 0; i < PW_REDUCE_SANS; i++)
+		item[i].san = i + 1;
+	pw_reduce_begin(&a, &job, PW_REDUCE_SANS, 1000, now);
+	is(job.nparts, WIDE_PORTS, "every half-router is to be asked");
+	most = wide.sent;
+	ok(a.unsent, "%u are asked at once, the others soon", most);
+	for (i = 0; i < 10; i++) {
+		u32 before = wide.sent;
+
+		next = pw_reduce_tick(&a, now);
+		most = max(most, wide.sent - before);
+		if (next > now)
+			break;
+	}
+	ok(most <= PW_REDUCE_ASKS, "one call sends %u requests at most", most);
+	is(wide.sent, job.nparts, "all are asked by calls without a pause");
+	for (i = 0; i < PW_REDUCE_SANS; i++)
+		named += wide.named[i];
+	ok(!wide.bad && named == PW_REDUCE_SANS, "each SAN is in one request");
+	pw_reduce_tick(&a, now + 1000);
+	ok(wide.ended && job.sum.missing == PW_REDUCE_SANS, "none answers: all are missing");
+}
+
 /* many requests are due at the same time: a few in each call */
 static void repeated(void)
 {
@@ -785,6 +867,7 @@ int main(int argc, char **argv)
 	full();
 	asked();
 	repeated();
+	many_parts();
 	runs("nothing is lost", run_quiet, n, seed);
 	runs("duplicates", run_doubled, n / 4 + 1, seed);
 	runs("loss, duplicates, restarts, wrong routes", run_sums, n, seed);

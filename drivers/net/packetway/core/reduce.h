@@ -24,7 +24,8 @@
 
 #define PW_REDUCE_JOBS		64	/* of a SAN, and requests that a half-router remembers */
 #define PW_REDUCE_OWN		4	/* of these, kept for stations: requests find the others */
-#define PW_REDUCE_ASKS		64	/* requests that pw_reduce_tick() repeats in one call */
+#define PW_REDUCE_ASKS		64	/* requests that one call sends */
+#define PW_REDUCE_PORTS		256	/* of a SAN */
 #define PW_REDUCE_SANS		256	/* in a request */
 #define PW_REDUCE_HOPS		16	/* routers from the starter on */
 #define PW_REDUCE_MS_MAX	60000
@@ -130,22 +131,26 @@ struct pw_reduce_seen {
  * struct pw_reduce_part - SANs that one half-router is asked for
  * @port: of the half-router
  * @n: how many
+ * @first: the first of them in the job's list
+ * @last: the last one so far
  * @waits: there is no answer yet
- * @at: when the request is repeated
- * @gap: ms from the last one to that
+ * @at: when the request is sent or repeated
+ * @gap: ms from the last one to that; 0: none was sent
  */
 struct pw_reduce_part {
 	int port;
 	u32 n;
+	u32 first;
+	u32 last;
 	bool waits;
 	u64 at;
 	u32 gap;
 };
 
-/* a SAN of a job, and the number of its part */
+/* a SAN of a job, and the next one of its part in the job's list */
 struct pw_reduce_item {
 	u32 san;
-	u32 part;
+	u32 next;
 };
 
 /**
@@ -162,7 +167,7 @@ struct pw_reduce_item {
  * @nparts: parts
  * @part: memory of the caller, as many as there are SANs
  * @nitems: SANs elsewhere that can be reached
- * @item: likewise: at first all SANs, growing; part is not looked at
+ * @item: likewise: at first all SANs, growing; next is not looked at
  * @sum: result so far
  * @ring_err: enum pw_aton_error of the own ring
  */
@@ -216,6 +221,8 @@ struct pw_reduce_ops {
  * @njobs: jobs now
  * @job: by place; NULL: free
  * @list: for requests
+ * @unsent: a job that began has requests that pw_reduce_tick() is to send
+ * @part_of: while a job is divided, by port: the number of its part and one, 0: none
  * @buf: for messages
  */
 struct pw_reduce_agent {
@@ -227,6 +234,8 @@ struct pw_reduce_agent {
 	u32 njobs;
 	struct pw_reduce_job *job[PW_REDUCE_JOBS];
 	u32 list[PW_REDUCE_SANS];
+	bool unsent;
+	u16 part_of[PW_REDUCE_PORTS];
 	u8 buf[PW_REDUCE_MSG_MAX];
 };
 

@@ -97,22 +97,21 @@ static void part_lost(struct pw_reduce_job *job, struct pw_reduce_part *p, u8 er
 
 /* ask a half-router, or ask it again */
 static void part_ask(struct pw_reduce_agent *a, struct pw_reduce_job *job,
-		     struct pw_reduce_part *p, u64 now, enum pw_reduce_kind kind)
+		     struct pw_reduce_part *p, u64 now)
 {
+	enum pw_reduce_kind kind = p->gap ? PW_REDUCE_ASK_AGAIN : PW_REDUCE_ASK;
 	/* the SAN that is asked has an eighth less time, so that its answer comes in time */
 	u32 left = job->deadline - now;
 	struct pw_reduce_msg m = {
 		.id = job->id, .cmd = job->cmd, .hops = job->hops - 1, .n = p->n,
 		.ms = max(left - left / 8, 1U), .starter = job->starter,
 	};
-	u32 i, len, n = 0;
+	u32 i, len, n;
 
-	for (i = 0; i < job->nitems; i++)
-		if (job->item[i].part == p - job->part)
-			a->list[n++] = job->item[i].san;
+	for (i = p->first, n = 0; n < p->n; i = job->item[i].next)
+		a->list[n++] = job->item[i].san;
 	len = pw_reduce_put_request(a->buf, &m, a->list);
-	p->gap = kind == PW_REDUCE_ASK ? PW_REDUCE_AGAIN_MIN :
-		 min_t(u32, 2 * p->gap, PW_REDUCE_AGAIN_MAX);
+	p->gap = p->gap ? min_t(u32, 2 * p->gap, PW_REDUCE_AGAIN_MAX) : PW_REDUCE_AGAIN_MIN;
 	p->at = now + p->gap;
 	if (!a->ops->send(a->ctx, p->port, kind, a->buf, len))
 		part_lost(job, p, PW_REDUCE_E_ROUTE);
@@ -128,32 +127,48 @@ static struct pw_reduce_part *part_at(const struct pw_reduce_job *job, int port)
 	return NULL;
 }
 
-/* divide the SANs elsewhere among the half-routers that lead there */
-static void split(struct pw_reduce_agent *a, struct pw_reduce_job *job, u32 n)
+/* one more SAN of the part that is asked for at @port */
+static void part_add(struct pw_reduce_agent *a, struct pw_reduce_job *job, int port, u32 san,
+		     u64 now)
 {
-	struct pw_reduce_item *it;
+	u32 at = job->nitems++;
 	struct pw_reduce_part *p;
+
+	if (!a->part_of[port]) {
+		p = &job->part[job->nparts++];
+		*p = (struct pw_reduce_part) {
+			.port = port, .waits = true, .first = at, .at = now,
+		};
+		a->part_of[port] = job->nparts;
+	} else {
+		p = &job->part[a->part_of[port] - 1];
+		job->item[p->last].next = at;
+	}
+	p->last = at;
+	p->n++;
+	job->item[at].san = san;
+}
+
+/* divide the SANs elsewhere among the half-routers that lead there; a step for each SAN */
+static void split(struct pw_reduce_agent *a, struct pw_reduce_job *job, u32 n, u64 now)
+{
 	int port;
-	u32 i;
+	u32 i, san;
 
 	for (i = 0; i < n; i++) {
-		it = &job->item[i];
-		if (it->san == a->san)
+		san = job->item[i].san;
+		if (san == a->san)
 			continue;
-		port = a->ops->route(a->ctx, it->san);
+		port = a->ops->route(a->ctx, san);
 		/* back to who asks would be a loop */
 		if (port < 0 || port == job->from || !job->hops) {
 			pw_reduce_miss(&job->sum, 1, PW_REDUCE_E_ROUTE);
 			continue;
 		}
-		p = part_at(job, port);
-		if (!p) {
-			p = &job->part[job->nparts++];
-			*p = (struct pw_reduce_part) { .port = port, .waits = true };
-		}
-		p->n++;
-		job->item[job->nitems++] = (struct pw_reduce_item) { it->san, p - job->part };
+		part_add(a, job, port, san, now);
 	}
+	for (i = 0; i < job->nparts; i++)
+		a->part_of[job->part[i].port] = 0;
 	job->waits = job->nparts;
 }
 
@@ -170,9 +185,11 @@ static void job_start(struct pw_reduce_agent *a, struct pw_reduce_job *job, u32 
 	job->ring_err = PW_ATON_OK;
 	for (i = 0; i < n; i++)
 		job->ring |= job->item[i].san == a->san;
-	split(a, job, n);
-	for (i = 0; i < job->nparts; i++)
-		part_ask(a, job, &job->part[i], now, PW_REDUCE_ASK);
+	split(a, job, n, now);
+	/* pw_reduce_tick() sends the others */
+	for (i = 0; i < job->nparts && i < PW_REDUCE_ASKS; i++)
+		part_ask(a, job, &job->part[i], now);
+	a->unsent |= job->nparts > PW_REDUCE_ASKS;
 	if (job->ring && a->ops->ring(a->ctx, job)) {
 		job->ring = false;
 		job->ring_err = PW_ATON_E_DOWN;
@@ -331,7 +348,7 @@ static void job_expire(struct pw_reduce_agent *a, struct pw_reduce_job *job)
 	job_check(a, job);
 }
 
-/* repeat the requests of a job that are due, *@room at most; when the next one is */
+/* send the requests of a job that are due, *@room at most; when the next one is */
 static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 now, u32 *room)
 {
 	u64 next = job->deadline;
@@ -341,7 +358,7 @@ static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 no
 		struct pw_reduce_part *p = &job->part[i];
 
 		if (p->waits && p->at <= now && *room) {
-			part_ask(a, job, p, now, PW_REDUCE_ASK_AGAIN);
+			part_ask(a, job, p, now);
 			--*room;
 		}
 		if (p->waits)
@@ -356,7 +373,7 @@ static u64 job_tick(struct pw_reduce_agent *a, struct pw_reduce_job *job, u64 no
  * @a: the agent
  * @now: time in ms
  *
- * Repeats PW_REDUCE_ASKS requests at most.
+ * Sends PW_REDUCE_ASKS requests at most.
  *
  * Return: when this is to be called again, in ms, not later than @now if more are due; U64_MAX:
  * after the next message.
@@ -368,6 +385,7 @@ u64 pw_reduce_tick(struct pw_reduce_agent *a, u64 now)
 	u64 next = U64_MAX;
 	u32 i;
 
+	a->unsent = false;
 	for (i = 0; i < PW_REDUCE_JOBS; i++) {
 		job = a->job[i];
 		if (!job)
