@@ -30,6 +30,7 @@ static_assert(PACKETWAY_PORTS_MAX == PW_REDUCE_PORTS);
  * @san: the SAN
  * @work: runs the agent
  * @queue: messages of peer halves
+ * @queued: how many of these are for the half-router at a port
  * @lock: @waiting and @nwaiting
  * @waiting: what stations have started, in order
  * @nwaiting: how many that are
@@ -41,6 +42,7 @@ struct pw_reduce {
 	struct pw_san *san;
 	struct delayed_work work;
 	struct sk_buff_head queue;
+	atomic_t queued[PACKETWAY_PORTS_MAX];
 	spinlock_t lock;	/* waiting */
 	struct list_head waiting;
 	u32 nwaiting;
@@ -184,6 +186,14 @@ static bool pw_reduce_op_ring_stop(void *ctx, struct pw_reduce_job *job)
 	return true;
 }
 
+static u32 pw_reduce_op_halves(void *ctx)
+{
+	struct pw_reduce *rd = ctx;
+
+	/* a message of one that has just gone may be left */
+	return max(READ_ONCE(rd->san->nhalves), 1U);
+}
+
 static struct pw_reduce_seen *pw_reduce_op_seen(void *ctx, int port)
 {
 	struct pw_reduce *rd = ctx;
@@ -204,6 +214,7 @@ static const struct pw_reduce_ops pw_reduce_ops = {
 	.send = pw_reduce_op_send,
 	.ring = pw_reduce_op_ring,
 	.ring_stop = pw_reduce_op_ring_stop,
+	.halves = pw_reduce_op_halves,
 	.seen = pw_reduce_op_seen,
 	.done = pw_reduce_op_done,
 };
@@ -367,6 +378,7 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 		skb = skb_dequeue(&rd->queue);
 		if (!skb)
 			break;
+		atomic_dec(&rd->queued[pw_cb(skb)->dst_port]);
 		pw_reduce_message(rd, skb);
 		pw_reduce_free_ended(rd);
 		cond_resched();
@@ -401,6 +413,18 @@ static void pw_reduce_work(struct work_struct *work)
 
 /* --- interface ------------------------------------------------------------------------ */
 
+/*
+ * Does the message have a place in the queue? Each half-router has a share, and at least what the
+ * jobs of a SAN can have asked it for at once.
+ */
+static bool pw_reduce_room(struct pw_reduce *rd, const struct pw_half *h)
+{
+	u32 share = max_t(u32, PW_REDUCE_QUEUE / (READ_ONCE(h->san->nhalves) + 1), PW_REDUCE_JOBS);
+
+	return skb_queue_len_lockless(&rd->queue) < PW_REDUCE_QUEUE &&
+	       (u32)atomic_read(&rd->queued[h->port]) < share;
+}
+
 /**
  * pw_reduce_in - a message of reductions for a half-router
  * @h: the half-router
@@ -418,12 +442,13 @@ void pw_reduce_in(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_vi
 		pw_half_drop(h, skb, PW_HALF_REDUCE_DROPPED, PW_TE_ERR_GENERAL);
 		return;
 	}
-	if (READ_ONCE(h->leaving) || skb_queue_len_lockless(&rd->queue) >= PW_REDUCE_QUEUE ||
+	if (READ_ONCE(h->leaving) || !pw_reduce_room(rd, h) ||
 	    v->data_len > PW_REDUCE_MSG_MAX || !__ratelimit(&h->reduce_limit)) {
 		pw_half_drop(h, skb, PW_HALF_REDUCE_DROPPED, 0);
 		return;
 	}
 	pw_cb(skb)->dst_port = h->port;
+	atomic_inc(&rd->queued[h->port]);
 	skb_queue_tail(&rd->queue, skb);
 	pw_reduce_wake(rd);
 }

@@ -200,6 +200,17 @@ static bool op_ring_stop(void *ctx, struct pw_reduce_job *core)
 	return true;
 }
 
+static u32 op_halves(void *ctx)
+{
+	struct san *s = ctx;
+	u32 i, n = 0;
+
+	for (i = 0; i < w.nedges; i++)
+		n += w.edge[i].up &&
+		     (&w.san[w.edge[i].san[0]] == s || &w.san[w.edge[i].san[1]] == s);
+	return n;
+}
+
 static struct pw_reduce_seen *op_seen(void *ctx, int port)
 {
 	struct edge *e = &w.edge[port];
@@ -215,7 +226,7 @@ static void op_done(void *ctx, struct pw_reduce_job *core)
 
 static const struct pw_reduce_ops ops = {
 	.route = op_route, .send = op_send, .ring = op_ring, .ring_stop = op_ring_stop,
-	.seen = op_seen, .done = op_done,
+	.halves = op_halves, .seen = op_seen, .done = op_done,
 };
 
 static struct job *new_job(void)
@@ -722,14 +733,12 @@ static void full(void)
 	is(w.san[0].agent.njobs, 0, "all of them end");
 }
 
-/* what others ask for leaves room for stations */
-static void asked(void)
+/* requests at a half-router of SAN 0 until one is refused: how many are not */
+static u32 ask_all(int edge)
 {
 	struct pw_reduce_cmd cmd = { .op = PW_ATON_ADD };
 	u32 i, started = 0;
 
-	begin_run(5);
-	w.loss = 100;
 	for (i = 0; i < 2 * PW_REDUCE_JOBS; i++) {
 		struct pw_reduce_msg m = { .id = { 99, i }, .cmd = cmd, .hops = 1, .ms = 60000, .n = 1 };
 		struct job *j;
@@ -738,15 +747,46 @@ static void asked(void)
 		/* its own ring runs it, and does not end before step() */
 		put_unaligned_be32(addr_of(0), san);
 		m.sans = san;
-		if (pw_reduce_receive(&w.san[0].agent, 0, &m) != PW_REDUCE_START)
+		if (pw_reduce_receive(&w.san[0].agent, edge, &m) != PW_REDUCE_START)
 			break;
 		j = new_job();
 		j->san = 0;
-		started += pw_reduce_request(&w.san[0].agent, 0, &m, &j->core, w.now);
+		started += pw_reduce_request(&w.san[0].agent, edge, &m, &j->core, w.now);
 	}
-	is(started, PW_REDUCE_JOBS - PW_REDUCE_OWN, "requests do not take all places");
+	return started;
+}
+
+/* what others ask for leaves room for stations, and for others than them */
+static void asked(void)
+{
+	struct pw_reduce_cmd cmd = { .op = PW_ATON_ADD };
+	u32 i, n, all = 0, least = PW_REDUCE_JOBS;
+
+	begin_run(5);
+	w.loss = 100;
+	w.nsans = 2;
+	w.nedges = 3;
+	for (i = 0; i < w.nedges; i++)
+		w.edge[i] = (struct edge) { .san = { 0, 1 }, .up = true };
+	for (i = 0; i < w.nedges; i++) {
+		n = ask_all(i);
+		least = min(least, n);
+		all += n;
+	}
+	is(least, (PW_REDUCE_JOBS - PW_REDUCE_OWN) / 4, "each of three half-routers has its share");
+	/* one more comes */
+	w.edge[w.nedges++] = (struct edge) { .san = { 0, 1 }, .up = true };
+	n = ask_all(3);
+	all += n;
+	ok(n, "a new half-router finds %u places", n);
+	/* and many: those that ask last find none, and there is no more room than for all */
+	while (w.nedges < EDGES)
+		w.edge[w.nedges++] = (struct edge) { .san = { 0, 1 }, .up = true };
+	for (i = 4; i < EDGES; i++)
+		all += ask_all(i);
+	ok(all <= PW_REDUCE_JOBS - PW_REDUCE_OWN, "requests do not take all places");
 	start(0, &cmd, 1000);
-	is(w.san[0].agent.njobs, started + 1, "a station finds one");
+	is(w.san[0].agent.njobs, all + 1, "a station finds one");
 }
 
 /* a SAN with as many half-routers as it can have: which SANs each was asked for */

@@ -23,7 +23,7 @@
 #include "ring/ring.h"
 
 #define PW_REDUCE_JOBS		64	/* of a SAN, and requests that a half-router remembers */
-#define PW_REDUCE_OWN		4	/* of these, kept for stations: requests find the others */
+#define PW_REDUCE_OWN		4	/* of these, for stations: half-routers share the others */
 #define PW_REDUCE_ASKS		64	/* requests that one call sends */
 #define PW_REDUCE_PORTS		256	/* of a SAN */
 #define PW_REDUCE_SANS		256	/* in a request */
@@ -199,6 +199,7 @@ enum pw_reduce_kind { PW_REDUCE_ASK, PW_REDUCE_ASK_AGAIN, PW_REDUCE_TELL };
  *	returns. Negative: it cannot run.
  * @ring_stop: the job's time is over; true: its command was taken back, else
  *	pw_reduce_ring_done() follows soon
+ * @halves: half-routers of the SAN, at least 1
  * @seen: the requests that the half-router at a port got, PW_REDUCE_JOBS; NULL: it has gone
  * @done: a job has its result and is the caller's again
  */
@@ -207,6 +208,7 @@ struct pw_reduce_ops {
 	bool (*send)(void *ctx, int port, enum pw_reduce_kind kind, const u8 *data, u32 len);
 	int (*ring)(void *ctx, struct pw_reduce_job *job);
 	bool (*ring_stop)(void *ctx, struct pw_reduce_job *job);
+	u32 (*halves)(void *ctx);
 	struct pw_reduce_seen *(*seen)(void *ctx, int port);
 	void (*done)(void *ctx, struct pw_reduce_job *job);
 };
@@ -244,7 +246,7 @@ enum pw_reduce_verdict {
 	PW_REDUCE_START,	/* a request: give a job to pw_reduce_request() */
 	PW_REDUCE_HANDLED,
 	PW_REDUCE_IGNORED,	/* an old one, or one that nothing waits for */
-	PW_REDUCE_FULL,		/* as many jobs as there can be */
+	PW_REDUCE_FULL,		/* as many jobs as there can be, in all or of this half-router */
 };
 
 static inline u32 pw_reduce_msg_san(const struct pw_reduce_msg *m, u32 i)

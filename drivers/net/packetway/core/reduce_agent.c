@@ -219,14 +219,22 @@ bool pw_reduce_begin(struct pw_reduce_agent *a, struct pw_reduce_job *job, u32 n
 	return true;
 }
 
-/* jobs that others have asked for */
-static u32 jobs_asked(const struct pw_reduce_agent *a)
+/*
+ * May the half-router at @port have one more job? It has a share, so that requests that take
+ * their time at one half-router leave places to those at others: also to a half-router that
+ * comes while all that are there have theirs. With 60 half-routers that is one place for each.
+ */
+static bool job_free(const struct pw_reduce_agent *a, int port)
 {
-	u32 i, n = 0;
+	u32 i, most = PW_REDUCE_JOBS - PW_REDUCE_OWN, all = 0, here = 0;
 
-	for (i = 0; i < PW_REDUCE_JOBS; i++)
-		n += a->job[i] && a->job[i]->from >= 0;
-	return n;
+	for (i = 0; i < PW_REDUCE_JOBS; i++) {
+		if (!a->job[i] || a->job[i]->from < 0)
+			continue;
+		all++;
+		here += a->job[i]->from == port;
+	}
+	return all < most && here < max(most / (a->ops->halves(a->ctx) + 1), 1U);
 }
 
 static enum pw_reduce_verdict answer_in(struct pw_reduce_agent *a, int port,
@@ -274,7 +282,7 @@ enum pw_reduce_verdict pw_reduce_receive(struct pw_reduce_agent *a, int port,
 	}
 	if (s->id.born == m->id.born && s->id.seq > m->id.seq)
 		return PW_REDUCE_IGNORED;
-	return jobs_asked(a) < PW_REDUCE_JOBS - PW_REDUCE_OWN ? PW_REDUCE_START : PW_REDUCE_FULL;
+	return job_free(a, port) ? PW_REDUCE_START : PW_REDUCE_FULL;
 }
 
 /**
