@@ -11,10 +11,12 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/wait_bit.h>
 
 #include "pw_router.h"
 
 #define PW_ROUTES_MAX	64	/* static routes of one SAN */
+#define PW_FIB_WAIT	(5 * HZ)	/* for routes that are being made */
 
 /* set before the first router can be made: generic netlink makes routers, only they have routes */
 void (*pw_fib_notify)(struct pw_san *san, const struct pw_fib_entry *e,
@@ -286,35 +288,24 @@ static void pw_fib_add_fixed(struct pw_fib *fib, const struct pw_fib_entry *e)
 	fib->e[fib->n++] = *e;
 }
 
-/**
- * pw_fib_update - a half-router of a SAN has other tables now
- * @san: the SAN
- *
- * Process context, no lock of a half-router is held. Without memory the old routes stay
- * until the next change; frames to a half-router that is gone are refused all the same.
- */
-void pw_fib_update(struct pw_san *san)
+/* static routes into @e; how many */
+static u32 pw_fib_copy_fixed(struct pw_san *san, struct pw_fib_entry *e)
 {
-	struct pw_fib_entry *e;
-	struct pw_fib *new, *old;
-	u32 i, n, max;
+	u32 n;
 
-	mutex_lock(&san->fib_lock);
-	/*
-	 * A table that changes after it was gathered sets this again, under the half's lock; a
-	 * half-router that goes does so in pw_fib_outdate(), whose barrier this one pairs with.
-	 */
-	smp_store_mb(san->fib_old, false);
-	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
-	e = kvmalloc_array(max + 1, sizeof(*e), PW_GFP);
-	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), PW_GFP);
-	if (!e || !new) {
-		mutex_unlock(&san->fib_lock);
-		kvfree(e);
-		kfree(new);
-		pw_san_changed(san);
-		return;
-	}
+	spin_lock(&san->routes_lock);
+	n = san->routes ? san->routes->n : 0;
+	if (n)
+		memcpy(e, san->routes->e, n * sizeof(*e));
+	spin_unlock(&san->routes_lock);
+	return n;
+}
+
+/* @e: room for @max routes that were learnt, and for the static ones */
+static void pw_fib_build(struct pw_fib *new, struct pw_san *san, struct pw_fib_entry *e, u32 max)
+{
+	u32 i, n;
+
 	n = pw_fib_gather(san, e, max);
 	sort(e, n, sizeof(*e), pw_fib_cmp_san, NULL);
 	n = pw_fib_choose(e, n);
@@ -323,14 +314,60 @@ void pw_fib_update(struct pw_san *san)
 	for (i = 0; i < n; i++)
 		pw_fib_insert(new, san, &e[i]);
 	new->learnt = new->n;
+	n = pw_fib_copy_fixed(san, e);
 	rcu_read_lock();
-	for (i = 0; san->routes && i < san->routes->n; i++)
-		if (pw_port_half(&san->port[san->routes->e[i].port]))
-			pw_fib_add_fixed(new, &san->routes->e[i]);
+	for (i = 0; i < n; i++)
+		if (pw_port_half(&san->port[e[i].port]))
+			pw_fib_add_fixed(new, &e[i]);
 	rcu_read_unlock();
 	sort(new->e + new->learnt, new->n - new->learnt, sizeof(*e), pw_fib_cmp_width, NULL);
 	pw_fib_index(new);
-	old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
+}
+
+/* nothing waits for the builds up to this one any longer */
+static void pw_fib_count(struct pw_san *san, u32 done)
+{
+	/* the routes come first */
+	smp_store_release(&san->fib_done, done);
+	/* pairs with the one of who begins to wait */
+	smp_mb();
+	wake_up_var(&san->fib_done);
+}
+
+/**
+ * pw_fib_update - a half-router of a SAN has other tables now
+ * @san: the SAN
+ *
+ * Process context, without RTNL, and no lock of a half-router is held. Without memory the old
+ * routes stay until the next change; frames to a half-router that is gone are refused all the
+ * same.
+ */
+void pw_fib_update(struct pw_san *san)
+{
+	struct pw_fib *new, *old = NULL;
+	struct pw_fib_entry *e;
+	u32 max;
+
+	mutex_lock(&san->fib_lock);
+	WRITE_ONCE(san->fib_begun, san->fib_begun + 1);
+	/* for pw_fib_ticket() */
+	smp_wmb();
+	/*
+	 * A table that changes after it was gathered sets this again, under the half's lock; a
+	 * half-router that goes does so in pw_fib_outdate(), whose barrier this one pairs with.
+	 */
+	smp_store_mb(san->fib_old, false);
+	max = READ_ONCE(san->nhalves) * PW_HALF_TABLES;
+	e = kvmalloc_array(max + PW_ROUTES_MAX, sizeof(*e), PW_GFP);
+	new = kmalloc(struct_size(new, e, PW_FIB_MAX + PW_ROUTES_MAX), PW_GFP);
+	if (e && new) {
+		pw_fib_build(new, san, e, max);
+		old = rcu_replace_pointer(san->fib, new, lockdep_is_held(&san->fib_lock));
+	} else {
+		kfree(new);
+		pw_san_changed(san);
+	}
+	pw_fib_count(san, san->fib_begun);
 	mutex_unlock(&san->fib_lock);
 	kvfree(e);
 	if (old)
@@ -338,7 +375,8 @@ void pw_fib_update(struct pw_san *san)
 }
 
 /**
- * pw_fib_outdate - half-routers have gone: make the routes anew, but not here
+ * pw_fib_outdate - half-routers have gone, or static routes have changed: make the routes anew,
+ *	but not here
  * @san: the SAN
  *
  * The caller may hold RTNL, and deletes many routers one by one.
@@ -355,7 +393,8 @@ void pw_fib_outdate(struct pw_san *san)
  * pw_fib_settle - let the routes follow all tables that the caller can have seen
  * @san: the SAN
  *
- * Tables change first, routes after that. Process context, no lock of a half-router is held.
+ * Tables change first, routes after that. Process context, without RTNL, and no lock of a
+ * half-router is held.
  */
 void pw_fib_settle(struct pw_san *san)
 {
@@ -369,9 +408,43 @@ void pw_fib_settle(struct pw_san *san)
 		pw_fib_update(san);
 }
 
+/**
+ * pw_fib_ticket - when will the routes have all that the caller can have seen?
+ * @san: the SAN; under RTNL
+ *
+ * Who changes a table has the routes made anew soon after that.
+ *
+ * Return: what to give to pw_fib_wait().
+ */
+u32 pw_fib_ticket(const struct pw_san *san)
+{
+	u32 old = READ_ONCE(san->fib_old);
+
+	/* pw_fib_update() counts what it begins, then clears the mark */
+	smp_rmb();
+	return READ_ONCE(san->fib_begun) + old;
+}
+
+/**
+ * pw_fib_wait - wait until the routes have what they are to have
+ * @san: the SAN, kept by pw_san_keep(); no lock held
+ * @ticket: from pw_fib_ticket()
+ *
+ * Only a work item of the kernel builds routes, so that no program can hold it up. The limit is
+ * for a machine that has no time for it.
+ */
+void pw_fib_wait(struct pw_san *san, u32 ticket)
+{
+	wait_var_event_timeout(&san->fib_done,
+			       /* the routes are read after this */
+			       (s32)(smp_load_acquire(&san->fib_done) - ticket) >= 0, PW_FIB_WAIT);
+}
+
 /* the SAN is freed; it has no reader left */
 void pw_fib_free(struct pw_san *san)
 {
+	/* more than any ticket says */
+	pw_fib_count(san, san->fib_begun + 1);
 	kfree(rcu_dereference_protected(san->fib, true));
 	RCU_INIT_POINTER(san->fib, NULL);
 	kfree(san->routes);
@@ -389,7 +462,7 @@ static bool pw_fib_same_range(const struct pw_fib_entry *a, const struct pw_fib_
  * @e: the route; its half-router need not be there yet
  * @extack: where a refusal is explained
  *
- * Return: 0 or a negative errno. Under RTNL.
+ * Return: 0 or a negative errno. Under RTNL; in use after pw_fib_wait().
  */
 int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		     struct netlink_ext_ack *extack)
@@ -412,12 +485,11 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		NL_SET_ERR_MSG(extack, "The SAN has as many static routes as it can have");
 		return -ENOSPC;
 	}
-	mutex_lock(&san->fib_lock);
+	spin_lock(&san->routes_lock);
 	r->e[r->n++] = *e;
 	san->routes = r;
-	mutex_unlock(&san->fib_lock);
-	pw_fib_update(san);
-	pw_san_routes_changed(san);
+	spin_unlock(&san->routes_lock);
+	pw_fib_outdate(san);
 	return 0;
 }
 
@@ -426,7 +498,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
  * @san: the SAN
  * @e: range and port are compared
  *
- * Return: 0 or -ENOENT. Under RTNL.
+ * Return: 0 or -ENOENT. Under RTNL; out of use after pw_fib_wait().
  */
 int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
 {
@@ -438,11 +510,10 @@ int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
 			break;
 	if (!r || i == r->n)
 		return -ENOENT;
-	mutex_lock(&san->fib_lock);
+	spin_lock(&san->routes_lock);
 	r->e[i] = r->e[--r->n];
-	mutex_unlock(&san->fib_lock);
-	pw_fib_update(san);
-	pw_san_routes_changed(san);
+	spin_unlock(&san->routes_lock);
+	pw_fib_outdate(san);
 	return 0;
 }
 

@@ -788,8 +788,9 @@ typedef int (*pw_route_fn)(struct pw_san *san, const struct pw_fib_entry *e,
 static int pw_route_change(struct genl_info *info, bool add, pw_route_fn change)
 {
 	struct nlattr *tb[PACKETWAY_A_ROUTE_MAX + 1];
+	struct pw_san *san, *changed = NULL;
 	struct pw_fib_entry e;
-	struct pw_san *san;
+	u32 ticket = 0;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_ROUTE))
@@ -802,8 +803,18 @@ static int pw_route_change(struct genl_info *info, bool add, pw_route_fn change)
 	} else {
 		san = pw_route_parse(info, tb, &e);
 		err = IS_ERR(san) ? PTR_ERR(san) : change(san, &e, info->extack);
+		if (!err) {
+			changed = san;
+			pw_san_keep(san);
+			ticket = pw_fib_ticket(san);
+		}
 	}
 	rtnl_unlock();
+	if (changed) {
+		/* the routes have it when the command returns */
+		pw_fib_wait(changed, ticket);
+		pw_san_forget(changed);
+	}
 	return err;
 }
 
@@ -955,6 +966,8 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- resolve ----------------------------------------------------------------------- */
 
+#define PW_RESOLVE_BYTES	(64 << 10)	/* of records that are looked at in one go */
+
 static bool pw_resolve_is(const struct pw_rrp_rec *node, u32 addr, const char *name)
 {
 	struct pw_rrp_iter it;
@@ -978,8 +991,6 @@ static bool pw_resolve_node(const struct pw_rrp_table *t, u32 addr, const char *
 {
 	struct pw_rrp_iter it;
 
-	if (!t->used)
-		return false;
 	pw_rrp_iter_init(&it, t->nodes, t->nodes_len);
 	while (pw_rrp_next(&it, node) > 0)
 		if (pw_resolve_is(node, addr, name))
@@ -987,33 +998,77 @@ static bool pw_resolve_node(const struct pw_rrp_table *t, u32 addr, const char *
 	return false;
 }
 
-/* the node in the tables of a half-router, each with its lock held: 1, 0 or an errno */
-static int pw_resolve_half(struct sk_buff *msg, struct pw_half *h, u32 *addr, const char *name,
-			   bool *local)
+/**
+ * struct pw_resolve - a search in the tables of a SAN
+ * @msg: the answer
+ * @san: the SAN, kept
+ * @addr: the node, also if it was asked for by name
+ * @name: its name, NULL: asked for by address
+ * @local: it is on this SAN
+ * @bytes: records that were looked at since RTNL was taken
+ */
+struct pw_resolve {
+	struct sk_buff *msg;
+	struct pw_san *san;
+	u32 addr;
+	const char *name;
+	bool local;
+	u32 bytes;
+};
+
+typedef int (*pw_resolve_fn)(struct pw_resolve *r, const struct pw_half *h,
+			     const struct pw_rrp_table *t);
+
+/* the half-router at a port of a SAN that is kept, or NULL; under RTNL */
+static struct pw_half *pw_resolve_at(const struct pw_san *san, u32 port)
 {
-	struct pw_rrp_rec node;
-	struct nlattr *nest;
+	return san->users ? pw_port_half(&san->port[port]) : NULL;
+}
+
+/*
+ * Call @fn for the tables of the half-router at a port until it returns other than 0; what it
+ * returned last. Records are looked at one by one: RTNL is released after PW_RESOLVE_BYTES.
+ */
+static int pw_resolve_tables(struct pw_resolve *r, u32 port, pw_resolve_fn fn)
+{
+	struct pw_half *h = pw_resolve_at(r->san, port);
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < h->db.ntables && !ret; i++) {
+	for (i = 0; h && i < h->db.ntables && !ret; i++) {
 		mutex_lock(&h->db_lock);
-		if (pw_resolve_node(&h->db.table[i], *addr, name, &node)) {
-			*addr = node.addr;
-			*local = h->db.table[i].own;
-			nest = nla_nest_start(msg, PACKETWAY_A_NODE);
-			if (!nest || pw_node_put(msg, h, &node, *local)) {
-				ret = -EMSGSIZE;
-			} else {
-				nla_nest_end(msg, nest);
-				ret = 1;
-			}
+		if (h->db.table[i].used) {
+			ret = fn(r, h, &h->db.table[i]);
+			r->bytes += h->db.table[i].nodes_len;
 		}
 		mutex_unlock(&h->db_lock);
-		/* for a name every record is looked at */
+		if (r->bytes < PW_RESOLVE_BYTES)
+			continue;
+		r->bytes = 0;
+		rtnl_unlock();
 		cond_resched();
+		rtnl_lock();
+		h = pw_resolve_at(r->san, port);
 	}
 	return ret;
+}
+
+/* put the node into the answer if it is in a table: 1, 0 or an errno */
+static int pw_resolve_found(struct pw_resolve *r, const struct pw_half *h,
+			    const struct pw_rrp_table *t)
+{
+	struct pw_rrp_rec node;
+	struct nlattr *nest;
+
+	if (!pw_resolve_node(t, r->addr, r->name, &node))
+		return 0;
+	r->addr = node.addr;
+	r->local = t->own;
+	nest = nla_nest_start(r->msg, PACKETWAY_A_NODE);
+	if (!nest || pw_node_put(r->msg, h, &node, t->own))
+		return -EMSGSIZE;
+	nla_nest_end(r->msg, nest);
+	return 1;
 }
 
 static int pw_resolve_route(struct sk_buff *msg, const struct pw_half *h,
@@ -1043,62 +1098,49 @@ static int pw_resolve_route(struct sk_buff *msg, const struct pw_half *h,
 	return 0;
 }
 
-/* the routes that one half-router offers; own SAN: only the first one asked */
-static int pw_resolve_routes(struct sk_buff *msg, struct pw_half *h, u32 addr, bool local)
+/* the route that a table offers */
+static int pw_resolve_offer(struct pw_resolve *r, const struct pw_half *h,
+			    const struct pw_rrp_table *t)
 {
-	struct pw_rrp_route r;
-	int err = 0;
-	u32 i;
+	struct pw_rrp_route route;
 
-	for (i = 0; i < h->db.ntables && !err; i++) {
-		const struct pw_rrp_table *t = &h->db.table[i];
-
-		if (!t->used || t->own != local || (!t->own && !t->from_peer) ||
-		    !pw_rrp_table_lookup(t, addr, &r) || !r.own_len)
-			continue;
-		err = pw_resolve_route(msg, h, &r);
-	}
-	return err;
+	if (t->own != r->local || (!t->own && !t->from_peer) ||
+	    !pw_rrp_table_lookup(t, r->addr, &route) || !route.own_len)
+		return 0;
+	return pw_resolve_route(r->msg, h, &route);
 }
 
-static int pw_resolve(struct sk_buff *msg, struct pw_san *san, u32 addr, const char *name,
-		      struct genl_info *info)
+/* the node, and the routes to it: of the own SAN those of the first half-router that knows it */
+static int pw_resolve(struct pw_resolve *r, struct genl_info *info)
 {
-	bool found = false, local = false;
-	struct pw_half *h;
+	bool found = false;
 	int err = 0;
 	void *hdr;
 	u32 i;
 
-	hdr = genlmsg_put(msg, info->snd_portid, info->snd_seq, &pw_genl_family, 0,
+	hdr = genlmsg_put(r->msg, info->snd_portid, info->snd_seq, &pw_genl_family, 0,
 			  PACKETWAY_CMD_RESOLVE);
 	if (!hdr)
 		return -EMSGSIZE;
-	for (i = 0; i < san->nports && !err; i++) {
-		h = pw_port_half(&san->port[i]);
-		if (!h || (found && local))
-			continue;
+	for (i = 0; i < r->san->nports && !err && !(found && r->local); i++) {
 		if (!found) {
-			err = pw_resolve_half(msg, h, &addr, name, &local);
+			err = pw_resolve_tables(r, i, pw_resolve_found);
 			if (err <= 0)
 				continue;
 			found = true;
 		}
-		mutex_lock(&h->db_lock);
-		err = pw_resolve_routes(msg, h, addr, local);
-		mutex_unlock(&h->db_lock);
+		err = pw_resolve_tables(r, i, pw_resolve_offer);
 	}
-	genlmsg_end(msg, hdr);
+	genlmsg_end(r->msg, hdr);
 	return err ? err : found ? 0 : -ENOENT;
 }
 
 int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PACKETWAY_A_NODE_MAX + 1];
-	const char *name = NULL;
-	struct sk_buff *msg;
+	struct pw_resolve r = {};
 	struct pw_san *san;
-	u32 addr = 0;
+	u32 ticket;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, PACKETWAY_A_NODE))
@@ -1111,32 +1153,36 @@ int pw_genl_resolve(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	if (tb[PACKETWAY_A_NODE_NAME])
-		name = nla_data(tb[PACKETWAY_A_NODE_NAME]);
+		r.name = nla_data(tb[PACKETWAY_A_NODE_NAME]);
 	else
-		addr = nla_get_u32(tb[PACKETWAY_A_NODE_ADDR]);
+		r.addr = nla_get_u32(tb[PACKETWAY_A_NODE_ADDR]);
 
-	msg = genlmsg_new(NLMSG_DEFAULT_SIZE * 2, GFP_KERNEL);
-	if (!msg)
+	r.msg = genlmsg_new(NLMSG_DEFAULT_SIZE * 2, GFP_KERNEL);
+	if (!r.msg)
 		return -ENOMEM;
 	rtnl_lock();
 	san = pw_san_find(genl_info_net(info), nla_get_u32(tb[PACKETWAY_A_NODE_SAN]));
 	if (!san) {
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[PACKETWAY_A_NODE_SAN],
 				    "There is no SAN with this number in this namespace");
-		err = -ENOENT;
-	} else {
-		err = pw_resolve(msg, san, addr, name, info);
-		/* who is told of a node can send to it */
-		if (!err)
-			pw_fib_settle(san);
-		if (err == -ENOENT)
-			NL_SET_ERR_MSG(info->extack,
-				       "No half-router of this SAN knows the node");
+		rtnl_unlock();
+		nlmsg_free(r.msg);
+		return -ENOENT;
 	}
+	pw_san_keep(san);
+	r.san = san;
+	err = pw_resolve(&r, info);
+	ticket = pw_fib_ticket(san);
 	rtnl_unlock();
+	/* who is told of a node can send to it */
+	if (!err)
+		pw_fib_wait(san, ticket);
+	pw_san_forget(san);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG(info->extack, "No half-router of this SAN knows the node");
 	if (err) {
-		nlmsg_free(msg);
+		nlmsg_free(r.msg);
 		return err;
 	}
-	return genlmsg_reply(msg, info);
+	return genlmsg_reply(r.msg, info);
 }

@@ -40,7 +40,8 @@
  *			or half				or pw_aton.lock
  *  pw_station.waiting	frames that wait for room	BH off; also inside pw_fab.lock
  *							or pw_aton.lock
- *  pw_san.fib_lock	building a SAN's routes		process, also under RTNL
+ *  pw_san.fib_lock	building a SAN's routes		process
+ *  pw_san.routes_lock	a SAN's static routes		process, also inside pw_san.fib_lock
  *  pw_half.db_lock	a half-router's tables		process, also under RTNL
  *  pw_half.lock	changes of these tables		any, BH off; also inside pw_san.fib_lock
  *							or pw_half.db_lock
@@ -204,6 +205,7 @@ struct pw_san {
 	struct net *net;	/* home; the SAN never outlives it */
 	struct mem_cgroup *memcg;	/* of its maker: pays for what softirqs and work allocate */
 	unsigned int users;	/* RTNL */
+	refcount_t memory;	/* of this structure alone: the SAN, and who waits for fib_done */
 	struct pw_aton *aton;	/* as long as the SAN */
 	struct pw_reduce *reduce;	/* likewise */
 	struct pw_fabric_conf fabric;
@@ -215,9 +217,12 @@ struct pw_san {
 	bool pinned;		/* RTNL: one of the users is a request to keep it */
 	unsigned int nhalves;	/* RTNL: half-routers here */
 	u32 damage;		/* READ_ONCE: port + 1 whose next frame is damaged, 0: none */
-	struct mutex fib_lock;	/* fib, routes */
+	struct mutex fib_lock;	/* fib, fib_begun, fib_done */
 	bool fib_old;		/* tables have changed since fib was built */
-	struct pw_fib *routes;	/* static routes; RTNL and fib_lock to change */
+	u32 fib_begun;		/* how often a build has begun; READ_ONCE */
+	u32 fib_done;		/* the last one that has ended; acquire, release */
+	spinlock_t routes_lock;	/* routes */
+	struct pw_fib *routes;	/* static routes; also RTNL to change */
 	struct pw_fib *fib_notified;	/* rrp_work: what generic netlink has reported */
 	spinlock_t info_lock;	/* pw_port.info */
 	struct delayed_work rrp_work;	/* sends tables and reports routes */
@@ -496,6 +501,8 @@ void pw_debugfs_san_add(struct pw_san *san);
 struct pw_san *pw_san_find(struct net *net, u32 id);
 struct pw_san *pw_san_next(struct net *net, unsigned long *id);
 void pw_san_put(struct pw_san *san);
+void pw_san_keep(struct pw_san *san);
+void pw_san_forget(struct pw_san *san);
 int pw_san_port_find(struct pw_san *san, struct netlink_ext_ack *extack);
 int pw_san_native_route(const struct pw_san *san, const u8 *route, unsigned int len,
 			struct pw_skb_cb *cb);

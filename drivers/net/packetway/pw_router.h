@@ -366,6 +366,8 @@ u32 pw_fib_sans(const struct pw_san *san, u32 *sans, u32 room);
 void pw_fib_update(struct pw_san *san);
 void pw_fib_outdate(struct pw_san *san);
 void pw_fib_settle(struct pw_san *san);
+u32 pw_fib_ticket(const struct pw_san *san);
+void pw_fib_wait(struct pw_san *san, u32 ticket);
 void pw_fib_free(struct pw_san *san);
 int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 		     struct netlink_ext_ack *extack);

@@ -862,6 +862,7 @@ static void pw_rrp_work(struct work_struct *work)
 void pw_rrp_san_init(struct pw_san *san)
 {
 	mutex_init(&san->fib_lock);
+	spin_lock_init(&san->routes_lock);
 	spin_lock_init(&san->info_lock);
 	INIT_DELAYED_WORK(&san->rrp_work, pw_rrp_work);
 }

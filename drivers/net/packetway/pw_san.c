@@ -5,6 +5,7 @@
  */
 #include <linux/debugfs.h>
 #include <linux/rtnetlink.h>
+#include <linux/slab.h>
 
 #include "pw_priv.h"
 
@@ -40,6 +41,25 @@ void pw_san_put(struct pw_san *san)
 	pw_ptp_destroy(san->ptp);
 	pw_dying_add(san->net);
 	queue_rcu_work(pw_wq, &san->gone);
+}
+
+/**
+ * pw_san_keep - keep the structure of a SAN, not the SAN
+ * @san: the SAN; under RTNL
+ *
+ * It may end, and need not wait for pw_san_forget().
+ */
+void pw_san_keep(struct pw_san *san)
+{
+	ASSERT_RTNL();
+	refcount_inc(&san->memory);
+}
+
+/* the end of pw_san_keep(), or of the SAN */
+void pw_san_forget(struct pw_san *san)
+{
+	if (refcount_dec_and_test(&san->memory))
+		kfree(san);
 }
 
 /**

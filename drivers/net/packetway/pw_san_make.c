@@ -340,7 +340,7 @@ void pw_san_free(struct pw_san *san)
 	pw_aton_destroy(san->aton);
 	mem_cgroup_put(san->memcg);
 	pw_limit_uncharge(san->net, PW_LIMIT_SANS, 1);
-	kfree(san);
+	pw_san_forget(san);
 }
 
 /* no reader has found the SAN for a grace period */
@@ -389,6 +389,7 @@ struct pw_san *pw_san_make(struct net *net, const struct pw_san_config *conf,
 	san->radix = int_sqrt(conf->nports - 1) + 1;
 	san->bias = conf->bias;
 	san->users = 1;
+	refcount_set(&san->memory, 1);
 	san->fabric.rate = conf->rate;
 	san->fabric.real = conf->real;
 	san->fabric.cut_through = conf->cut_through;
