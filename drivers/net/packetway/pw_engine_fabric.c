@@ -486,14 +486,16 @@ static size_t pw_fab_lacks(struct pw_fab *fab, struct pw_fab_msg **m)
 	       pw_fabric_lacks(fab->f, (*m)->src, (*m)->dst, (*m)->len) : 0;
 }
 
-/* bytes of the next piece; if there is none, the fabric goes on */
+/* bytes of the next piece, which is to be filled; if there is none, the fabric goes on */
 static noinline size_t pw_fab_grow_next(struct pw_fab *fab, struct pw_fab_msg **m)
 {
 	size_t bytes;
 
 	spin_lock_bh(&fab->lock);
 	bytes = pw_fab_lacks(fab, m);
-	if (!bytes) {
+	if (bytes) {
+		pw_fabric_ask(fab->f);
+	} else {
 		fab->waits = false;
 		pw_share_wake(&fab->share);
 	}
@@ -521,9 +523,14 @@ static void pw_fab_grow(struct work_struct *work)
 	struct pw_fab *fab = container_of(work, struct pw_fab, grow);
 	struct pw_fab_msg *m;
 	size_t bytes;
+	void *mem;
 
 	while ((bytes = pw_fab_grow_next(fab, &m))) {
-		kvfree(pw_fab_grow_one(fab, pw_fab_piece(fab, bytes), m));
+		mem = pw_fab_piece(fab, bytes);
+		/* a large piece takes millions of instructions: without the lock */
+		if (mem)
+			pw_fabric_fill(fab->f, mem);
+		kvfree(pw_fab_grow_one(fab, mem, m));
 		cond_resched();
 	}
 }

@@ -247,5 +247,8 @@ int main(void)
 	starved(RTL, "rtl", 60);
 	waiting(FAST, "fast");
 	waiting(RTL, "rtl");
+	ok(pieces_filled && !pieces_touched,
+	   "%llu pieces were filled before they were given, %llu changed after that",
+	   (ull)pieces_filled, (ull)pieces_touched);
 	return tap_done();
 }

@@ -8,15 +8,39 @@
 
 #include "fabric/fabric.h"
 
+/* pieces that were filled before pw_fabric_give(), and those that it has changed all the same */
+static u64 pieces_filled, pieces_touched;
+
+/* in two steps, as an owner with a lock does; numbers are read in between */
+static inline void *pieces_fill_give(struct pw_fabric *f, void *mem, size_t bytes)
+{
+	void *copy = malloc(bytes), *old;
+	u32 i;
+
+	if (!copy)
+		abort();
+	pw_fabric_ask(f);
+	pw_fabric_fill(f, mem);
+	memcpy(copy, mem, bytes);
+	for (i = 0; i < 4; i++)
+		pw_fabric_qsize(f, i, i % 2);
+	old = pw_fabric_give(f, mem);
+	pieces_filled++;
+	pieces_touched += !!memcmp(copy, mem, bytes);
+	free(copy);
+	return old;
+}
+
 /* give a piece of @bytes that is not zeroed */
 static inline void pieces_give(struct pw_fabric *f, size_t bytes)
 {
+	static u32 nth;
 	void *mem = malloc(bytes);
 
 	if (!mem)
 		abort();
 	memset(mem, 0xa5, bytes);
-	free(pw_fabric_give(f, mem));
+	free(nth++ & 1 ? pieces_fill_give(f, mem, bytes) : pw_fabric_give(f, mem));
 }
 
 /* what a message needs; returns the number of pieces */

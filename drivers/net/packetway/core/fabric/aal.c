@@ -143,7 +143,7 @@ size_t pw_aal_size(const struct pw_aal_cfg *cfg)
  * @u: AAL unit
  * @blocks: its blocks
  *
- * Return: bytes to hand to pw_aal_give_og().
+ * Return: bytes to hand to pw_aal_fill_og().
  */
 size_t pw_aal_og_bytes(const struct pw_aal *u, u32 blocks)
 {
@@ -161,7 +161,7 @@ size_t pw_aal_og_bytes(const struct pw_aal *u, u32 blocks)
  * @u: AAL unit
  * @blocks: its blocks; more than PW_AAL_SPARE, or all
  *
- * Return: bytes to hand to pw_aal_give_ic().
+ * Return: bytes to hand to pw_aal_fill_ic().
  */
 size_t pw_aal_ic_bytes(const struct pw_aal *u, u32 blocks)
 {
@@ -254,36 +254,75 @@ static noinline void set_ic(struct pw_aal *u, void *mem, u32 blocks)
 }
 
 /**
- * pw_aal_give_og() - give a send buffer memory for more blocks
- * @u: AAL unit with PW_AAL_F_SPARSE; no controller is running
+ * pw_aal_fill_og() - make a larger send buffer beside the one in use
+ * @g: copy of an AAL unit with PW_AAL_F_SPARSE; no controller runs until pw_aal_use_og()
  * @mem: pw_aal_og_bytes() bytes, aligned to 8
  * @blocks: blocks, more than it has and at most all
- *
- * Return: the memory that it had before and that is no longer used, or NULL.
  */
-void *pw_aal_give_og(struct pw_aal *u, void *mem, u32 blocks)
+void pw_aal_fill_og(struct pw_aal *g, void *mem, u32 blocks)
 {
-	void *old = u->og_mem;
+	set_og(g, mem, blocks);
+	g->og_mem = mem;
+}
 
-	set_og(u, mem, blocks);
-	u->og_mem = mem;
-	return old;
+/* the same for the receive buffer */
+void pw_aal_fill_ic(struct pw_aal *g, void *mem, u32 blocks)
+{
+	set_ic(g, mem, blocks);
+	g->ic_mem = mem;
 }
 
 /**
- * pw_aal_give_ic() - give a receive buffer memory for more blocks
- * @u: AAL unit with PW_AAL_F_SPARSE; no controller is running
- * @mem: pw_aal_ic_bytes() bytes, aligned to 8
- * @blocks: blocks, more than it has and at most all
+ * pw_aal_use_og() - use a send buffer that was made
+ * @u: AAL unit
+ * @g: its copy, from pw_aal_fill_og(); what that changes is in this list
  *
  * Return: the memory that it had before and that is no longer used, or NULL.
  */
-void *pw_aal_give_ic(struct pw_aal *u, void *mem, u32 blocks)
+void *pw_aal_use_og(struct pw_aal *u, const struct pw_aal *g)
+{
+	void *old = u->og_mem;
+
+	u->og = g->og;
+	u->ackdesc = g->ackdesc;
+	u->txm = g->txm;
+	u->lastotosqnto = g->lastotosqnto;
+	u->lastmcsqn = g->lastmcsqn;
+	u->nextmcsqn = g->nextmcsqn;
+	u->og_cell = g->og_cell;
+	u->ogs = g->ogs;
+	u->hash = g->hash;
+	u->hashes = g->hashes;
+	u->txm_free = g->txm_free;
+	u->ogfi = g->ogfi;
+	u->ogli = g->ogli;
+	u->ogfinum = g->ogfinum;
+	u->og_cap = g->og_cap;
+	u->og_mem = g->og_mem;
+	return old;
+}
+
+/* the same for the receive buffer */
+void *pw_aal_use_ic(struct pw_aal *u, const struct pw_aal *g)
 {
 	void *old = u->ic_mem;
 
-	set_ic(u, mem, blocks);
-	u->ic_mem = mem;
+	u->ic = g->ic;
+	u->lastotosqnfrm = g->lastotosqnfrm;
+	u->lastotasqnfrm = g->lastotasqnfrm;
+	u->lastmcsqnfrm = g->lastmcsqnfrm;
+	u->msg_tail = g->msg_tail;
+	u->msg_num = g->msg_num;
+	u->msg = g->msg;
+	u->ic_cell = g->ic_cell;
+	u->ics = g->ics;
+	u->icfi = g->icfi;
+	u->icli = g->icli;
+	u->icfinum = g->icfinum;
+	u->msg_free = g->msg_free;
+	u->ic_cap = g->ic_cap;
+	u->ic_low = g->ic_low;
+	u->ic_mem = g->ic_mem;
 	return old;
 }
 

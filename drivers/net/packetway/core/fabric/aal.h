@@ -81,7 +81,7 @@ enum pw_aal_cmd {
 #define PW_AAL_F_KEEP_UNREAD	BIT(0)	/* an unread message never times out */
 #define PW_AAL_F_RELEASE_READ	BIT(1)	/* a message is obsolete once it was read */
 #define PW_AAL_F_DISCARD	BIT(2)	/* a cell without a block is dropped, not refused */
-/* the buffers have no memory at first, see pw_aal_give_og() and pw_aal_give_ic() */
+/* the buffers have no memory at first, see pw_aal_fill_og() and pw_aal_fill_ic() */
 #define PW_AAL_F_SPARSE		BIT(3)
 
 /* free receive blocks below which an AAL unit with sparse buffers calls ops->low */
@@ -460,8 +460,10 @@ struct pw_aal *pw_aal_init(void *mem, const struct pw_aal_cfg *cfg, const struct
 u32 pw_aal_descs(const struct pw_aal_cfg *cfg);
 size_t pw_aal_og_bytes(const struct pw_aal *u, u32 blocks);
 size_t pw_aal_ic_bytes(const struct pw_aal *u, u32 blocks);
-void *pw_aal_give_og(struct pw_aal *u, void *mem, u32 blocks);
-void *pw_aal_give_ic(struct pw_aal *u, void *mem, u32 blocks);
+void pw_aal_fill_og(struct pw_aal *g, void *mem, u32 blocks);
+void pw_aal_fill_ic(struct pw_aal *g, void *mem, u32 blocks);
+void *pw_aal_use_og(struct pw_aal *u, const struct pw_aal *g);
+void *pw_aal_use_ic(struct pw_aal *u, const struct pw_aal *g);
 void pw_aal_read_done(struct pw_aal *u);
 void pw_aal_discard(struct pw_aal *u, u16 desc);
 

@@ -262,6 +262,8 @@ void pw_fabric_port_stats(struct pw_fabric *f, u16 port, struct pw_aal_stats *s)
 /* fabric_mem.c: PW_FABRIC_F_SPARSE */
 size_t pw_fabric_lacks(struct pw_fabric *f, u16 src, u16 dst, u32 len);
 size_t pw_fabric_low(struct pw_fabric *f);
+void pw_fabric_ask(struct pw_fabric *f);
+void pw_fabric_fill(struct pw_fabric *f, void *mem);
 void *pw_fabric_give(struct pw_fabric *f, void *mem);
 void *pw_fabric_take(struct pw_fabric *f);
 

@@ -117,6 +117,7 @@ static struct pw_fabric *layout(struct pw_arena *a, struct pw_fabric *tmp,
 	net_cfg(&q, &nc);
 	v->port = pw_arena_take(a, sizeof(*v->port) * v->ports);
 	v->msg = pw_arena_take(a, sizeof(*v->msg) * q.queue * v->ports);
+	v->grown = v->sparse ? pw_arena_take(a, sizeof(*v->grown)) : NULL;
 	v->engine->layout(a, v, &nc);
 	for (i = 0; i < v->ports; i++) {
 		u16 *ready;

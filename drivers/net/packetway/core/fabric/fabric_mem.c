@@ -144,9 +144,39 @@ size_t pw_fabric_low(struct pw_fabric *f)
 }
 
 /**
+ * pw_fabric_ask() - the piece that was asked for last will be given
+ * @f: fabric, not inside of pw_fabric_run(), and not run until pw_fabric_give()
+ *
+ * For an owner that has a lock: this and pw_fabric_give() need it. What takes long is done by
+ * pw_fabric_fill() in between, without the lock; numbers of the fabric may be read meanwhile.
+ */
+void pw_fabric_ask(struct pw_fabric *f)
+{
+	/* the fast engine's network catches up when its queues are read: now, and not later */
+	f->engine->qsize(f, 0, 0);
+	*f->grown = *f->port[f->lack_port].u;
+	f->filled = NULL;
+}
+
+/**
+ * pw_fabric_fill() - fill the piece that pw_fabric_ask() has announced
+ * @f: fabric
+ * @mem: the piece, aligned to 8
+ */
+void pw_fabric_fill(struct pw_fabric *f, void *mem)
+{
+	if (f->lack_og)
+		pw_aal_fill_og(f->grown, mem, f->lack_blocks);
+	else
+		pw_aal_fill_ic(f->grown, mem, f->lack_blocks);
+	f->filled = mem;
+}
+
+/**
  * pw_fabric_give() - give the piece that was asked for last
  * @f: fabric, not inside of pw_fabric_run()
- * @mem: the piece, aligned to 8; NULL: it is refused
+ * @mem: the piece, aligned to 8; NULL: it is refused. If pw_fabric_fill() has not filled it,
+ *	that is done here
  *
  * After a refusal the message must not be sent; pw_fabric_low() asks again when the next cell
  * arrives at that port.
@@ -161,12 +191,17 @@ void *pw_fabric_give(struct pw_fabric *f, void *mem)
 		map_clear(f->low, f->lack_port);
 	if (!mem)
 		return NULL;
+	if (f->filled != mem) {
+		*f->grown = *p->u;
+		pw_fabric_fill(f, mem);
+	}
+	f->filled = NULL;
 	if (f->lack_og) {
 		p->og_left += f->lack_blocks - p->u->og_cap;
-		return pw_aal_give_og(p->u, mem, f->lack_blocks);
+		return pw_aal_use_og(p->u, f->grown);
 	}
 	p->ic_left += f->lack_blocks - (p->u->ic_cap ? p->u->ic_cap : PW_AAL_SPARE);
-	return pw_aal_give_ic(p->u, mem, f->lack_blocks);
+	return pw_aal_use_ic(p->u, f->grown);
 }
 
 /**

@@ -205,6 +205,8 @@ struct pw_fabric {
 	bool lack_og;
 	u16 lack_port;
 	u32 lack_blocks;
+	struct pw_aal *grown;	/* copy of its AAL unit, which pw_fabric_fill() gives the piece */
+	void *filled;		/* the piece that it has got */
 	u32 taken;		/* ports whose memory was taken back */
 	/*
 	 * Fast engine: AAL units by the cycle of their next event. Those of the next
