@@ -50,6 +50,44 @@ static int put_rec(uint8_t *b, int type, int pl, int rl, uint32_t body)
 	return 8;
 }
 
+/* a dump of @cmd, not read yet: the kernel has made its first part. The socket, or -1 */
+static int dump_begin(struct pw_genl *g, int ns, int cmd)
+{
+	/* the kernel makes messages as long as the longest read so far: a new socket */
+	int fd = pw_ns_socket(ns, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	struct pw_req r;
+
+	pw_genl_init(&r, g->family, cmd, NLM_F_DUMP);
+	return fd < 0 || send(fd, &r, r.n.nlmsg_len, 0) < 0 ? -1 : fd;
+}
+
+/*
+ * The rest of it: its parts, or -1 if it has ended with an error. *@said: it was interrupted.
+ * Closes the socket.
+ */
+static int dump_end(int fd, bool *said)
+{
+	int parts, len, done = 0;
+	struct nlmsghdr *h;
+	char buf[8192];
+
+	*said = false;
+	for (parts = 0; !done; parts++) {
+		len = recv(fd, buf, sizeof(buf), 0);
+		if (len < 0)
+			break;
+		for (h = (void *)buf; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+			*said |= h->nlmsg_flags & NLM_F_DUMP_INTR;
+			if (h->nlmsg_type == NLMSG_DONE)
+				done = *(int *)NLMSG_DATA(h) < 0 ? -1 : 1;
+			else if (h->nlmsg_type == NLMSG_ERROR)
+				done = -1;
+		}
+	}
+	close(fd);
+	return done > 0 ? parts : -1;
+}
+
 /* --- two SANs, one router: "a" on SAN 1, "b" on SAN 2 ------------------------ */
 
 FIXTURE(pair) {
@@ -841,6 +879,7 @@ TEST_F(pair, groups)
 #define LARGE_GROUP(i) (0xe01000u + 16 * (i))
 
 FIXTURE(large) {
+	int ns;
 	struct pw_nl nl;
 	struct pw_genl g;
 	int raw[2], idx[2];	/* of the last station of SAN 1, and of "b" */
@@ -855,6 +894,7 @@ FIXTURE_SETUP(large)
 	ASSERT_GE(ns, 0);
 	ASSERT_EQ(0, pw_nl_open(&self->nl, ns));
 	ASSERT_EQ(0, pw_genl_open(&self->g, ns));
+	self->ns = ns;
 	for (i = 1; i < 3; i++)
 		ASSERT_EQ(0, pw_san_cmd(&self->g, PACKETWAY_CMD_SAN_NEW, i, i == 1 ? 256 : 16,
 					PACKETWAY_ENGINE_NONE));
@@ -881,6 +921,7 @@ FIXTURE_TEARDOWN(large)
 	close(self->raw[1]);
 	close(self->nl.fd);
 	close(self->g.nl.fd);
+	close(self->ns);
 }
 
 /* ask for all computing nodes from @from on; how many are told, *more: where the rest begins */
@@ -945,6 +986,24 @@ TEST_F(large, names_and_nodes)
 	} while (more);
 	EXPECT_EQ(LARGE + 1, all);
 	EXPECT_LT(1, pages);
+}
+
+/* a node that is no longer there moves the others: who asked for them is told */
+TEST_F(large, dump_of_nodes)
+{
+	bool said;
+	int fd;
+
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_NODE_GET);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(2, dump_end(fd, &said));
+	EXPECT_FALSE(said);
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_NODE_GET);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pw_link_del(&self->nl, "large003"));
+	EXPECT_SOON(-ENOENT, pw_resolve(&self->g, 1, 0, "large003"));
+	EXPECT_LT(2, dump_end(fd, &said));
+	EXPECT_TRUE(said);
 }
 
 TEST_F(large, groups)
@@ -1110,6 +1169,44 @@ TEST_F(pair, static_routes)
 	EXPECT_EQ(0, pw_router_del(&self->g, "r"));
 	EXPECT_EQ(0, route_event(&ev, first, &hr));
 	close(ev.nl.fd);
+}
+
+/* an entry that goes between two parts of a dump hides another one: that is said */
+TEST_F(pair, dumps_of_lists)
+{
+	char name[8];
+	bool said;
+	int i, fd;
+
+	for (i = 8; i < 15; i++) {
+		snprintf(name, sizeof(name), "r%d", i);
+		ASSERT_EQ(0, pw_router_add(&self->g, name, (struct pw_half_req){ 1, i, -1 },
+					   (struct pw_half_req){ 2, i, -1 }));
+	}
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_ROUTER_GET);
+	ASSERT_LE(0, fd);
+	EXPECT_LT(1, dump_end(fd, &said));
+	EXPECT_FALSE(said);
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_ROUTER_GET);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pw_router_del(&self->g, "r8"));
+	EXPECT_LT(1, dump_end(fd, &said));
+	EXPECT_TRUE(said);
+
+	for (i = 0; i < 64; i++)
+		ASSERT_EQ(0, route_cmd(&self->g, PACKETWAY_CMD_ROUTE_NEW, 1, 0x5000 + 32 * i,
+				       0x5001 + 32 * i, self->hr[0]));
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_ROUTE_GET);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, route_cmd(&self->g, PACKETWAY_CMD_ROUTE_DEL, 1, 0x5000, 0x5001, self->hr[0]));
+	EXPECT_LT(1, dump_end(fd, &said));
+	EXPECT_TRUE(said);
+	/* stations are counted, too */
+	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_ESP_GET);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pw_link_del(&self->nl, "a"));
+	EXPECT_LT(1, dump_end(fd, &said));
+	EXPECT_TRUE(said);
 }
 
 TEST_F_TIMEOUT(pair, hostile, 3600)

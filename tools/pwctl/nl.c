@@ -83,7 +83,9 @@ static void nl_sentence(struct nl *nl, const struct nlmsghdr *h)
 				 (const char *)mnl_attr_get_payload(a));
 }
 
-int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
+/* the answer to a request; *@interrupted: of a dump, entries may be missing */
+static int nl_answer(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data,
+		     bool *interrupted)
 {
 	char buf[NL_BUF] __attribute__((aligned(8)));
 	const struct nlmsghdr *a;
@@ -91,30 +93,99 @@ int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
 	int n;
 
 	h->nlmsg_seq = ++nl->seq;
-	if ((h->nlmsg_flags & NLM_F_DUMP) != NLM_F_DUMP)
-		h->nlmsg_flags |= NLM_F_ACK;
 	nl->ext[0] = 0;
-	nl->err = 0;
+	*interrupted = false;
 	if (mnl_socket_sendto(nl->s, h, h->nlmsg_len) < 0)
-		return nl->err = -errno;
+		return -errno;
 	for (;;) {
 		len = mnl_socket_recvfrom(nl->s, buf, sizeof(buf));
 		if (len < 0)
-			return nl->err = -errno;
+			return -errno;
 		n = len;
 		for (a = (void *)buf; mnl_nlmsg_ok(a, n); a = mnl_nlmsg_next(a, &n)) {
 			if (a->nlmsg_seq != nl->seq || a->nlmsg_pid != nl->portid)
 				continue;
+			*interrupted |= a->nlmsg_flags & NLM_F_DUMP_INTR;
 			if (a->nlmsg_type == NLMSG_ERROR || a->nlmsg_type == NLMSG_DONE) {
 				nl_sentence(nl, a);
-				nl->err = mnl_nlmsg_get_payload_len(a) >= sizeof(int) ?
-					  *(int *)mnl_nlmsg_get_payload(a) : 0;
-				return nl->err;
+				return mnl_nlmsg_get_payload_len(a) >= sizeof(int) ?
+				       *(int *)mnl_nlmsg_get_payload(a) : 0;
 			}
 			if (cb && cb(a, data) < 0)
-				return nl->err = -errno;
+				return -errno;
 		}
 	}
+}
+
+/* messages of a dump, until it is known whether it was interrupted */
+struct nl_kept {
+	char *buf;
+	size_t len, room;
+};
+
+static int nl_keep(const struct nlmsghdr *h, void *data)
+{
+	size_t len = MNL_ALIGN(h->nlmsg_len);
+	struct nl_kept *k = data;
+	char *more;
+
+	if (k->len + len > k->room) {
+		k->room = 2 * k->room + NL_BUF;
+		more = realloc(k->buf, k->room);
+		if (!more)
+			return MNL_CB_ERROR;
+		k->buf = more;
+	}
+	memcpy(k->buf + k->len, h, h->nlmsg_len);
+	k->len += len;
+	return MNL_CB_OK;
+}
+
+static int nl_kept_each(const struct nl_kept *k, mnl_cb_t cb, void *data)
+{
+	const struct nlmsghdr *h;
+	size_t at;
+
+	for (at = 0; cb && at < k->len; at += MNL_ALIGN(h->nlmsg_len)) {
+		h = (void *)(k->buf + at);
+		if (cb(h, data) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* what is listed changes now and then; a list that always changes is better than none */
+#define NL_DUMPS 8
+
+static int nl_dump(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
+{
+	struct nl_kept k = {};
+	bool again = true;
+	int i, err, ret;
+
+	for (i = 0; i < NL_DUMPS && again; i++) {
+		k.len = 0;
+		err = nl_answer(nl, h, nl_keep, &k, &again);
+	}
+	if (again)
+		fprintf(stderr, "pwctl: the list changed while it was read, entries may be missing\n");
+	/* the entries before an error, then the error */
+	ret = nl_kept_each(&k, cb, data);
+	free(k.buf);
+	return ret ? ret : err;
+}
+
+int nl_talk(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data)
+{
+	bool interrupted;
+
+	if ((h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
+		nl->err = nl_dump(nl, h, cb, data);
+	} else {
+		h->nlmsg_flags |= NLM_F_ACK;
+		nl->err = nl_answer(nl, h, cb, data, &interrupted);
+	}
+	return nl->err;
 }
 
 enum status nl_do(struct nl *nl, struct nlmsghdr *h, mnl_cb_t cb, void *data, const char *what)

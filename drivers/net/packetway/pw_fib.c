@@ -489,6 +489,7 @@ int pw_fib_route_add(struct pw_san *san, const struct pw_fib_entry *e,
 	r->e[r->n++] = *e;
 	san->routes = r;
 	spin_unlock(&san->routes_lock);
+	atomic_inc(&pw_net(san->net)->lists);
 	pw_fib_outdate(san);
 	return 0;
 }
@@ -513,6 +514,7 @@ int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e)
 	spin_lock(&san->routes_lock);
 	r->e[i] = r->e[--r->n];
 	spin_unlock(&san->routes_lock);
+	atomic_inc(&pw_net(san->net)->lists);
 	pw_fib_outdate(san);
 	return 0;
 }

@@ -113,6 +113,44 @@ struct genl_family pw_genl_family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(pw_genl_groups),
 };
 
+/**
+ * pw_genl_dump_begin - a part of a dump begins
+ * @cb: the dump
+ * @net: namespace whose objects it has
+ * @tables: tables of half-routers are among these
+ *
+ * Dumps count the entries that they have sent. If an entry before these goes, another one is
+ * missed: then the next message says NLM_F_DUMP_INTR, and who asked has to ask again.
+ */
+void pw_genl_dump_begin(struct netlink_callback *cb, struct net *net, bool tables)
+{
+	struct pw_net *pn = pw_net(net);
+
+	cb->seq = atomic_read(&pn->lists) + READ_ONCE(net->dev_base_seq);
+	if (tables)
+		cb->seq += atomic_read(&pn->tables);
+	/* 0 stands for no number */
+	if (!cb->seq)
+		cb->seq = 1;
+}
+
+/**
+ * pw_genl_dump_end - a part of a dump ends
+ * @skb: its message
+ * @cb: the dump
+ * @err: its last record did not fit
+ *
+ * Return: what the dump has to. The next part goes on with that record; one that does not fit an
+ * empty message ends the dump with an error.
+ */
+int pw_genl_dump_end(struct sk_buff *skb, struct netlink_callback *cb, int err)
+{
+	if (!skb->len)
+		return err;
+	nl_dump_check_consistent(cb, nlmsg_hdr(skb));
+	return skb->len;
+}
+
 void pw_genl_notify(struct net *net, struct sk_buff *msg)
 {
 	if (msg)

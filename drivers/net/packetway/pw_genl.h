@@ -60,13 +60,8 @@ struct pw_router;
 void pw_genl_router_notify(struct pw_router *r, bool gone);
 void pw_genl_route_notify(struct pw_san *san, const struct pw_fib_entry *e, bool gone);
 
-/*
- * What a dump returns when its last record did not fit (@err). The next call goes on
- * there; a record that does not fit an empty message ends the dump with an error.
- */
-static inline int pw_genl_dump_end(const struct sk_buff *skb, int err)
-{
-	return err && !skb->len ? err : skb->len;
-}
+/* pw_genl.c APIs: a part of a dump */
+void pw_genl_dump_begin(struct netlink_callback *cb, struct net *net, bool tables);
+int pw_genl_dump_end(struct sk_buff *skb, struct netlink_callback *cb, int err);
 
 #endif

@@ -196,6 +196,7 @@ static int pw_esp_dump_nodes(struct sk_buff *skb, struct netlink_callback *cb, p
 	long nth = 0;
 	int err;
 
+	pw_genl_dump_begin(cb, net, false);
 	for_each_netdev(net, dev) {
 		if (!pw_netdev_is(dev) || nth++ < cb->args[0])
 			continue;
@@ -263,7 +264,7 @@ int pw_genl_esp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	rtnl_lock();
 	err = pw_esp_dump_nodes(skb, cb, pw_esp_dump_node, NULL);
 	rtnl_unlock();
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }
 
 /* what is given changes, the rest stays */
@@ -385,5 +386,5 @@ int pw_genl_esp_binding_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	err = pw_esp_dump_nodes(skb, cb, pw_esp_dump_bindings, &only);
 	rtnl_unlock();
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }

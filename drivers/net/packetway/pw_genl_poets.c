@@ -121,6 +121,7 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		only = nla_get_u32(tb[PACKETWAY_A_POETS_IFINDEX]);
 
 	rtnl_lock();
+	pw_genl_dump_begin(cb, net, false);
 	for_each_netdev(net, dev) {
 		if (!pw_netdev_is(dev) || i++ < cb->args[0])
 			continue;
@@ -134,5 +135,5 @@ int pw_genl_poets_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 out:
 	rtnl_unlock();
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }

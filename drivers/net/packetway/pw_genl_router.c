@@ -265,6 +265,7 @@ int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	long i = 0;
 
 	rtnl_lock();
+	pw_genl_dump_begin(cb, sock_net(skb->sk), false);
 	list_for_each_entry(r, &pw_net(sock_net(skb->sk))->routers, list) {
 		if (i++ < cb->args[0])
 			continue;
@@ -275,7 +276,7 @@ int pw_genl_router_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		cb->args[0] = i;
 	}
 	rtnl_unlock();
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }
 
 /* one half of a request: takes a share of its SAN */
@@ -724,6 +725,7 @@ int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	if (err)
 		return err;
+	pw_genl_dump_begin(cb, sock_net(skb->sk), true);
 	if (cb->args[0] != PW_DUMP_SANS_DONE) {
 		err = station ? 0 : pw_table_dump(skb, cb, pw_route_fill_fixed, pw_route_fill);
 		if (!err) {
@@ -734,7 +736,7 @@ int pw_genl_route_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	if (!err)
 		err = pw_genl_source_dump(skb, cb, station, cb->args[4] - 1, &cb->args[1]);
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }
 
 /* what ROUTE_NEW and ROUTE_DEL of a static route say; under RTNL */
@@ -961,7 +963,10 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = pw_dump_san(cb, PACKETWAY_A_NODE, PACKETWAY_A_NODE_MAX, pw_node_policy,
 			      PACKETWAY_A_NODE_SAN);
 
-	return err ? err : pw_genl_dump_end(skb, pw_table_dump(skb, cb, NULL, pw_node_fill));
+	if (err)
+		return err;
+	pw_genl_dump_begin(cb, sock_net(skb->sk), true);
+	return pw_genl_dump_end(skb, cb, pw_table_dump(skb, cb, NULL, pw_node_fill));
 }
 
 /* --- resolve ----------------------------------------------------------------------- */

@@ -456,6 +456,7 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	rtnl_lock();
+	pw_genl_dump_begin(cb, net, false);
 	while ((san = pw_san_next(net, &cb->args[0]))) {
 		err = pw_san_fill(skb, san, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 				  NLM_F_MULTI, PACKETWAY_CMD_SAN_GET, NULL, false);
@@ -464,7 +465,7 @@ int pw_genl_san_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		cb->args[0] = san->id + 1;
 	}
 	rtnl_unlock();
-	return pw_genl_dump_end(skb, err);
+	return pw_genl_dump_end(skb, cb, err);
 }
 
 /* with a rate outside of this range times would overflow */

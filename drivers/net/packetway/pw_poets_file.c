@@ -647,6 +647,7 @@ static int pw_poets_release(struct inode *inode, struct file *file)
 	if (st) {
 		pw_limit_uncharge(st->san->net, PW_LIMIT_SWITCHES, 1);
 		hlist_del_rcu(&po->node);
+		atomic_inc(&pw_net(dev_net(st->dev))->lists);
 		RCU_INIT_POINTER(po->station, NULL);
 		pw_rrp_station_changed(st);
 	}
@@ -699,6 +700,7 @@ static int pw_poets_publish(struct pw_file *pf, struct pw_poets *po)
 		po->sw.hw_addr = st->addr;
 		rcu_assign_pointer(po->station, st);
 		hlist_add_head_rcu(&po->node, &st->poets[po->role]);
+		atomic_inc(&pw_net(dev_net(st->dev))->lists);
 		pw_rrp_station_changed(st);
 	}
 	rtnl_unlock();

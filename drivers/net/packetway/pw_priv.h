@@ -143,6 +143,8 @@ struct pw_net {
 					 */
 	struct pw_time *time;	/* clock of its SANs in lockstep; see pw_san_time_share() */
 	atomic_t dying;		/* objects without users that still have to be freed */
+	atomic_t lists;		/* changes of what dumps count their way through */
+	atomic_t tables;	/* changes of tables of half-routers */
 	struct pw_esp_conf esp;	/* RTNL; what its stations have by default */
 	struct list_head routers;	/* RTNL; struct pw_router */
 	struct list_head mons;	/* RTNL, read under RCU: struct pw_mon that is up */

@@ -206,6 +206,7 @@ static void pw_router_start(struct pw_router *r, const struct pw_half_config con
 	for (i = 0; i < r->nhalves; i++)
 		rcu_assign_pointer(conf[i].san->port[conf[i].port].end, &r->half[i].end);
 	list_add_tail(&r->list, &pw_net(r->net)->routers);
+	atomic_inc(&pw_net(r->net)->lists);
 	for (i = 0; i < r->nhalves; i++)
 		pw_rrp_half_up(&r->half[i]);
 	if (r->half[0].trunk)
@@ -291,6 +292,7 @@ void pw_router_destroy(struct pw_router *r)
 
 	ASSERT_RTNL();
 	list_del(&r->list);
+	atomic_inc(&pw_net(r->net)->lists);
 	for (i = 0; i < n; i++)
 		pw_rrp_half_down(&r->half[i]);
 	if (r->half[0].user)

@@ -590,6 +590,14 @@ static void pw_rrp_say_lists(struct pw_half *h)
 	h->told_near = near;
 }
 
+/* the tables are others now; under h->lock */
+static void pw_rrp_changed(struct pw_half *h)
+{
+	lockdep_assert_held(&h->lock);
+	h->beyond_old = true;
+	atomic_inc(&pw_net(h->san->net)->tables);
+}
+
 /* tables of neighbours that are no longer at their ports: HRDOWN was lost */
 static bool pw_rrp_forget_gone(struct pw_half *h)
 {
@@ -612,7 +620,7 @@ static bool pw_rrp_forget_gone(struct pw_half *h)
 		n += pw_rrp_db_hrdown(&h->db, 0, t->via, 0);
 	}
 	if (n) {
-		h->beyond_old = true;
+		pw_rrp_changed(h);
 		WRITE_ONCE(h->resync, true);
 		WRITE_ONCE(h->san->fib_old, true);
 	}
@@ -789,6 +797,7 @@ static void pw_rrp_own_put(struct pw_half *h, u32 mtu, u32 len, const struct pw_
 	spin_lock_bh(&h->lock);
 	pw_rrp_db_set_own(&h->db, h->san->bias, ++h->serial, mtu / 8, h->scratch, len, span);
 	h->db.table[0].fresh = true;
+	atomic_inc(&pw_net(h->san->net)->tables);
 	spin_unlock_bh(&h->lock);
 }
 
@@ -943,7 +952,7 @@ void pw_rrp_trunk(struct pw_half *h, bool up)
 	if (h->trunk_peer && h->trunk_peer != peer) {
 		spin_lock_bh(&h->lock);
 		pw_rrp_db_linkdown(&h->db, 0, h->addr, h->trunk_peer);
-		h->beyond_old = true;
+		pw_rrp_changed(h);
 		spin_unlock_bh(&h->lock);
 		h->adjacent[h->port].heard.sum = 0;
 		pw_rrp_collect(h, &out, pw_rrp_down_msg(h, PW_TE_ERR_LINKDOWN, PW_ADDR_BROADCAST,
@@ -1275,7 +1284,7 @@ static enum pw_rrp_taken pw_rrp_take(struct pw_half *h, const struct pw_rrp_link
 	spin_lock_bh(&h->lock);
 	taken = pw_rrp_db_take(&h->db, link, pieces, kept);
 	if (taken == PW_RRP_TAKEN) {
-		h->beyond_old = true;
+		pw_rrp_changed(h);
 		WRITE_ONCE(h->san->fib_old, true);
 	}
 	spin_unlock_bh(&h->lock);
@@ -1336,8 +1345,7 @@ ignored:
 /* tables went; under both locks */
 static void pw_rrp_lost(struct pw_half *h)
 {
-	lockdep_assert_held(&h->lock);
-	h->beyond_old = true;
+	pw_rrp_changed(h);
 	/* there may be room for routes that were refused before: ask again */
 	WRITE_ONCE(h->resync, true);
 	WRITE_ONCE(h->san->fib_old, true);

@@ -36,6 +36,7 @@ void pw_san_put(struct pw_san *san)
 	if (--san->users)
 		return;
 	xa_erase(&pw_net(san->net)->sans, san->id);
+	atomic_inc(&pw_net(san->net)->lists);
 	/* waits for writers */
 	debugfs_remove(san->debugfs);
 	pw_ptp_destroy(san->ptp);

@@ -469,6 +469,7 @@ int pw_san_insert(struct pw_san *san, const struct pw_san_config *conf,
 		NL_SET_ERR_MSG(extack, "No memory to register the SAN");
 		return err;
 	}
+	atomic_inc(&pw_net(san->net)->lists);
 	if (conf->lockstep || pw_fabric_faults_on(&conf->fault))
 		pw_engine_update(san);
 	san->ptp = pw_ptp_create(san);

@@ -136,6 +136,7 @@ static void pw_source_insert(struct pw_station *st, struct pw_source *new)
 	else
 		hlist_add_head_rcu(&new->node, &st->sources);
 	st->nsources++;
+	atomic_inc(&pw_net(dev_net(st->dev))->lists);
 }
 
 /**
@@ -192,6 +193,7 @@ struct pw_source *pw_source_del(struct pw_station *st, const struct pw_source_co
 	if (e) {
 		hlist_del_rcu(&e->node);
 		st->nsources--;
+		atomic_inc(&pw_net(dev_net(st->dev))->lists);
 	}
 	return e;
 }

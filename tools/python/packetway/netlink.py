@@ -7,6 +7,7 @@ classes that are made from the same specification.
 """
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import struct
@@ -19,6 +20,9 @@ from . import address
 from .errors import PacketwayError
 
 Attrs = dict[str, Any]
+
+_NLM_F_DUMP_INTR = 0x10
+_DUMPS = 8  # how often a dump is tried
 
 _HERE = Path(__file__).resolve().parent
 _SPECS = (
@@ -46,13 +50,17 @@ def _document(path: Path) -> Attrs:
     return cast(Attrs, yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
+class DumpInterrupted(Exception):
+    """The list changed while it was read: entries may be missing."""
+
+
 class Backend(Protocol):
     """What a netlink library does for us."""
 
     name: str
 
     def call(self, op: str, attrs: Attrs, dump: bool) -> list[Attrs]:
-        """All replies to a request."""
+        """All replies to a request; DumpInterrupted: those of a dump are not all of them."""
 
     def subscribe(self) -> None:
         """Receive notifications from now on."""
@@ -65,6 +73,26 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give the socket back."""
+
+
+class _Watched:
+    """A netlink socket that notes whether a dump was interrupted; pyynl does not look."""
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+        self.interrupted = False
+
+    def recv(self, *args: int) -> bytes:
+        data = bytes(self._sock.recv(*args))
+        at = 0
+        while at + 16 <= len(data):
+            length, _, flags = struct.unpack_from("=IHH", data, at)
+            self.interrupted |= bool(flags & _NLM_F_DUMP_INTR)
+            at += max(length + 3 & ~3, 16)
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
 
 
 class PyynlBackend:
@@ -80,13 +108,18 @@ class PyynlBackend:
             self._family: Any = YnlFamily(str(spec), "")
         except Exception as e:  # it has no class of its own for this
             raise PacketwayError(2, "generic netlink family packetway", str(e)) from e
+        self._sock = _Watched(self._family.sock)
+        self._family.sock = self._sock
 
     def call(self, op: str, attrs: Attrs, dump: bool) -> list[Attrs]:
+        self._sock.interrupted = False
         try:
             reply = self._family.dump(op, attrs) if dump else self._family.do(op, attrs)
         except self._error as e:
             extack = getattr(e.nl_msg, "extack", None) or {}
             raise PacketwayError(e.error, op, str(extack.get("msg", ""))) from None
+        if dump and self._sock.interrupted:
+            raise DumpInterrupted
         if reply is None:
             return []
         return list(reply) if isinstance(reply, list) else [reply]
@@ -124,7 +157,7 @@ class Pyroute2Backend:
 
     def __init__(self, spec: Path) -> None:
         from pyroute2.netlink import NLA_F_NESTED, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, genlmsg, nla
-        from pyroute2.netlink.exceptions import NetlinkError
+        from pyroute2.netlink.exceptions import NetlinkDumpInterrupted, NetlinkError
         from pyroute2.netlink.generic import GenericNetlinkSocket
 
         self._doc = _document(spec)
@@ -139,6 +172,7 @@ class Pyroute2Backend:
             if "notify" in op or "event" in op:
                 self._ntfs[number] = op["name"]
         self._error: Any = NetlinkError
+        self._interrupted: Any = NetlinkDumpInterrupted
         self._flags = (NLM_F_REQUEST | NLM_F_ACK, NLM_F_REQUEST | NLM_F_DUMP)
         self._message: Any = type("message", (genlmsg,), {
             "prefix": "", **self._members("packetway", nla, NLA_F_NESTED)})
@@ -217,6 +251,8 @@ class Pyroute2Backend:
         try:
             replies = self._sock.nlm_request(message, msg_type=self._sock.prid, msg_flags=self._flags[dump])
             return [self._decode("packetway", r) for r in replies if r["header"]["type"] == self._sock.prid]
+        except self._interrupted:
+            raise DumpInterrupted from None
         except self._error as e:
             sentence = str(e.args[1]) if len(e.args) > 1 else ""
             raise PacketwayError(e.code, op, "" if sentence == os.strerror(e.code) else sentence) from None
@@ -284,8 +320,13 @@ class Netlink:
         return replies[0] if replies else None
 
     def dump(self, op: str, attrs: Attrs | None = None) -> list[Attrs]:
-        """All objects that fit."""
-        return self.backend.call(op, attrs or {}, True)
+        """All objects that fit. If the list changes while it is read, it is read again."""
+        for _ in range(_DUMPS):
+            try:
+                return self.backend.call(op, attrs or {}, True)
+            except DumpInterrupted:
+                pass
+        raise PacketwayError(errno.EINTR, op, "the list changed each time that it was read")
 
     def _objects(self, op: str, nest: str, attrs: Attrs | None = None) -> Iterator[Attrs]:
         for reply in self.dump(op, attrs):

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -283,5 +284,42 @@ point(bytes(m.data)[20:].hex() == ('0c0001800800010004030201' if sys.byteorder =
                                    '000c80010008000101020304'), 'bytes of a nest', bytes(m.data)[20:].hex())
 refuses('an attribute that is none', KeyError, b._encode, 'packetway', {'san': {'color': 1}})
 same('numbers of operations', (b._numbers['san-get'], b._numbers['route-del'], b._numbers['router-del-ntf']), (1, 17, 10))
+
+
+class Changing:
+    """A list that changes the first times that it is read."""
+
+    def __init__(self, times):
+        self.times, self.asked = times, 0
+
+    def call(self, op, attrs, dump):
+        self.asked += 1
+        if self.asked <= self.times:
+            raise netlink.DumpInterrupted
+        return [{'asked': self.asked}]
+
+
+class Wire:
+    """A socket with two messages, of which the second has these flags."""
+
+    def __init__(self, flags):
+        self.data = struct.pack('=IHHII', 17, 30, 2, 1, 1) + bytes(4) + struct.pack('=IHHII', 16, 3, flags, 1, 1)
+
+    def recv(self, size):
+        return self.data[:size]
+
+    def fileno(self):
+        return 7
+
+
+nl = object.__new__(packetway.Netlink)
+nl.backend = Changing(3)
+same('a dump that was interrupted is repeated', nl.dump('san-get'), [{'asked': 4}])
+nl.backend = Changing(100)
+refuses('a list that changes all the time', packetway.PacketwayError, nl.dump, 'san-get')
+for flags in 2, 0x12:
+    wire = netlink._Watched(Wire(flags))
+    same('pyynl gets what the socket has, flags %#x' % flags, (wire.recv(4096), wire.fileno()), (Wire(flags).data, 7))
+    same('and they are seen', wire.interrupted, flags == 0x12)
 same('the version is that of the library', packetway.__version__, _lib.packetway().pwl_version().decode())
 finish()
