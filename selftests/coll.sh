@@ -5,7 +5,7 @@
 # wrong, nothing hangs, and no lease is left. tools/testing/lib has the same without a guest.
 
 . "$(dirname "$0")/lib.sh"
-pw_need coll_storm ip
+pw_need coll_storm ip pwctl
 
 setup_ns A
 tmp=$(mktemp -d)
@@ -14,7 +14,7 @@ here() {
 }
 stations=
 for i in 1 2 3 4 5 6; do
-	ip -n "$A" link add s$i type packetway san 5 || exit 1
+	here pwctl station add s$i san 5 || exit 1
 	ip -n "$A" link set s$i up
 	stations="$stations s$i"
 done

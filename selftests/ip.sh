@@ -149,7 +149,7 @@ ip -n "$A" link del mon0
 tap_is "... no drop" "$(drops "$A" sa0) $(drops "$B" sb0)" "$before"
 
 # --- what a packet socket says of checksums and segments is not believed: b forwards it all
-ip -n "$B" link add sb1 type packetway san 1
+nb pwctl station add sb1 san 1
 ip -n "$B" link set sb1 up
 ip -n "$B" addr add 10.8.0.1/24 dev sb1
 ip -n "$B" neigh add 10.8.0.9 lladdr 00:01:09 dev sb1

@@ -19,7 +19,7 @@ tally=$(mktemp)
 tap_ok "lab up" pwctl lab up "$lab"
 # stations of the same ring for the others, where the lab has its SANs
 for i in 1 2 3; do
-	ip -n m link add x$i type packetway san 0 || exit 1
+	ip netns exec m pwctl station add x$i san 0 || exit 1
 	ip -n m link set x$i up
 done
 # in use: of the namespace that has the SANs
