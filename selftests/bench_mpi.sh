@@ -48,15 +48,13 @@ awk -v r="${one:-0}" -v s="${shm:-0}" 'BEGIN {
 	exit !ok }' || status=1
 
 # what a rank spends in MPI_Iallreduce and, after it has computed, in MPI_Wait, of the time that
-# MPI_Allreduce takes: all ranks at once, and if one comes a millisecond late
+# MPI_Allreduce takes: all ranks at once, and if one comes a millisecond late. If all come at once,
+# a collective consists of such calls, and all their instructions count here. How much of what the
+# network takes is hidden (must: 95 %) is judged in virtual time, by virtual_mpi.sh.
 out=$(mpi -x PW_COLL=force -x "LD_PRELOAD=$PW_BUILD/libpwmpi.so" mpi_check overlap "$rounds" 2>&1 | grep iallreduce)
-awk -v line="$out" 'BEGIN {
-	n = split(line, part, "; ")
-	all = part[1]
-	late = part[2]
-	sub(/.*overlap /, "", all)
-	sub(/.*overlap /, "", late)
-	ok = n == 3 && all + 0 >= 95 && late + 0 >= 95 && line ~ /, 0 wrong$/
-	printf "%s (must: overlap >= 95 %%): %s\n", line, ok ? "met" : "NOT MET"
+awk -v line="${out:-iallreduce of 8 bytes: no result}" 'BEGIN {
+	ok = split(line, part, "; ") == 3 && line ~ /, 0 wrong$/
+	printf "%s (must: 0 wrong; overlap is judged in virtual time, by the selftest virtual_mpi): %s\n",
+		line, ok ? "met" : "NOT MET"
 	exit !ok }' || status=1
 exit $status
