@@ -991,12 +991,16 @@ TEST_F(large, names_and_nodes)
 /* a node that is no longer there moves the others: who asked for them is told */
 TEST_F(large, dump_of_nodes)
 {
+	double end = pw_now() + SOON / 1000;
 	bool said;
 	int fd;
 
-	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_NODE_GET);
-	ASSERT_LE(0, fd);
-	EXPECT_LT(2, dump_end(fd, &said));
+	/* the nodes are announced one after the other; then nothing changes */
+	do {
+		fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_NODE_GET);
+		ASSERT_LE(0, fd);
+		EXPECT_LT(2, dump_end(fd, &said));
+	} while (said && pw_now() < end);
 	EXPECT_FALSE(said);
 	fd = dump_begin(&self->g, self->ns, PACKETWAY_CMD_NODE_GET);
 	ASSERT_LE(0, fd);
