@@ -77,7 +77,7 @@
 #define OPEN_BITS	1U	/* left to programs that lease none */
 #define LANE	2		/* registers of a lane */
 #define LANES	(REGS_MAX / LANE)
-#define SPARE_BITS	8	/* that persistent collectives leave to communicators and other jobs */
+#define SPARE_BITS	7	/* that persistent collectives leave to communicators and other jobs */
 #define TRIES	32		/* another job may take what was free a moment ago */
 #define LAST_LOOKS	10	/* for messages, before a rank leaves virtual time */
 
