@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Timers in hostile hands: a namespace full of standing commands, and one full of softswitches,
- * each with the shortest period. None of it is a task, so no scheduler limits it. Programs on the
- * same CPU keep a good part of it all the same.
+ * each with the shortest period. None of it is a task, so no scheduler limits it. And work items:
+ * a namespace full of half-routers, each with tables to read. Programs on the same CPU keep a good
+ * part of it all the same.
  */
 #include "pwpoets.h"
 #include "pwring.h"
+#include "pwrouter.h"
 #include "pwharness.h"
 
 /* stations, and tasks of each */
 #define SWITCHES 4
 #define RINGS 128
+#define ROUTERS 24
+#define TABLES 500	/* that wait at each of them */
+#define NODES 500	/* of a table */
 #define SLICE 100	/* milliseconds */
 
 static uint64_t now_ms(void)
@@ -101,6 +106,69 @@ TEST(standing)
 	runs = pw_stat(fd, "t0", "ring_standing");
 	expect_share(_metadata, before);
 	EXPECT_LT(runs, pw_stat(fd, "t0", "ring_standing"));
+}
+
+/*
+ * RTBL of SAN @san, as the half-router @sa sends it to @dt: many records of nodes with @addrs
+ * addresses; its length
+ */
+static int large_table(uint8_t *b, uint32_t dt, uint32_t sa, uint32_t san, int addrs)
+{
+	static uint8_t r[40 + 16 * NODES];
+	int i, l = 40;
+
+	pw_put(r, 8, 0x18ULL << 56 | 1ULL << 32 | 1 << 24 | san);
+	pw_put(r + 8, 8, 1ULL << 32);
+	pw_put(r + 16, 8, 0x1502ULL << 48);
+	pw_put(r + 24, 8, 0x16ULL << 56);
+	pw_put(r + 32, 8, 0x17ULL << 56 | 1 << 24 | sa);
+	for (i = 0; i < NODES; i++, l += 16) {
+		pw_put(r + l, 8, 0x11ULL << 56 | 1ULL << 32 | 1 << 24 | (san + 1 + i % addrs));
+		pw_put(r + l + 8, 8, 0x1502ULL << 48);
+	}
+	return pw_msg(b, dt, sa, PW_PT_RRP, PW_TE_RTBL, 63, r, l);
+}
+
+/* a half-router of this program at port 0 of a SAN */
+static int half_open(int san, uint32_t peer)
+{
+	struct packetway_half_open o = { .size = sizeof(o), .san = san, .peer = peer };
+	int fd = open("/dev/" PACKETWAY_DEVICE, O_RDWR | O_CLOEXEC), half;
+
+	snprintf((char *)o.name, sizeof(o.name), "u%d", san);
+	half = ioctl(fd, PACKETWAY_IOC_HALF_OPEN, &o);
+	close(fd);
+	return half;
+}
+
+/* a program sends tables to many half-routers: each reads its own in a work item */
+TEST(tables)
+{
+	uint64_t before = computes(5), done;
+	static uint8_t b[9216];
+	char name[16];
+	struct pw_genl g;
+	int i, l, fd;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	ASSERT_EQ(0, pw_genl_open(&g, pw_ns_self()));
+	for (i = 1; i <= 2; i++)
+		ASSERT_EQ(0, pw_san_cmd(&g, PACKETWAY_CMD_SAN_NEW, i, 36, PACKETWAY_ENGINE_NONE));
+	for (i = 0; i < ROUTERS; i++) {
+		struct pw_half_req x = { 1, i + 1, -1 }, y = { 2, i + 1, -1 };
+
+		snprintf(name, sizeof(name), "r%d", i);
+		ASSERT_EQ(0, pw_router_add(&g, name, x, y));
+	}
+	fd = half_open(1, 0);
+	ASSERT_LE(0, fd);
+	l = large_table(b, PW_ADDR_BROADCAST, 257, 0x10000, 200);
+	for (i = 0; i < TABLES; i++)
+		ASSERT_EQ(l, write(fd, b, l));
+	done = pw_half_stat(&g, "r0", 0, PACKETWAY_A_HALF_STAT_RRP_DONE);
+	expect_share(_metadata, before);
+	/* the tables are read all the same */
+	EXPECT_LT(done, pw_half_stat(&g, "r0", 0, PACKETWAY_A_HALF_STAT_RRP_DONE));
 }
 
 TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
 
 #include "pw_genl.h"
 #include "pw_mon.h"
+#include "pw_reduce.h"
 #include "pw_share.h"
 #include "pw_time.h"
 #include "pw_trunk.h"
@@ -129,6 +130,8 @@ static void pw_shared_exit(void)
 {
 	pw_debugfs_exit();
 	destroy_workqueue(pw_wq);
+	pw_reduce_work_exit();
+	pw_rrp_exit();
 	pw_time_exit();
 	pw_share_exit();
 	pw_passive_exit();
@@ -148,14 +151,24 @@ static int __init pw_shared_init(void)
 	err = pw_share_init();
 	if (err)
 		goto err_passive;
+	err = pw_rrp_init();
+	if (err)
+		goto err_share;
+	err = pw_reduce_work_init();
+	if (err)
+		goto err_rrp;
 	pw_wq = alloc_workqueue("packetway", WQ_UNBOUND, 0);
 	if (!pw_wq) {
 		err = -ENOMEM;
-		goto err_share;
+		goto err_reduce;
 	}
 	pw_debugfs_init();
 	return 0;
 
+err_reduce:
+	pw_reduce_work_exit();
+err_rrp:
+	pw_rrp_exit();
 err_share:
 	pw_share_exit();
 err_passive:

@@ -10,6 +10,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/workqueue.h>
 
 #include "pw_reduce.h"
 #include "pw_router.h"
@@ -50,6 +51,9 @@ struct pw_reduce {
 	struct list_head ended;
 };
 
+/* as many workers as CPUs, for all SANs together: see pw_rrp_wq */
+static struct workqueue_struct *pw_reduce_wq;
+
 static u64 pw_reduce_now(void)
 {
 	return ktime_to_ms(ktime_get());
@@ -57,7 +61,7 @@ static u64 pw_reduce_now(void)
 
 static void pw_reduce_wake(struct pw_reduce *rd)
 {
-	mod_delayed_work(system_dfl_wq, &rd->work, 0);
+	mod_delayed_work(pw_reduce_wq, &rd->work, 0);
 }
 
 /**
@@ -396,7 +400,7 @@ static void pw_reduce_turn(struct pw_reduce *rd)
 		next = min(next, rd->agent.unsent ? now : now + PW_REDUCE_AGAIN_MIN);
 	/* a wakeup meanwhile has queued it already */
 	if (next != U64_MAX)
-		queue_delayed_work(system_dfl_wq, &rd->work,
+		queue_delayed_work(pw_reduce_wq, &rd->work,
 				   next > now ? msecs_to_jiffies(next - now) : 0);
 }
 
@@ -562,4 +566,17 @@ void pw_reduce_san_exit(struct pw_san *san)
 		pw_reduce_finish(rd, run, -ENODEV);
 	skb_queue_purge(&rd->queue);
 	kfree(rd);
+}
+
+int __init pw_reduce_work_init(void)
+{
+	pw_reduce_wq = alloc_workqueue("packetway_reduce", WQ_UNBOUND | WQ_SYSFS,
+				       num_possible_cpus());
+	return pw_reduce_wq ? 0 : -ENOMEM;
+}
+
+/* all SANs are freed */
+void pw_reduce_work_exit(void)
+{
+	destroy_workqueue(pw_reduce_wq);
 }

@@ -49,6 +49,8 @@ struct pw_reduce_run {
 	bool dropped;
 };
 
+int pw_reduce_work_init(void);
+void pw_reduce_work_exit(void);
 int pw_reduce_san_init(struct pw_san *san);
 void pw_reduce_san_exit(struct pw_san *san);
 struct pw_reduce_run *pw_reduce_new(u32 n);

@@ -375,6 +375,8 @@ int pw_fib_route_del(struct pw_san *san, const struct pw_fib_entry *e);
 void pw_fib_notify_diff(struct pw_san *san);
 
 /* pw_rrp.c APIs: messages between half-routers and nodes */
+int pw_rrp_init(void);
+void pw_rrp_exit(void);
 void pw_rrp_san_init(struct pw_san *san);
 void pw_rrp_san_exit(struct pw_san *san);
 void pw_rrp_register(struct pw_station *st);

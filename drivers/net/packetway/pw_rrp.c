@@ -23,6 +23,7 @@
  */
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "pw_genl.h"
 #include "pw_router.h"
@@ -41,6 +42,12 @@
 #define PW_RRP_TELL_MAX		16		/* criteria of one TELL */
 #define PW_RRP_TELL_NODES	4096		/* nodes times criteria that it looks at */
 #define PW_RRP_PRIO		PW_EEP_P_MAX	/* of routers among themselves */
+
+/*
+ * Messages may wait at many half-routers at one time. Each has its work items, and the scheduler
+ * gives a worker as much as a cgroup of programs: there are as many as there are CPUs.
+ */
+static struct workqueue_struct *pw_rrp_wq;
 
 /* --- descriptions of nodes ------------------------------------------------- */
 
@@ -642,7 +649,7 @@ static void pw_rrp_beat_work(struct work_struct *work)
 
 	if (pw_rrp_forget_gone(h)) {
 		pw_fib_update(h->san);
-		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+		queue_delayed_work(pw_rrp_wq, &h->rrp_in, 0);
 		queue_delayed_work(system_percpu_wq, &h->san->rrp_work, PW_RRP_LATER);
 	}
 	/* a trunk's hellos say the sum; a bare one has none */
@@ -654,7 +661,7 @@ static void pw_rrp_beat_work(struct work_struct *work)
 		pw_rrp_say(h, pw_rrp_neighbour(h, i), false);
 		cond_resched();
 	}
-	queue_delayed_work(system_dfl_wq, &h->beat, READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ?
+	queue_delayed_work(pw_rrp_wq, &h->beat, READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ?
 			   PW_RRP_BEAT : PW_RRP_BEAT_MANY);
 	pw_memcg_leave(old);
 }
@@ -858,7 +865,7 @@ static void pw_rrp_work(struct work_struct *work)
 		if (h) {
 			WRITE_ONCE(h->own_old, true);
 			/* it is cancelled a grace period after the half-router left its port */
-			mod_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+			mod_delayed_work(pw_rrp_wq, &h->rrp_in, 0);
 		}
 		rcu_read_unlock();
 		cond_resched();
@@ -894,14 +901,14 @@ void pw_rrp_half_up(struct pw_half *h)
 
 	__skb_queue_head_init(&out);
 	if (pw_rrp_own_update(h))
-		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+		queue_delayed_work(pw_rrp_wq, &h->rrp_in, 0);
 	mutex_lock(&h->db_lock);
 	rcu_read_lock();
 	pw_rrp_ask_all(h, &out);
 	rcu_read_unlock();
 	pw_rrp_flush(h, &out);
 	mutex_unlock(&h->db_lock);
-	queue_delayed_work(system_dfl_wq, &h->beat, PW_RRP_BEAT);
+	queue_delayed_work(pw_rrp_wq, &h->beat, PW_RRP_BEAT);
 	pw_san_changed(h->san);
 }
 
@@ -975,7 +982,7 @@ unlock:
 	 * cancelled a grace period after the half-router began to leave.
 	 */
 	if (lost || found)
-		queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+		queue_delayed_work(pw_rrp_wq, &h->rrp_in, 0);
 	rcu_read_unlock();
 	mutex_unlock(&h->db_lock);
 	if (lost) {
@@ -1611,7 +1618,7 @@ static void pw_rrp_turn(struct pw_half *h)
 		pw_rrp_say_lists(h);
 	if (!done || !skb_queue_empty_lockless(&h->rrpq[0]) ||
 	    !skb_queue_empty_lockless(&h->rrpq[1]))
-		queue_delayed_work(system_dfl_wq, &h->rrp_in,
+		queue_delayed_work(pw_rrp_wq, &h->rrp_in,
 				   done && READ_ONCE(h->san->nhalves) <= PW_RRP_FEW ? 1 :
 				   PW_SAN_SOON);
 }
@@ -1732,7 +1739,7 @@ void pw_rrp_receive(struct pw_half *h, struct sk_buff *skb, const struct pw_eep_
 	}
 	skb_queue_tail(q, skb);
 	/* a turn that has just begun finds it */
-	queue_delayed_work(system_dfl_wq, &h->rrp_in, 0);
+	queue_delayed_work(pw_rrp_wq, &h->rrp_in, 0);
 	return;
 
 drop:
@@ -1782,4 +1789,16 @@ void pw_rrp_station_wru(struct pw_station *st, const struct pw_eep_view *v)
 		}
 	}
 	kfree(rec);
+}
+
+int __init pw_rrp_init(void)
+{
+	pw_rrp_wq = alloc_workqueue("packetway_rrp", WQ_UNBOUND | WQ_SYSFS, num_possible_cpus());
+	return pw_rrp_wq ? 0 : -ENOMEM;
+}
+
+/* all half-routers are freed */
+void pw_rrp_exit(void)
+{
+	destroy_workqueue(pw_rrp_wq);
 }
