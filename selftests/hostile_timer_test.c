@@ -3,12 +3,15 @@
  * Timers in hostile hands: a namespace full of standing commands, and one full of softswitches,
  * each with the shortest period. None of it is a task, so no scheduler limits it. And work items:
  * a namespace full of half-routers, each with tables to read. Programs on the same CPU keep a good
- * part of it all the same.
+ * part of it all the same. And a dump of many records that makes few messages: others get RTNL
+ * meanwhile.
  */
 #include "pwpoets.h"
 #include "pwring.h"
 #include "pwrouter.h"
 #include "pwharness.h"
+
+#include <pthread.h>
 
 /* stations, and tasks of each */
 #define SWITCHES 4
@@ -16,6 +19,8 @@
 #define ROUTERS 24
 #define TABLES 500	/* that wait at each of them */
 #define NODES 500	/* of a table */
+#define SANS 24		/* with tables to be dumped */
+#define SAN_TABLES 60	/* of each */
 #define SLICE 100	/* milliseconds */
 
 static uint64_t now_ms(void)
@@ -169,6 +174,72 @@ TEST(tables)
 	expect_share(_metadata, before);
 	/* the tables are read all the same */
 	EXPECT_LT(done, pw_half_stat(&g, "r0", 0, PACKETWAY_A_HALF_STAT_RRP_DONE));
+}
+
+static struct {
+	long longest;		/* microseconds */
+	int done;
+	bool end;
+} rtnl;
+
+/* takes RTNL again and again */
+static void *take_rtnl(void *arg)
+{
+	struct pw_nl nl;
+	double begin;
+	long took;
+
+	if (pw_nl_open(&nl, pw_ns_self()))
+		return NULL;
+	while (!__atomic_load_n(&rtnl.end, __ATOMIC_RELAXED)) {
+		begin = pw_now();
+		if (pw_link_up(&nl, "lo"))
+			break;
+		took = 1e6 * (pw_now() - begin);
+		rtnl.longest = took > rtnl.longest ? took : rtnl.longest;
+		__atomic_add_fetch(&rtnl.done, 1, __ATOMIC_RELAXED);
+	}
+	close(nl.fd);
+	return NULL;
+}
+
+/* each table has one node, with many addresses */
+TEST(dump)
+{
+	static uint8_t b[9216];
+	struct pw_genl g;
+	pthread_t thread;
+	int i, k, l, fd;
+	char name[16];
+	double begin;
+	long took;
+
+	ASSERT_EQ(0, unshare(CLONE_NEWNET));
+	ASSERT_EQ(0, pw_genl_open(&g, pw_ns_self()));
+	for (i = 11; i < 11 + SANS; i++) {
+		fd = half_open(i, 513);
+		ASSERT_LE(0, fd);
+		for (k = 0; k < SAN_TABLES; k++) {
+			l = large_table(b, 256 * i + 1, 513, 0x20000 + 256 * k, 1);
+			ASSERT_EQ(l, write(fd, b, l));
+		}
+	}
+	for (i = 11; i < 11 + SANS; i++) {
+		snprintf(name, sizeof(name), "u%d", i);
+		EXPECT_SOON(SAN_TABLES, (long)pw_half_stat(&g, name, 0,
+							   PACKETWAY_A_HALF_STAT_TABLES_TAKEN));
+	}
+	ASSERT_EQ(0, pthread_create(&thread, NULL, take_rtnl, NULL));
+	while (!__atomic_load_n(&rtnl.done, __ATOMIC_RELAXED))
+		usleep(1000);
+	rtnl.longest = 0;
+	begin = pw_now();
+	EXPECT_LE(SANS * SAN_TABLES, pw_genl_dump(&g, PACKETWAY_CMD_NODE_GET, 0, 0, -1, NULL, NULL));
+	took = 1e6 * (pw_now() - begin);
+	__atomic_store_n(&rtnl.end, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	TH_LOG("a dump of %ld us, others waited %ld us for RTNL", took, rtnl.longest);
+	EXPECT_LE(8 * rtnl.longest, took);
 }
 
 TEST_HARNESS_MAIN

@@ -520,22 +520,81 @@ int pw_genl_router_del(struct sk_buff *skb, struct genl_info *info)
 /* --- walking tables: SAN by SAN, port by port, table by table ---------------- */
 
 #define PW_DUMP_SANS_DONE	LONG_MAX	/* cb->args[0] behind the last SAN */
+#define PW_RTNL_BYTES		(64 << 10)	/* of records that are looked at in one go */
 
 typedef int (*pw_table_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
 			   const struct pw_rrp_table *t);
 typedef int (*pw_san_fn)(struct sk_buff *msg, struct netlink_callback *cb, struct pw_san *san);
 
+/* a part of a dump lets others have RTNL, and goes on */
+static void pw_table_dump_rest(struct netlink_callback *cb, struct net *net)
+{
+	unsigned int seq = cb->seq;
+
+	rtnl_unlock();
+	cond_resched();
+	rtnl_lock();
+	pw_genl_dump_begin(cb, net, true);
+	/* as if what has changed meanwhile had done so between two parts */
+	if (cb->seq != seq && !cb->prev_seq)
+		cb->prev_seq = seq;
+}
+
+/* the tables of a half-router; @bytes: of them, since RTNL was taken */
+static int pw_table_dump_half(struct sk_buff *msg, struct netlink_callback *cb, struct pw_half *h,
+			      pw_table_fn fn, u32 *bytes)
+{
+	const struct pw_rrp_table *t;
+	int err = 0;
+
+	for (; cb->args[2] < h->db.ntables; cb->args[2]++) {
+		if (*bytes >= PW_RTNL_BYTES)
+			return -EAGAIN;
+		t = &h->db.table[cb->args[2]];
+		mutex_lock(&h->db_lock);
+		if (t->used) {
+			err = fn(msg, cb, h, t);
+			*bytes += t->nodes_len;
+		}
+		mutex_unlock(&h->db_lock);
+		if (err)
+			return err;
+		cb->args[3] = 0;
+	}
+	return 0;
+}
+
+static int pw_table_dump_san(struct sk_buff *msg, struct netlink_callback *cb, struct pw_san *san,
+			     pw_san_fn first, pw_table_fn fn, u32 *bytes)
+{
+	struct pw_half *h;
+	int err;
+
+	err = first ? first(msg, cb, san) : 0;
+	for (; !err && cb->args[1] < san->nports; cb->args[1]++) {
+		h = pw_port_half(&san->port[cb->args[1]]);
+		err = h ? pw_table_dump_half(msg, cb, h, fn, bytes) : 0;
+		if (err)
+			break;
+		cb->args[2] = 0;
+		cb->args[3] = 0;
+	}
+	return err;
+}
+
 /*
  * @first, if not NULL, is called for a SAN before its tables. Return: 0 at the end, or -EMSGSIZE.
  * cb->args: [0] SAN, [1] port, [2] table, [3] how far @fn is within the table,
  * [4] only this SAN + 1, [5] how far @first is
+ *
+ * Many records may make a short message, or none: RTNL is released after PW_RTNL_BYTES of them.
  */
 static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_san_fn first,
 			 pw_table_fn fn)
 {
 	struct net *net = sock_net(msg->sk);
-	struct pw_half *h;
 	struct pw_san *san;
+	u32 bytes = 0;
 	int err = 0;
 
 	rtnl_lock();
@@ -547,27 +606,12 @@ static int pw_table_dump(struct sk_buff *msg, struct netlink_callback *cb, pw_sa
 			continue;
 		}
 		cb->args[0] = san->id;
-		if (first)
-			err = first(msg, cb, san);
-		while (!err && cb->args[1] < san->nports) {
-			h = pw_port_half(&san->port[cb->args[1]]);
-			while (h && !err && cb->args[2] < h->db.ntables) {
-				const struct pw_rrp_table *t = &h->db.table[cb->args[2]];
-
-				mutex_lock(&h->db_lock);
-				if (t->used)
-					err = fn(msg, cb, h, t);
-				mutex_unlock(&h->db_lock);
-				if (err)
-					break;
-				cb->args[2]++;
-				cb->args[3] = 0;
-			}
-			if (err)
-				break;
-			cb->args[1]++;
-			cb->args[2] = 0;
-			cb->args[3] = 0;
+		err = pw_table_dump_san(msg, cb, san, first, fn, &bytes);
+		if (err == -EAGAIN) {
+			bytes = 0;
+			err = 0;
+			pw_table_dump_rest(cb, net);
+			continue;
 		}
 		if (err)
 			break;
@@ -971,8 +1015,6 @@ int pw_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- resolve ----------------------------------------------------------------------- */
 
-#define PW_RESOLVE_BYTES	(64 << 10)	/* of records that are looked at in one go */
-
 static bool pw_resolve_is(const struct pw_rrp_rec *node, u32 addr, const char *name)
 {
 	struct pw_rrp_iter it;
@@ -1032,7 +1074,7 @@ static struct pw_half *pw_resolve_at(const struct pw_san *san, u32 port)
 
 /*
  * Call @fn for the tables of the half-router at a port until it returns other than 0; what it
- * returned last. Records are looked at one by one: RTNL is released after PW_RESOLVE_BYTES.
+ * returned last. Records are looked at one by one: RTNL is released after PW_RTNL_BYTES.
  */
 static int pw_resolve_tables(struct pw_resolve *r, u32 port, pw_resolve_fn fn)
 {
@@ -1047,7 +1089,7 @@ static int pw_resolve_tables(struct pw_resolve *r, u32 port, pw_resolve_fn fn)
 			r->bytes += h->db.table[i].nodes_len;
 		}
 		mutex_unlock(&h->db_lock);
-		if (r->bytes < PW_RESOLVE_BYTES)
+		if (r->bytes < PW_RTNL_BYTES)
 			continue;
 		r->bytes = 0;
 		rtnl_unlock();
