@@ -46,7 +46,7 @@ struct pw_look {
 #define PW_CUT_THROUGH_L2_NS 1
 
 struct pw_hops {
-	bool running;
+	struct task_struct *owner;	/* that is at work, or what its softirq has interrupted */
 	unsigned int n;
 	u32 crc_bytes;		/* that may still be checked */
 	struct {
@@ -620,7 +620,7 @@ static bool pw_half_ahead(struct pw_half *h, struct sk_buff *skb)
 {
 	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
 
-	if (!hops->running || hops->n == PW_HOPS_AHEAD ||
+	if (READ_ONCE(hops->owner) != current || hops->n == PW_HOPS_AHEAD ||
 	    test_bit(NAPI_STATE_SCHED, &h->end.napi.state) || READ_ONCE(h->end.rxq.nonempty))
 		return false;
 	hops->next[hops->n].half = h;
@@ -698,6 +698,18 @@ static void pw_half_handle(struct pw_half *h, struct sk_buff *skb)
 }
 
 /*
+ * With PREEMPT_RT a task that has BH off may be preempted by another one that has. Since Linux 6.18
+ * no lock of the CPU makes that one wait: its frames pass queues. Return: false for such a task
+ */
+static bool pw_hops_take(struct pw_hops *hops)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return !cmpxchg(&hops->owner, NULL, current);
+	hops->owner = current;
+	return true;
+}
+
+/*
  * Handle a frame at @h, and on its next hops if it reaches them at once. A frame passes PW_HOPS_MAX
  * routers at most, so this ends. BH off, RCU held.
  */
@@ -706,7 +718,10 @@ static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
 	struct pw_hops *hops = this_cpu_ptr(&pw_hops);
 	unsigned int i, n;
 
-	hops->running = true;
+	if (!pw_hops_take(hops)) {
+		pw_half_handle(h, skb);
+		return;
+	}
 	pw_half_handle(h, skb);
 	while (unlikely(hops->n)) {
 		/* the oldest first; frames that it causes are appended */
@@ -717,7 +732,7 @@ static void pw_half_run(struct pw_half *h, struct sk_buff *skb)
 			hops->next[i] = hops->next[i + 1];
 		pw_half_handle(h, skb);
 	}
-	hops->running = false;
+	WRITE_ONCE(hops->owner, NULL);
 }
 
 int pw_half_poll(struct napi_struct *napi, int budget)
