@@ -25,7 +25,7 @@
  *   step 3	all have stored: the largest number and the bits that all have are read.
  *   step 4	all have read, and delete their numbers. Each leases the group bit with a key
  *		made of the number and all that was agreed on.
- *   open	all n are in that group.
+ *   open	all n are in that group, and have a round.
  *
  * Whatever happens on the way, a member that opens has seen n members in a group whose key
  * says that they have agreed on the same registers; and as all had deleted their numbers by
@@ -236,13 +236,19 @@ static int scan_round(struct pwl_coll *c, uint32_t op, uint32_t mods, uint64_t *
 	return err;
 }
 
-/* all members must call the same; -ENOTCONN: it has failed before */
+/* all members must call the same */
+static void set_call(struct pwl_coll *c, enum call call, uint32_t op, uint32_t words, uint32_t root)
+{
+	c->call = call | (uint64_t)op << 8 | (uint64_t)words << 16 | (uint64_t)root << 48;
+}
+
+/* -ENOTCONN: it has failed before */
 static int begin(struct pwl_coll *c, enum call call, uint32_t op, uint32_t words, uint32_t root)
 {
 	if (!c->s)
 		return -ENOTCONN;
 	start_clock(c);
-	c->call = call | (uint64_t)op << 8 | (uint64_t)words << 16 | (uint64_t)root << 48;
+	set_call(c, call, op, words, root);
 	return 0;
 }
 
@@ -838,7 +844,8 @@ static int agree(struct meeting *m)
 
 /*
  * The rank: how many have a lower address. After the round the addresses are in the registers
- * of all, until all come to the next round.
+ * of all, until all come to the next round. A round is of all members or of none: -EPIPE if one
+ * has begun again, because its time was over before it saw the last one in the group.
  */
 static int learn_rank(struct pwl_coll *c)
 {
@@ -846,9 +853,8 @@ static int learn_rank(struct pwl_coll *c)
 	int64_t n;
 	int err;
 
-	err = begin(c, RANK, 0, 1, 0);
-	if (!err)
-		err = one_round(c, PW_ATON_OP_MAX, 0, &addr, 1);
+	set_call(c, RANK, 0, 1, 0);
+	err = one_round(c, PW_ATON_OP_MAX, 0, &addr, 1);
 	if (err)
 		return err;
 	n = count(c, c->region, PW_ATON_OP_COUNT_LT, c->reg[0], c->addr, &there);
@@ -903,7 +909,9 @@ static int open_attempt(struct meeting *m, unsigned int attempt)
 	leave_bit(m);
 	if (m->locked)
 		pwl_lease_return(c->s, 0, 1U << LOCK_BIT);
-	return 0;
+	m->why = -ETIMEDOUT;
+	err = learn_rank(c);
+	return err == -EPIPE ? -EAGAIN : err;
 }
 
 static int open_named(struct pwl_coll *c, const char *station, const char *name)
@@ -953,8 +961,6 @@ int pwl_coll_open(struct pwl_coll **cp, const char *station, const char *name, u
 	c->n = n;
 	c->timeout_ms = timeout_ms;
 	err = open_named(c, station, name);
-	if (!err)
-		err = learn_rank(c);
 	if (err) {
 		pwl_close(c->s);
 		free(c);

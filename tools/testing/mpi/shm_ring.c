@@ -12,6 +12,8 @@
  *   PW_SHM_RING	file that the ranks share, zero-filled before
  *   station	a number, or that of the rank
  *   PW_SHM_COUNT	if set, each rank prints its number of commands at the end
+ *   PW_SHM_PAUSE	milliseconds: each process sleeps once, after its first question to a group
+ *			with another key than that of its first one, as on a machine with other work
  */
 #include <ctype.h>
 #include <errno.h>
@@ -69,6 +71,8 @@ struct pwl {
 	unsigned long commands;
 	uint64_t left[BITS];		/* number of the round that no thread waits for, 0: none */
 	unsigned int tests;
+	uint64_t first_key;		/* of the bits that it leases, 0: none yet */
+	uint32_t later;			/* bits with another key */
 };
 
 static __thread bool nowait;		/* this thread leaves a round */
@@ -202,6 +206,8 @@ int pwl_lease(struct pwl *s, uint32_t regs, uint32_t group, uint64_t key)
 			continue;
 		shm->key[k] = key;
 		__atomic_store_n(&s->own->bit_owner[k], getpid(), __ATOMIC_RELEASE);
+		s->first_key = s->first_key ? s->first_key : key;
+		s->later = (s->later & ~(1U << k)) | (uint32_t)(key != s->first_key) << k;
 	}
 	leased(shm, 0);
 	unlock(shm);
@@ -364,6 +370,18 @@ int pwl_aton_latch(struct pwl *s, uint32_t reg, struct pwl_latch *l)
 	return l->runs != 0;
 }
 
+/* PW_SHM_PAUSE */
+static void pause_once(const struct pwl *s, uint32_t dst)
+{
+	const char *ms = getenv("PW_SHM_PAUSE");
+	static bool done;
+
+	if (!ms || done || dst < PW_ADDR_LOGICAL_MIN || !(dst & s->later))
+		return;
+	done = true;
+	usleep(1000 * atoi(ms));
+}
+
 int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 {
 	bool prefix = c->mods & PACKETWAY_ATON_PREFIX;
@@ -392,6 +410,7 @@ int pwl_aton(struct pwl *s, const struct pwl_aton *c, struct pwl_result *r)
 			latch(s, &s->ring[at], c, &before, r);
 		r->counter++;
 	}
+	pause_once(s, c->dst);
 	return 0;
 }
 
