@@ -11,7 +11,7 @@ enum src_state {
 	ASLEEP,		/* blocked: attempts are refused and only counted */
 };
 
-#define SLOTS		64	/* cycles of the wheel */
+#define NET_SLOTS	64U	/* cycles of the wheel; bits of its words, too */
 #define SEL_TO_TRY	(PW_BMX_SELECT + PW_BMX_DECIDE)	/* from selection to attempt */
 /* from a refused attempt to the next one: selection in the next cycle */
 #define RETRY		(1 + SEL_TO_TRY)
@@ -21,6 +21,27 @@ enum src_state {
 /* pw_bmx_fast_wake() looks this far ahead: the attempt, RETRY later, is in the wheel */
 #define WAKE_AHEAD	50
 
+/* place of the cell that is @i after the head of queue @qi */
+static inline struct pw_bmx_fcell *cell_at(const struct pw_bmx_fast *f, u32 qi, u32 i)
+{
+	return &f->cell[((size_t)qi << f->shift) + ((f->queue[qi].head + i) & f->mask)];
+}
+
+/* word of the wheel with the bit of source @x in the slot of cycle @at */
+static inline u64 *wheel_word(const struct pw_bmx_fast *f, u32 x, u64 at)
+{
+	return &f->wheel[(x & ~(NET_SLOTS - 1)) | (at & (NET_SLOTS - 1))];
+}
+
+/* the next attempt of source @x, which has none, is in cycle @at */
+static inline void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *s, u32 x, u64 at)
+{
+	s->at = at;
+	s->state = PENDING;
+	*wheel_word(f, x, at) |= 1ULL << x % 64;
+	f->slots |= 1ULL << at % NET_SLOTS;
+}
+
 /* first set bit of @mask after bit @rr, round robin */
 static inline u32 next_lane(u32 mask, u32 rr)
 {
@@ -29,18 +50,20 @@ static inline u32 next_lane(u32 mask, u32 rr)
 	return __ffs64(above ? above : mask);
 }
 
-/* the cell at the head of queue @q, of lane @lane of source @x, was accepted downstream */
+/*
+ * The cell at the head of queue @q, of lane @lane of source @x, which entered it in cycle @t, was
+ * accepted downstream in cycle @now.
+ */
 static inline void cell_sent(struct pw_bmx_fast *f, struct pw_bmx_fsrc *x, struct pw_bmx_fqueue *q,
-			     u32 lane, u64 t)
+			     u32 lane, u64 t, u64 now)
 {
 	x->sent++;
-	x->last_c = f->now - SEL_TO_TRY;
+	x->last_c = now - SEL_TO_TRY;
 	x->last_t = t;
 	x->last_q = lane;
-	if (++q->head == f->depth)
-		q->head = 0;
+	q->head = (q->head + 1) & f->mask;
 	if (!--q->n)
-		x->ne &= ~BIT(lane);
+		x->ne ^= 1U << lane;
 }
 
 #endif /* PW_CORE_BMX_EVENT_H */

@@ -35,8 +35,8 @@
 /*
  * Sources have the numbers of their order: input ports, SPDs of the first, middle and last
  * stage. PPDs have their ranks. Both have ports * stage + place in the stage, and the wiring
- * between two stages is its own inverse: wire[] leads from a source to the PPD that it
- * drives, and from a PPD to that source. Source x of the last stage sends to a port: wire[x]
+ * between two stages is its own inverse: place[].wire leads from a source to the PPD that it
+ * drives, and from a PPD to that source. Source x of the last stage sends to a port: its wire
  * is x, its number in callbacks.
  */
 static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *cfg)
@@ -50,16 +50,15 @@ static struct pw_bmx_fast *layout(struct pw_arena *a, const struct pw_bmx_cfg *c
 	head.k = k;
 	head.ports = n;
 	head.depth = depth;
+	head.shift = fls(depth - 1);
+	head.mask = BIT(head.shift) - 1;
 	head.words = DIV_ROUND_UP(n * ALL_STAGES, 64);
-	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * SLOTS * head.words);
+	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * NET_SLOTS * head.words);
 	head.src = pw_arena_take(a, sizeof(*head.src) * ALL_STAGES * n);
 	head.queue = pw_arena_take(a, sizeof(*head.queue) * PW_BMX_STAGES * n * k);
-	head.cell = pw_arena_take(a, sizeof(*head.cell) * PW_BMX_STAGES * n * k * depth);
+	head.cell = pw_arena_take(a, (sizeof(*head.cell) * PW_BMX_STAGES * n * k) << head.shift);
 	head.offer = pw_arena_take(a, sizeof(*head.offer) * n);
-	head.full = pw_arena_take(a, sizeof(*head.full) * PW_BMX_STAGES * n);
-	head.wire = pw_arena_take(a, sizeof(*head.wire) * ALL_STAGES * n);
-	head.base = pw_arena_take(a, sizeof(*head.base) * PW_BMX_STAGES * n);
-	head.lane = pw_arena_take(a, sizeof(*head.lane) * ALL_STAGES * n);
+	head.place = pw_arena_take(a, sizeof(*head.place) * ALL_STAGES * n);
 	if (f) {
 		memset(f, 0, a->used);
 		*f = head;
@@ -107,42 +106,27 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 	n = f->ports;
 	for (x = 0; x < ALL_STAGES * n; x++) {
 		stage = x / n;
-		f->src[x].stage = stage;
-		f->lane[x] = x % n % f->k;
-		f->wire[x] = x;
+		if (stage)
+			f->src[x].q0 = (x - n) * f->k;
+		f->place[x].lane = x % n % f->k;
+		f->place[x].wire = x;
 		if (stage == PW_BMX_STAGES)
 			continue;
-		f->base[x] = x + n - f->lane[x];
+		f->place[x].base = x + n - f->place[x].lane;
 		if (stage)
-			f->wire[x] = stage * n + pw_bmx_wire(f->k, x % n);
+			f->place[x].wire = stage * n + pw_bmx_wire(f->k, x % n);
 	}
 	return f;
 }
 
-/* queue of lane @p of SPD @x */
-static inline u32 queue_of(const struct pw_bmx_fast *f, u32 x, u32 p)
+static inline struct pw_bmx_fcell *head_of(const struct pw_bmx_fast *f, u32 qi)
 {
-	return (x - f->ports) * f->k + p;
+	return cell_at(f, qi, 0);
 }
 
-static inline struct pw_bmx_fcell *head_of(struct pw_bmx_fast *f, u32 qi)
+static inline u32 out_mask(const struct pw_bmx_fast *f, u8 out)
 {
-	return &f->cell[qi * f->depth + f->queue[qi].head];
-}
-
-static inline u16 out_mask(const struct pw_bmx_fast *f, u8 out)
-{
-	return likely(out != PW_BMX_OUT_ALL) ? BIT(out) : BIT(f->k) - 1;
-}
-
-static inline void schedule(struct pw_bmx_fast *f, struct pw_bmx_fsrc *s, u32 x, u64 at)
-{
-	u32 slot = at & (SLOTS - 1);
-
-	s->at = at;
-	s->state = PENDING;
-	f->wheel[slot * f->words + x / 64] |= BIT_ULL(x % 64);
-	f->slots |= BIT_ULL(slot);
+	return likely(out != PW_BMX_OUT_ALL) ? 1U << out : (1U << f->k) - 1;
 }
 
 /* count the attempts of sleeping source @x before @cycle, all of which were refused */
@@ -158,13 +142,13 @@ static void settle(struct pw_bmx_fast *f, u32 x, u64 cycle)
 	s->at += n * RETRY;
 	s->refused += n;
 	s->last_fail = s->at - RETRY;
-	if (s->stage) {
+	if (x >= f->ports) {
 		div_u64_rem(n, hweight32(s->ne), &left);
 		while (left--)
 			s->rr = next_lane(s->ne, s->rr);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, f->wire[x], n, s->last_fail - PW_BMX_DECIDE);
+		f->ops->suspended(f->ctx, f->place[x].wire, n, s->last_fail - PW_BMX_DECIDE);
 }
 
 /* wake a sleeping source: its next attempt is in @cycle or later */
@@ -178,39 +162,39 @@ static void wake(struct pw_bmx_fast *f, u32 x, u64 cycle)
 static bool all_blocked(struct pw_bmx_fast *f, u32 x)
 {
 	const struct pw_bmx_fsrc *s = &f->src[x];
-	u16 full = f->full[f->wire[x]];
-	u32 mask, q0;
+	u16 full = f->place[f->place[x].wire].full;
+	u32 mask, stage = x / f->ports;
 
 	if (!full)
 		return false;
-	if (!s->stage)
+	if (!stage)
 		return full & out_mask(f, f->offer[x].out[0]);
-	q0 = queue_of(f, x, 0);
 	for (mask = s->ne; mask; mask &= mask - 1)
-		if (!(full & out_mask(f, head_of(f, q0 + __ffs64(mask))->out[s->stage])))
+		if (!(full & out_mask(f, head_of(f, s->q0 + __ffs64(mask))->out[stage])))
 			return false;
 	return true;
 }
 
-/* cell @c, accepted by PPD @ppd in cycle f->now, enters its queue @q */
+/* cell @c, accepted by PPD @ppd in cycle @now, enters its queue @q */
 static __always_inline void arrive(struct pw_bmx_fast *f, u32 ppd, u32 q,
-				   const struct pw_bmx_fcell *c)
+				   const struct pw_bmx_fcell *c, u64 now)
 {
-	u32 x = f->base[ppd] + q, p = f->lane[ppd], qi = queue_of(f, x, p), pos;
-	struct pw_bmx_fqueue *queue = &f->queue[qi];
+	struct pw_bmx_fplace *place = &f->place[ppd];
+	u32 x = place->base + q, p = place->lane, qi;
 	struct pw_bmx_fsrc *s = &f->src[x];
+	struct pw_bmx_fcell *to;
 
 	if (likely(s->state == IDLE))
-		schedule(f, s, x, max(c->t + 1, s->free) + SEL_TO_TRY);
+		schedule(f, s, x, max(now + 1, s->free) + SEL_TO_TRY);
 	else if (unlikely(s->state == ASLEEP) && !(s->ne & BIT(p)))
-		wake(f, x, f->now);
-	pos = queue->head + queue->n;
-	if (pos >= f->depth)
-		pos -= f->depth;
-	f->cell[qi * f->depth + pos] = *c;
-	if (unlikely(++queue->n == f->depth))
-		f->full[ppd] |= BIT(q);
-	s->ne |= BIT(p);
+		wake(f, x, now);
+	qi = s->q0 + p;
+	to = cell_at(f, qi, f->queue[qi].n);
+	*to = *c;
+	to->t = now;
+	if (unlikely(++f->queue[qi].n == f->depth))
+		place->full |= 1U << q;
+	s->ne |= 1U << p;
 }
 
 static noinline void arrive_all(struct pw_bmx_fast *f, u32 ppd, const struct pw_bmx_fcell *c)
@@ -218,14 +202,18 @@ static noinline void arrive_all(struct pw_bmx_fast *f, u32 ppd, const struct pw_
 	u32 q;
 
 	for (q = 0; q < f->k; q++)
-		arrive(f, ppd, q, c);
+		arrive(f, ppd, q, c, f->now);
 }
 
-/* call ops->fault for a cell that is accepted; true if the cell is dropped */
-static bool ppd_fault(struct pw_bmx_fast *f, u32 ppd, struct pw_bmx_fcell *c)
+/* tell the owner of a cell that is accepted, if it asks; true if a fault drops the cell */
+static noinline bool ppd_watch(struct pw_bmx_fast *f, u32 ppd, struct pw_bmx_fcell *c)
 {
-	u32 stage = f->src[ppd].stage, copies;
+	u32 stage = ppd / f->ports, copies;
 
+	if (f->ops->hop)
+		f->ops->hop(f->ctx, ppd, c->cookie, f->now - PW_BMX_DECIDE);
+	if (!f->ops->fault)
+		return false;
 	switch (f->ops->fault(f->ctx, ppd, f->now - PW_BMX_DECIDE)) {
 	case PW_BMX_FAULT_DROP:
 		f->dropped[stage]++;
@@ -243,32 +231,29 @@ static bool ppd_fault(struct pw_bmx_fast *f, u32 ppd, struct pw_bmx_fcell *c)
 	}
 }
 
-/* @ppd accepts cell @c, which leaves it by output @out, in cycle f->now */
+/* @ppd accepts cell @c, which leaves it by output @out, in cycle @now */
 static __always_inline void ppd_accept(struct pw_bmx_fast *f, u32 ppd, u8 out,
-				       struct pw_bmx_fcell *c)
+				       struct pw_bmx_fcell *c, u64 now)
 {
-	c->t = f->now;
-	if (unlikely(f->ops->hop))
-		f->ops->hop(f->ctx, ppd, c->cookie, f->now - PW_BMX_DECIDE);
-	if (unlikely(f->ops->fault) && ppd_fault(f, ppd, c))
+	if (unlikely(f->ops->hop || f->ops->fault) && ppd_watch(f, ppd, c))
 		return;
 	if (likely(out != PW_BMX_OUT_ALL))
-		arrive(f, ppd, out, c);
+		arrive(f, ppd, out, c, now);
 	else
 		arrive_all(f, ppd, c);
 }
 
 /* queue @q of @ppd is no longer full: there is room from the next cycle on */
-static void room(struct pw_bmx_fast *f, u32 ppd, u32 q)
+static noinline void room(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
-	u32 x = f->wire[ppd];
+	u32 x = f->place[ppd].wire;
 
-	f->full[ppd] &= ~BIT(q);
+	f->place[ppd].full &= ~BIT(q);
 	if (f->src[x].state == ASLEEP && !all_blocked(f, x))
 		wake(f, x, f->now + 1);
 }
 
-static void refuse(struct pw_bmx_fast *f, u32 x, bool asleep)
+static noinline void refuse(struct pw_bmx_fast *f, u32 x, bool asleep)
 {
 	struct pw_bmx_fsrc *s = &f->src[x];
 
@@ -281,10 +266,10 @@ static void refuse(struct pw_bmx_fast *f, u32 x, bool asleep)
 		schedule(f, s, x, f->now + RETRY);
 	}
 	if (f->ops->suspended)
-		f->ops->suspended(f->ctx, f->wire[x], 1, f->now - PW_BMX_DECIDE);
+		f->ops->suspended(f->ctx, f->place[x].wire, 1, f->now - PW_BMX_DECIDE);
 }
 
-static void refuse_offer(struct pw_bmx_fast *f, u32 x)
+static noinline void refuse_offer(struct pw_bmx_fast *f, u32 x)
 {
 	struct pw_bmx_fsrc *s = &f->src[x];
 
@@ -297,77 +282,95 @@ static void refuse_offer(struct pw_bmx_fast *f, u32 x)
 		f->ops->refused(f->ctx, x, f->offer[x].cookie, f->now - PW_BMX_DECIDE);
 }
 
-static inline void try_port_in(struct pw_bmx_fast *f, u32 x)
+static noinline void try_port_in(struct pw_bmx_fast *f, u32 x, u64 now)
 {
 	struct pw_bmx_fsrc *s = &f->src[x];
 	struct pw_bmx_fcell *c = &f->offer[x];
 
-	if (unlikely(f->full[x] & out_mask(f, c->out[0]))) {
+	if (unlikely(f->place[x].full & out_mask(f, c->out[0]))) {
 		refuse_offer(f, x);
 		return;
 	}
 	s->sent++;
 	s->state = IDLE;
-	s->free = f->now + NEXT_CELL;
-	ppd_accept(f, x, c->out[0], c);
+	s->free = now + NEXT_CELL;
+	ppd_accept(f, x, c->out[0], c, now);
 	if (f->ops->accepted)
-		f->ops->accepted(f->ctx, x, c->cookie, f->now - PW_BMX_DECIDE);
+		f->ops->accepted(f->ctx, x, c->cookie, now - PW_BMX_DECIDE);
 }
 
-/* the lane that an SPD selected SEL_TO_TRY cycles before its attempt in cycle @at */
-static inline u32 selected(struct pw_bmx_fast *f, const struct pw_bmx_fsrc *s, u32 x, u64 at)
+static noinline u32 selected_of(const struct pw_bmx_fast *f, const struct pw_bmx_fsrc *s, u64 at)
 {
-	u32 q0, p, lane = s->rr;
+	u32 p, lane = s->rr;
 
-	/* only one lane has cells */
-	if (likely(!(s->ne & (s->ne - 1))))
-		return __ffs64(s->ne);
-	q0 = queue_of(f, x, 0);
 	for (p = 0; p < f->k; p++) {
 		lane = next_lane(s->ne, lane);
-		if (head_of(f, q0 + lane)->t + SEL_TO_TRY < at)
+		if (head_of(f, s->q0 + lane)->t + SEL_TO_TRY < at)
 			break;
 	}
 	return lane;
 }
 
-static inline void try_spd(struct pw_bmx_fast *f, u32 x)
+/* the lane that an SPD selected SEL_TO_TRY cycles before its attempt in cycle @at */
+static inline u32 selected(const struct pw_bmx_fast *f, const struct pw_bmx_fsrc *s, u64 at)
 {
-	struct pw_bmx_fsrc *s = &f->src[x];
-	u32 lane = selected(f, s, x, f->now), qi = queue_of(f, x, lane), to = f->wire[x];
-	struct pw_bmx_fqueue *q = &f->queue[qi];
-	struct pw_bmx_fcell *c = head_of(f, qi);
-	bool last = s->stage == PW_BMX_STAGES;
-	enum pw_bmx_rx rx;
-	u8 out = 0;
+	u32 ne = s->ne;
 
-	s->rr = lane;
-	if (!last) {
-		out = c->out[s->stage];
-		if (unlikely(f->full[to] & out_mask(f, out))) {
-			refuse(f, x, all_blocked(f, x));
-			return;
-		}
-	} else {
-		rx = f->ops->rx(f->ctx, x - PW_BMX_STAGES * f->ports, c->cookie,
-				f->now - PW_BMX_DECIDE, c->flags);
-		if (rx != PW_BMX_RX_ACCEPT) {
-			refuse(f, x, rx == PW_BMX_RX_BLOCK);
-			return;
-		}
-	}
-	cell_sent(f, s, q, lane, c->t);
+	/* only one lane has cells */
+	return likely(!(ne & (ne - 1))) ? __ffs64(ne) : selected_of(f, s, at);
+}
+
+/* the first cell of lane @lane of SPD @x, which came in cycle @t, was accepted downstream */
+static __always_inline void spd_sent(struct pw_bmx_fast *f, struct pw_bmx_fsrc *s, u32 x,
+				     u32 lane, u64 t, u64 now)
+{
+	struct pw_bmx_fqueue *q = &f->queue[s->q0 + lane];
+
+	cell_sent(f, s, q, lane, t, now);
 	if (s->ne) {
-		schedule(f, s, x, f->now + PW_BMX_CELL);
+		schedule(f, s, x, now + PW_BMX_CELL);
 	} else {
 		s->state = IDLE;
-		s->free = s->last_c + PW_BMX_CELL;
+		s->free = now - SEL_TO_TRY + PW_BMX_CELL;
 	}
 	if (unlikely(q->n == f->depth - 1))
-		room(f, x - f->ports - f->lane[x] + lane, f->lane[x]);
+		room(f, x - f->ports - f->place[x].lane + lane, f->place[x].lane);
+}
+
+/* attempt of an SPD that drives a PPD of stage @stage */
+static noinline void try_spd(struct pw_bmx_fast *f, u32 x, u32 stage, u64 now)
+{
+	struct pw_bmx_fsrc *s = &f->src[x];
+	u32 lane = selected(f, s, now), qi = s->q0 + lane, to = f->place[x].wire;
+	struct pw_bmx_fcell *c = head_of(f, qi);
+	u8 out = c->out[stage];
+
+	s->rr = lane;
+	if (unlikely(f->place[to].full & out_mask(f, out))) {
+		refuse(f, x, all_blocked(f, x));
+		return;
+	}
+	spd_sent(f, s, x, lane, c->t, now);
 	/* the place of the cell is free, but nothing has been written to it */
-	if (!last)
-		ppd_accept(f, to, out, c);
+	ppd_accept(f, to, out, c, now);
+}
+
+/* attempt of an SPD of the last stage, which sends to a port */
+static noinline void try_port_out(struct pw_bmx_fast *f, u32 x, u64 now)
+{
+	struct pw_bmx_fsrc *s = &f->src[x];
+	u32 lane = selected(f, s, now);
+	struct pw_bmx_fcell *c = head_of(f, s->q0 + lane);
+	enum pw_bmx_rx rx;
+
+	s->rr = lane;
+	rx = f->ops->rx(f->ctx, x - PW_BMX_STAGES * f->ports, c->cookie, now - PW_BMX_DECIDE,
+			c->flags);
+	if (unlikely(rx != PW_BMX_RX_ACCEPT)) {
+		refuse(f, x, rx == PW_BMX_RX_BLOCK);
+		return;
+	}
+	spd_sent(f, s, x, lane, c->t, now);
 }
 
 /**
@@ -451,43 +454,50 @@ int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
  */
 u64 pw_bmx_fast_next(const struct pw_bmx_fast *f)
 {
-	u32 r = (f->now + 1) & (SLOTS - 1);
+	u32 r = (f->now + 1) & (NET_SLOTS - 1);
 	u64 rot;
 
 	if (!f->slots)
 		return PW_BMX_NEVER;
-	rot = r ? f->slots >> r | f->slots << (SLOTS - r) : f->slots;
+	rot = r ? f->slots >> r | f->slots << (NET_SLOTS - r) : f->slots;
 	return f->now + 1 + __ffs64(rot);
 }
 
-/* @words: f->words */
-static __always_inline u32 run_words(struct pw_bmx_fast *f, u32 slot, u32 words)
+/**
+ * pw_bmx_fast_attempts() - one cycle with attempts
+ * @f: network
+ * @cycle: the cycle; its slot in the wheel is not empty, and everything before it is done
+ *
+ * Return: attempts carried out.
+ */
+u32 pw_bmx_fast_attempts(struct pw_bmx_fast *f, u64 cycle)
 {
-	u64 *word = &f->wheel[slot * words], bits;
-	u32 n = 0, w, x;
+	u64 *word = wheel_word(f, 0, cycle), bits;
+	u32 ports = f->ports, n = 0, first = 0, x;
 
+	if (unlikely(f->topo))
+		return pw_bmx_topo_cycle(f, cycle);
+	f->now = cycle;
 	/* by ascending stage: a cell that arrives may wake an SPD later in this cycle */
-	for (w = 0; w < words; w++) {
-		for (; (bits = word[w]); n++) {
-			word[w] = bits & (bits - 1);
-			x = w * 64 + __ffs64(bits);
-			if (x >= f->ports)
-				try_spd(f, x);
+	do {
+		for (; (bits = *word); n++) {
+			*word = bits & (bits - 1);
+			x = first + __ffs64(bits);
+			if (x < ports)
+				try_port_in(f, x, cycle);
+			else if (x < 2 * ports)
+				try_spd(f, x, PW_BMX_MIDDLE, cycle);
+			else if (x < PW_BMX_STAGES * ports)
+				try_spd(f, x, PW_BMX_LAST, cycle);
 			else
-				try_port_in(f, x);
+				try_port_out(f, x, cycle);
 		}
-	}
-	f->slots &= ~BIT_ULL(slot);
+		first += 64;
+		word += NET_SLOTS;
+	} while (unlikely(first < 64 * f->words));
+	f->slots &= ~(1ULL << cycle % NET_SLOTS);
 	f->events += n;
 	return n;
-}
-
-static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
-{
-	u32 slot = cycle & (SLOTS - 1);
-
-	f->now = cycle;
-	return f->words == 1 ? run_words(f, slot, 1) : run_words(f, slot, f->words);
 }
 
 /**
@@ -499,8 +509,8 @@ static u32 run_cycle(struct pw_bmx_fast *f, u64 cycle)
  */
 u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle)
 {
-	if (f->slots & BIT_ULL(cycle & (SLOTS - 1)))
-		return unlikely(f->topo) ? pw_bmx_topo_cycle(f, cycle) : run_cycle(f, cycle);
+	if (f->slots & BIT_ULL(cycle % NET_SLOTS))
+		return pw_bmx_fast_attempts(f, cycle);
 	f->now = cycle;
 	return 0;
 }
@@ -514,12 +524,8 @@ void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle)
 {
 	u64 at;
 
-	while ((at = pw_bmx_fast_next(f)) <= cycle) {
-		if (unlikely(f->topo))
-			pw_bmx_topo_cycle(f, at);
-		else
-			run_cycle(f, at);
-	}
+	while ((at = pw_bmx_fast_next(f)) <= cycle)
+		pw_bmx_fast_attempts(f, at);
 	if (f->now < cycle)
 		f->now = cycle;
 }
@@ -532,14 +538,13 @@ static void settle_now(struct pw_bmx_fast *f, u32 x)
 
 static u32 stages_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
-	u32 x = f->base[ppd] + q, p = f->lane[ppd], qi = queue_of(f, x, p), j;
-	struct pw_bmx_fcell *c = &f->cell[qi * f->depth];
+	u32 x = f->place[ppd].base + q, p = f->place[ppd].lane, qi, j;
 	struct pw_bmx_fsrc *s = &f->src[x];
 	u64 size = 0, now = f->now;
 
+	qi = s->q0 + p;
 	for (j = 0; j < f->queue[qi].n; j++)
-		size += min_t(u64, now - c[(f->queue[qi].head + j) % f->depth].t + 1,
-			      PW_BMX_CELL);
+		size += min_t(u64, now - cell_at(f, qi, j)->t + 1, PW_BMX_CELL);
 	/* the cell taken last may still be partly in the queue */
 	if (s->sent && s->last_q == p && now - s->last_c < PW_BMX_CELL)
 		size += min_t(u64, now - s->last_t + 1, PW_BMX_CELL) - (now - s->last_c);
@@ -549,7 +554,7 @@ static u32 stages_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 	settle_now(f, x);
 	if (s->refused && s->last_fail == now && s->rr == p)
 		size -= PW_BMX_REFUND;
-	else if (s->at - SEL_TO_TRY < now && selected(f, s, x, s->at) == p)
+	else if (s->at - SEL_TO_TRY < now && selected(f, s, s->at) == p)
 		size -= now - (s->at - SEL_TO_TRY);
 	return size;
 }
@@ -584,7 +589,7 @@ void pw_bmx_fast_count(struct pw_bmx_fast *f, u32 rank, u64 *cells, u64 *refused
 		pw_bmx_topo_count(f, rank, cells, refused);
 		return;
 	}
-	x = f->wire[rank];
+	x = f->place[rank].wire;
 	settle_now(f, x);
 	*cells = f->src[x].sent;
 	*refused = f->src[x].refused;

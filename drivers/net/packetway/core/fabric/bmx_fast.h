@@ -69,6 +69,14 @@ struct pw_bmx_fcell {
 
 #define PW_BMX_OUT_ALL	0xff
 
+/* what a source drives and where it is, and the queues of a PPD; both by number */
+struct pw_bmx_fplace {
+	u16 wire;		/* PPD that source x drives; its own inverse */
+	u16 base;		/* first SPD of the switch that a PPD belongs to */
+	u16 lane;		/* place of a PPD or SPD within its switch */
+	u16 full;		/* bit q: queue q of that PPD is full */
+};
+
 struct pw_bmx_fqueue {
 	u8 head;
 	u8 n;			/* cells accepted here and not yet downstream */
@@ -84,11 +92,11 @@ struct pw_bmx_fsrc {
 	u64 sent;
 	u64 refused;
 	u16 ne;			/* queues that hold a cell */
+	u16 q0;			/* its first queue; three stages only */
 	u8 rr;			/* queue selected last */
 	u8 state;
 	u8 last_q;
 	u8 offer_flags;
-	u8 stage;		/* 0: input port */
 };
 
 /**
@@ -96,21 +104,20 @@ struct pw_bmx_fsrc {
  * @k: ports of a switch
  * @ports: k * k
  * @depth: cells in a queue
+ * @mask: a power of two less 1; a queue has one place more than that, at least @depth
+ * @shift: binary logarithm of these places
  * @words: 64-bit words for a bit per source
  * @now: last cycle done
  * @events: attempts carried out since reset
  * @ops: callbacks
  * @ctx: their first argument
  * @slots: bit i: wheel slot i is not empty
- * @wheel: per slot a bit for each source with an attempt
+ * @wheel: a bit for each source with an attempt: source x in word (x / 64) * 64 + slot
  * @src: sources of stage s from src[s * ports]; stage 3 sends to the ports
  * @queue: queue of lane p of SPD x: queue[(x - ports) * k + p]
- * @cell: @depth cells per queue
+ * @cell: the places of each queue
  * @offer: cell offered at an input port
- * @full: bit q: queue q of that PPD is full
- * @wire: PPD that source x drives; its own inverse
- * @base: first SPD of the switch that a PPD belongs to
- * @lane: place of a PPD or SPD within its switch
+ * @place: by number of a source or PPD
  * @topo: topology; NULL: three stages. With one, sources and what belongs to them are numbered
  *	as bmx_topo.c explains.
  * @src_in: source that drives an input of a switch (topology only)
@@ -122,6 +129,8 @@ struct pw_bmx_fast {
 	u32 k;
 	u32 ports;
 	u32 depth;
+	u32 mask;
+	u32 shift;
 	u32 words;
 	u64 now;
 	u64 events;
@@ -133,10 +142,7 @@ struct pw_bmx_fast {
 	struct pw_bmx_fqueue *queue;
 	struct pw_bmx_fcell *cell;
 	struct pw_bmx_fcell *offer;
-	u16 *full;
-	u16 *wire;
-	u16 *base;
-	u16 *lane;
+	struct pw_bmx_fplace *place;
 	const struct pw_topo *topo;
 	u16 *src_in;
 	u16 *src_out;
@@ -149,6 +155,7 @@ struct pw_bmx_fast *pw_bmx_fast_init(void *mem, const struct pw_bmx_cfg *cfg,
 int pw_bmx_fast_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cookie, u32 flags);
 int pw_bmx_fast_wake(struct pw_bmx_fast *f, u32 port, u64 cycle);
 u64 pw_bmx_fast_next(const struct pw_bmx_fast *f);
+u32 pw_bmx_fast_attempts(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_cycle(struct pw_bmx_fast *f, u64 cycle);
 void pw_bmx_fast_run_until(struct pw_bmx_fast *f, u64 cycle);
 u32 pw_bmx_fast_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q);

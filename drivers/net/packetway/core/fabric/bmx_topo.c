@@ -31,16 +31,15 @@ struct pw_bmx_fast *pw_bmx_topo_layout(struct pw_arena *a, const struct pw_bmx_c
 	head.k = k;
 	head.ports = t->ports;
 	head.depth = depth;
+	head.shift = fls(depth - 1);
+	head.mask = BIT(head.shift) - 1;
 	head.words = DIV_ROUND_UP(n, 64);
-	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * SLOTS * head.words);
+	head.wheel = pw_arena_take(a, sizeof(*head.wheel) * NET_SLOTS * head.words);
 	head.src = pw_arena_take(a, sizeof(*head.src) * n);
 	head.queue = pw_arena_take(a, sizeof(*head.queue) * n * k);
-	head.cell = pw_arena_take(a, sizeof(*head.cell) * n * k * depth);
+	head.cell = pw_arena_take(a, (sizeof(*head.cell) * n * k) << head.shift);
 	head.offer = pw_arena_take(a, sizeof(*head.offer) * t->ports);
-	head.full = pw_arena_take(a, sizeof(*head.full) * t->ranks);
-	head.wire = pw_arena_take(a, sizeof(*head.wire) * n);
-	head.base = pw_arena_take(a, sizeof(*head.base) * n);
-	head.lane = pw_arena_take(a, sizeof(*head.lane) * n);
+	head.place = pw_arena_take(a, sizeof(*head.place) * max(n, t->ranks));
 	head.src_in = pw_arena_take(a, sizeof(*head.src_in) * t->ranks);
 	head.src_out = pw_arena_take(a, sizeof(*head.src_out) * t->ranks);
 	if (f) {
@@ -62,15 +61,15 @@ void pw_bmx_topo_init(struct pw_bmx_fast *f)
 	memset(f->src_in, 0xff, sizeof(*f->src_in) * t->ranks);
 	memset(f->src_out, 0xff, sizeof(*f->src_out) * t->ranks);
 	for (x = 0; x < t->ports; x++) {
-		f->wire[x] = t->in[x];
+		f->place[x].wire = t->in[x];
 		f->src_in[t->in[x]] = x;
 	}
 	for (; x < t->ports + t->norder; x++) {
 		out = t->order[x - t->ports];
 		f->src_out[out] = x;
-		f->base[x] = out - out % t->k;
-		f->lane[x] = out % t->k;
-		f->wire[x] = t->peer[out];
+		f->place[x].base = out - out % t->k;
+		f->place[x].lane = out % t->k;
+		f->place[x].wire = t->peer[out];
 		if (!pw_topo_is_port(t->peer[out]))
 			f->src_in[t->peer[out]] = x;
 	}
@@ -97,28 +96,20 @@ static u32 mask_of(const struct pw_bmx_fast *f, u32 ppd, const struct pw_bmx_fce
 
 static bool to_port(const struct pw_bmx_fast *f, u32 x)
 {
-	return f->wire[x] & PW_TOPO_PORT;
+	return f->place[x].wire & PW_TOPO_PORT;
 }
 
 /* where source @x sends to, as callbacks name it */
 static u32 target_rank(const struct pw_bmx_fast *f, u32 x)
 {
-	return to_port(f, x) ? f->topo->ranks + (f->wire[x] & ~PW_TOPO_PORT) : f->wire[x];
+	u32 to = f->place[x].wire;
+
+	return to_port(f, x) ? f->topo->ranks + (to & ~PW_TOPO_PORT) : to;
 }
 
 static struct pw_bmx_fcell *head_of(struct pw_bmx_fast *f, u32 qi)
 {
-	return &f->cell[(size_t)qi * f->depth + f->queue[qi].head];
-}
-
-static void schedule(struct pw_bmx_fast *f, u32 x, u64 at)
-{
-	u32 slot = at & (SLOTS - 1);
-
-	f->src[x].at = at;
-	f->src[x].state = PENDING;
-	f->wheel[slot * f->words + x / 64] |= BIT_ULL(x % 64);
-	f->slots |= BIT_ULL(slot);
+	return cell_at(f, qi, 0);
 }
 
 /* count the attempts of a sleeping source before @cycle, all of which were refused */
@@ -147,13 +138,13 @@ static void settle(struct pw_bmx_fast *f, u32 x, u64 cycle)
 static void wake(struct pw_bmx_fast *f, u32 x, u64 cycle)
 {
 	settle(f, x, cycle);
-	schedule(f, x, f->src[x].at);
+	schedule(f, &f->src[x], x, f->src[x].at);
 }
 
 /* does the input refuse every cell that source @x, which drives it, could send? */
 static bool all_blocked(struct pw_bmx_fast *f, u32 x)
 {
-	u32 ppd = f->wire[x], full = f->full[ppd], mask;
+	u32 ppd = f->place[x].wire, full = f->place[ppd].full, mask;
 
 	if (!full)
 		return false;
@@ -168,20 +159,17 @@ static bool all_blocked(struct pw_bmx_fast *f, u32 x)
 /* cell @c, accepted in cycle f->now, enters queue @q of input @ppd */
 static void arrive(struct pw_bmx_fast *f, u32 ppd, u32 q, const struct pw_bmx_fcell *c)
 {
-	u32 p = ppd % f->k, x = f->src_out[ppd - p + q], qi = x * f->k + p, pos;
+	u32 p = ppd % f->k, x = f->src_out[ppd - p + q], qi = x * f->k + p;
 	struct pw_bmx_fqueue *queue = &f->queue[qi];
 	struct pw_bmx_fsrc *s = &f->src[x];
 
 	if (likely(s->state == IDLE))
-		schedule(f, x, max(c->t + 1, s->free) + SEL_TO_TRY);
+		schedule(f, s, x, max(c->t + 1, s->free) + SEL_TO_TRY);
 	else if (unlikely(s->state == ASLEEP) && !(s->ne & BIT(p)))
 		wake(f, x, f->now);
-	pos = queue->head + queue->n;
-	if (pos >= f->depth)
-		pos -= f->depth;
-	f->cell[(size_t)qi * f->depth + pos] = *c;
+	*cell_at(f, qi, queue->n) = *c;
 	if (unlikely(++queue->n == f->depth))
-		f->full[ppd] |= BIT(q);
+		f->place[ppd].full |= BIT(q);
 	s->ne |= BIT(p);
 }
 
@@ -234,7 +222,7 @@ static void refuse(struct pw_bmx_fast *f, u32 x, bool asleep)
 		s->at = f->now + RETRY;
 		s->state = ASLEEP;
 	} else {
-		schedule(f, x, f->now + RETRY);
+		schedule(f, s, x, f->now + RETRY);
 	}
 	if (f->ops->suspended)
 		f->ops->suspended(f->ctx, target_rank(f, x), 1, f->now - PW_BMX_DECIDE);
@@ -245,7 +233,7 @@ static void try_in(struct pw_bmx_fast *f, u32 x)
 	struct pw_bmx_fsrc *s = &f->src[x];
 	struct pw_bmx_fcell c = f->offer[x];
 
-	if (f->full[f->wire[x]] & mask_of(f, f->wire[x], &c)) {
+	if (f->place[f->place[x].wire].full & mask_of(f, f->place[x].wire, &c)) {
 		refuse(f, x, true);
 		if (!(s->offer_flags & PW_BMX_OFFER_ONCE))
 			return;
@@ -258,7 +246,7 @@ static void try_in(struct pw_bmx_fast *f, u32 x)
 	s->sent++;
 	s->state = IDLE;
 	s->free = f->now + NEXT_CELL;
-	ppd_accept(f, f->wire[x], &c);
+	ppd_accept(f, f->place[x].wire, &c);
 	if (f->ops->accepted)
 		f->ops->accepted(f->ctx, x, c.cookie, f->now - PW_BMX_DECIDE);
 }
@@ -284,14 +272,14 @@ static void room(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
 	u32 x = f->src_in[ppd];
 
-	f->full[ppd] &= ~BIT(q);
+	f->place[ppd].full &= ~BIT(q);
 	if (f->src[x].state == ASLEEP && !all_blocked(f, x))
 		wake(f, x, f->now + 1);
 }
 
 static void try_out(struct pw_bmx_fast *f, u32 x)
 {
-	u32 lane = selected(f, x, f->now), qi = x * f->k + lane, to = f->wire[x];
+	u32 lane = selected(f, x, f->now), qi = x * f->k + lane, to = f->place[x].wire;
 	struct pw_bmx_fcell c = *head_of(f, qi);
 	struct pw_bmx_fqueue *q = &f->queue[qi];
 	struct pw_bmx_fsrc *s = &f->src[x];
@@ -299,7 +287,7 @@ static void try_out(struct pw_bmx_fast *f, u32 x)
 
 	s->rr = lane;
 	if (!to_port(f, x)) {
-		if (f->full[to] & mask_of(f, to, &c)) {
+		if (f->place[to].full & mask_of(f, to, &c)) {
 			refuse(f, x, all_blocked(f, x));
 			return;
 		}
@@ -311,15 +299,15 @@ static void try_out(struct pw_bmx_fast *f, u32 x)
 			return;
 		}
 	}
-	cell_sent(f, s, q, lane, c.t);
+	cell_sent(f, s, q, lane, c.t, f->now);
 	if (s->ne) {
-		schedule(f, x, f->now + PW_BMX_CELL);
+		schedule(f, s, x, f->now + PW_BMX_CELL);
 	} else {
 		s->state = IDLE;
 		s->free = s->last_c + PW_BMX_CELL;
 	}
 	if (unlikely(q->n == f->depth - 1))
-		room(f, f->base[x] + lane, f->lane[x]);
+		room(f, f->place[x].base + lane, f->place[x].lane);
 	if (!to_port(f, x))
 		ppd_accept(f, to, &c);
 }
@@ -353,7 +341,7 @@ int pw_bmx_topo_offer(struct pw_bmx_fast *f, u32 port, u64 t, u32 vpi, u32 cooki
 	c->flags = 0;
 	set_vpi(c, vpi);
 	s->offer_flags = flags;
-	schedule(f, port, t + PW_BMX_DECIDE);
+	schedule(f, s, port, t + PW_BMX_DECIDE);
 	return 0;
 }
 
@@ -388,16 +376,17 @@ int pw_bmx_topo_wake(struct pw_bmx_fast *f, u32 port, u64 cycle)
  */
 u32 pw_bmx_topo_cycle(struct pw_bmx_fast *f, u64 cycle)
 {
-	u32 slot = cycle & (SLOTS - 1), n = 0, w, x;
-	u64 *word = &f->wheel[slot * f->words];
+	u32 n = 0, first, x;
+	u64 *word;
 
 	f->now = cycle;
-	f->slots &= ~BIT_ULL(slot);
+	f->slots &= ~BIT_ULL(cycle % NET_SLOTS);
 	/* a writer may wake its reader, which has a higher number, in the cycle that is run */
-	for (w = 0; w < f->words; w++) {
-		for (; word[w]; n++) {
-			x = w * 64 + __ffs64(word[w]);
-			word[w] &= word[w] - 1;
+	for (first = 0; first < f->words * 64; first += 64) {
+		word = wheel_word(f, first, cycle);
+		for (; *word; n++) {
+			x = first + __ffs64(*word);
+			*word &= *word - 1;
 			if (x < f->ports)
 				try_in(f, x);
 			else
@@ -425,7 +414,6 @@ static void settle_now(struct pw_bmx_fast *f, u32 x)
 u32 pw_bmx_topo_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 {
 	u32 p = ppd % f->k, x = f->src_out[ppd - p + q], qi, j, size = 0;
-	const struct pw_bmx_fcell *c;
 	struct pw_bmx_fsrc *s;
 	u64 now = f->now;
 
@@ -433,9 +421,8 @@ u32 pw_bmx_topo_qsize(struct pw_bmx_fast *f, u32 ppd, u32 q)
 		return 0;
 	qi = x * f->k + p;
 	s = &f->src[x];
-	c = &f->cell[(size_t)qi * f->depth];
 	for (j = 0; j < f->queue[qi].n; j++)
-		size += min_t(u64, now - c[(f->queue[qi].head + j) % f->depth].t + 1, PW_BMX_CELL);
+		size += min_t(u64, now - cell_at(f, qi, j)->t + 1, PW_BMX_CELL);
 	/* the cell taken last may still be partly in the queue */
 	if (s->sent && s->last_q == p && now - s->last_c < PW_BMX_CELL)
 		size += min_t(u64, now - s->last_t + 1, PW_BMX_CELL) - (now - s->last_c);

@@ -7,7 +7,7 @@
 /* number of sources on all paths from @s to @d and back */
 static u32 sources(const struct pw_bmx_fast *net, u32 s, u32 d)
 {
-	return PORT_SOURCES + 2 * net->k * (net->base[s] == net->base[d] ? 1 : 2);
+	return PORT_SOURCES + 2 * net->k * (net->place[s].base == net->place[d].base ? 1 : 2);
 }
 
 /*
@@ -26,8 +26,8 @@ static struct pw_bmx_fsrc *source(const struct pw_bmx_fast *net, u32 s, u32 d, u
 		s = d;
 	}
 	if (i < k)
-		return &net->src[net->base[s] + i];
-	return &net->src[2 * n + (net->base[s] - n) / k + (i - k) * k];
+		return &net->src[net->place[s].base + i];
+	return &net->src[2 * n + (net->place[s].base - n) / k + (i - k) * k];
 }
 
 /*
@@ -37,7 +37,7 @@ static struct pw_bmx_fsrc *source(const struct pw_bmx_fast *net, u32 s, u32 d, u
  */
 static u32 choosers(const struct pw_bmx_fast *net, u32 s, u32 d)
 {
-	return net->base[s] == net->base[d] ? PORT_SOURCES + net->k : 0;
+	return net->place[s].base == net->place[d].base ? PORT_SOURCES + net->k : 0;
 }
 
 /**
