@@ -496,12 +496,12 @@ void pw_aal_step(struct pw_aal *u);
 bool pw_aal_idle(const struct pw_aal *u);
 
 /* event-driven engine */
-void pw_aal_fast_run(struct pw_aal *u, u64 now);
+u64 pw_aal_fast_run(struct pw_aal *u, u64 now);
 void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s);
 void pw_aal_fast_recv(struct pw_aal *u, u64 now, const u32 *want, u32 len, u32 gap);
 void pw_aal_fast_read_done(struct pw_aal *u);
 void pw_aal_fast_discard(struct pw_aal *u, u16 desc);
-void pw_aal_fast_accepted(struct pw_aal *u, u64 t);
+u64 pw_aal_fast_accepted(struct pw_aal *u, u64 t);
 bool pw_aal_fast_rx(struct pw_aal *u, u64 t, const struct pw_aal_cell *c, bool bad);
 bool pw_aal_fast_idle(const struct pw_aal *u);
 u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read);

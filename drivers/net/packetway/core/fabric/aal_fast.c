@@ -609,14 +609,18 @@ static void run5(struct pw_aal *u)
  * pw_aal_fast_accepted() - the network has accepted the offered cell
  * @u: AAL unit
  * @t: cycle with byte 0 on the link
+ *
+ * Return: cycle of the first event that follows from it.
  */
-void pw_aal_fast_accepted(struct pw_aal *u, u64 t)
+u64 pw_aal_fast_accepted(struct pw_aal *u, u64 t)
 {
 	/* controller 7, which runs after 5, may hand over the next one in this cycle */
 	u->ackend = t + CYC_C5_LAST;
 	u->wake[5] = t + CYC_C5_END;
-	if (u->c7hold && u->st[5] == C5_ACK_SEND)
-		u->wake[7] = u->ackend;
+	if (!u->c7hold || u->st[5] != C5_ACK_SEND)
+		return u->wake[5];
+	u->wake[7] = u->ackend;
+	return u->ackend;
 }
 
 /* ---- controllers 1 to 4 ---- */
@@ -1843,8 +1847,10 @@ const struct pw_aal_engine pw_aal_fast = {
  * pw_aal_fast_run() - run the events of one cycle
  * @u: AAL unit
  * @now: that cycle
+ *
+ * Return: cycle of its next event, PW_AAL_NEVER if there is none.
  */
-void pw_aal_fast_run(struct pw_aal *u, u64 now)
+u64 pw_aal_fast_run(struct pw_aal *u, u64 now)
 {
 	u->now = now;
 	if (u->wake[5] == now)
@@ -1863,4 +1869,5 @@ void pw_aal_fast_run(struct pw_aal *u, u64 now)
 		run6(u);
 	if (u->wake[0] == now)
 		run0(u);
+	return pw_aal_fast_next(u);
 }

@@ -648,14 +648,14 @@ static void look(struct pw_fabric *f, u32 port)
  */
 u32 pw_fabric_look(struct pw_fabric *f, u32 max)
 {
-	u32 w = f->look_at, n = 0, bit;
+	u32 w = f->look_at, words = DIV_ROUND_UP(f->ports, 32), n = 0, bit;
 
 	f->look_at = 0;
 	while (f->looks) {
 		/* the rest of a pass that was stopped: another one follows */
 		if (!w)
 			f->looks = false;
-		for (; w < MAP_WORDS; w++) {
+		for (; w < words; w++) {
 			while (f->look[w]) {
 				if (n++ == max) {
 					f->look_at = w;

@@ -104,68 +104,93 @@ static void tap_cell(struct pw_fabric *f, u32 i, u32 unit, u64 cycle, bool lost)
 static void forget(struct pw_fabric *f, u32 port)
 {
 	struct fport *p = &f->port[port];
-	u32 slot, i;
+	u32 slot = p->next % SLOTS, i;
 	u64 *w, any;
 
 	if (p->noted == IN_WHEEL) {
-		slot = p->next % SLOTS;
 		w = &f->slot[slot * f->words];
 		w[port / 64] &= ~BIT_ULL(port % 64);
-		for (i = 0, any = 0; i < f->words; i++)
+		for (i = 1, any = w[0]; unlikely(i < f->words); i++)
 			any |= w[i];
 		if (!any)
 			f->slots &= ~BIT_ULL(slot);
 	} else if (p->noted == FAR_AWAY) {
 		map_clear(f->far, port);
 	}
-	p->noted = NOT_NOTED;
 }
 
-/* @words: f->words; callers for which that is 1 say so, and need no index */
-static __always_inline void note(struct pw_fabric *f, u32 port, u64 next, u32 words)
+/* enter an AAL unit that is not entered; @words: f->words, where that is 1 the caller says so */
+static __always_inline void note(struct pw_fabric *f, struct fport *p, u32 port, u64 now, u64 next,
+				 u32 words)
 {
-	struct fport *p = &f->port[port];
 	u32 slot = next % SLOTS;
 
 	p->next = next;
-	if (likely(next - f->now < SLOTS)) {
-		f->slot[words == 1 ? slot : slot * words + port / 64] |= BIT_ULL(port % 64);
-		f->slots |= BIT_ULL(slot);
+	if (likely(next - now < SLOTS)) {
+		f->slot[words == 1 ? slot : slot * words + port / 64] |= 1ULL << port % 64;
+		f->slots |= 1ULL << slot;
 		p->noted = IN_WHEEL;
-	} else if (next != NEVER) {
+		return;
+	}
+	p->noted = NOT_NOTED;
+	if (next != NEVER) {
 		map_set(f->far, port);
 		f->far_next = min(f->far_next, next);
 		p->noted = FAR_AWAY;
 	}
 }
 
+/* the AAL unit of @port has an event in cycle @at, and none before but that it has already */
+static void note_also(struct pw_fabric *f, u32 port, u64 at)
+{
+	struct fport *p = &f->port[port];
+
+	if (at >= p->next)
+		return;
+	forget(f, port);
+	note(f, p, port, f->now, at, f->words);
+}
+
 /* the next event of the AAL unit of @port may have changed */
 static void replan(struct pw_fabric *f, u32 port)
 {
-	u64 next = pw_aal_fast_next(f->port[port].u);
+	struct fport *p = &f->port[port];
+	u64 next = pw_aal_fast_next(p->u);
 
-	if (next == f->port[port].next)
+	if (next == p->next)
 		return;
 	forget(f, port);
-	note(f, port, next, f->words);
+	note(f, p, port, f->now, next, f->words);
 }
 
 /* move the AAL units whose next event has come near to the wheel */
-static void far_scan(struct pw_fabric *f)
+static noinline void far_scan(struct pw_fabric *f)
 {
 	u32 w, bits, port;
+	struct fport *p;
 
 	f->far_next = NEVER;
 	for (w = 0; w < DIV_ROUND_UP(f->ports, 32); w++) {
 		for (bits = f->far[w]; bits; bits &= bits - 1) {
 			port = 32 * w + fls(bits & -bits) - 1;
-			forget(f, port);
-			note(f, port, f->port[port].next, f->words);
+			p = &f->port[port];
+			if (p->next - f->now >= SLOTS) {
+				f->far_next = min(f->far_next, p->next);
+				continue;
+			}
+			map_clear(f->far, port);
+			note(f, p, port, f->now, p->next, f->words);
 		}
 	}
 }
 
 /* ---- callbacks of the AAL units ---- */
+
+/* an AAL unit calls the network, which has done everything before this cycle */
+static inline void net_before(struct pw_fabric *f)
+{
+	f->fnet->now = f->now - 1;
+}
 
 static void on_cell_out(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, bool again)
 {
@@ -183,6 +208,7 @@ static void on_room(void *ctx, struct pw_aal *u)
 {
 	struct pw_fabric *f = ctx;
 
+	net_before(f);
 	pw_bmx_fast_wake(f->fnet, u->cfg.port, f->now);
 }
 
@@ -192,6 +218,7 @@ static void on_got(void *ctx, struct pw_aal *u)
 
 	map_set(f->end, u->cfg.port);
 	f->ends = true;
+	f->looks = true;
 }
 
 static void on_granted(void *ctx, struct pw_aal *u, bool read)
@@ -219,6 +246,7 @@ static void on_tx(void *ctx, struct pw_aal *u, const struct pw_aal_cell *c, u16 
 	f->cell[i].copies = c->dst == PW_CELL_DST_ALL ? f->ports : 1;
 	if (unlikely(pw_cell_is_mc(c->dst)))
 		f->cell[i].copies = f->p.topo->conn[c->dst ^ PW_CELL_DST_MC].num;
+	net_before(f);
 	pw_bmx_fast_offer(f->fnet, u->cfg.port, t, vpi, i, 0);
 }
 
@@ -228,6 +256,7 @@ static u32 on_fill(void *ctx, struct pw_aal *u, u32 vpi)
 	struct pw_fabric *f = ctx;
 	u32 mask = pw_fabric_first_queues(f, u->cfg.port, vpi), most = 0;
 
+	net_before(f);
 	for (; mask; mask &= mask - 1)
 		most = max(most, pw_bmx_fast_qsize(f->fnet, pw_fabric_entry(f, u->cfg.port),
 						   __ffs64(mask)));
@@ -273,7 +302,7 @@ static enum pw_bmx_rx net_rx(void *ctx, u32 port, u32 cookie, u64 t, u32 flags)
 	if (unlikely(f->tapped))
 		tap_cell(f, cookie, f->ranks + port, t, false);
 	cell_put(f, cookie, 1);
-	replan(f, port);
+	note_also(f, port, t + PW_BMX_CELL - 1);
 	return PW_BMX_RX_ACCEPT;
 }
 
@@ -281,8 +310,7 @@ static void net_accepted(void *ctx, u32 port, u32 cookie, u64 t)
 {
 	struct pw_fabric *f = ctx;
 
-	pw_aal_fast_accepted(f->port[port].u, t);
-	replan(f, port);
+	note_also(f, port, pw_aal_fast_accepted(f->port[port].u, t));
 }
 
 static void net_dropped(void *ctx, u32 ppd, u32 cookie, u32 copies)
@@ -387,7 +415,7 @@ static void fast_ends(struct pw_fabric *f)
 	u32 w, i;
 
 	f->ends = false;
-	for (w = 0; w < MAP_WORDS; w++) {
+	for (w = 0; w < DIV_ROUND_UP(f->ports, 32); w++) {
 		while (f->end[w]) {
 			struct fport *p;
 
@@ -403,8 +431,11 @@ static void fast_ends(struct pw_fabric *f)
 	}
 }
 
-/* run the AAL units with a bit in @bits; bit 0 is port @first */
-static __always_inline u32 run_aals(struct pw_fabric *f, u32 first, u64 bits, u32 words)
+/*
+ * Run the AAL units with a bit in @bits, which are entered no longer; bit 0 is port @first.
+ * An event of an AAL unit changes nothing in the plans of another one.
+ */
+static __always_inline u32 run_aals(struct pw_fabric *f, u32 first, u64 bits, u64 now, u32 words)
 {
 	struct fport *p;
 	u32 n = 0, port;
@@ -412,21 +443,9 @@ static __always_inline u32 run_aals(struct pw_fabric *f, u32 first, u64 bits, u3
 	for (; bits; bits &= bits - 1, n++) {
 		port = first + __ffs64(bits);
 		p = &f->port[port];
-		/* its bit is cleared; an AAL unit runs once per cycle */
-		p->noted = NOT_NOTED;
-		pw_aal_fast_run(p->u, f->now);
-		note(f, port, pw_aal_fast_next(p->u), words);
+		note(f, p, port, now, pw_aal_fast_run(p->u, now), words);
 	}
 	return n;
-}
-
-/* the network's part of cycle @now */
-static inline u32 run_net(struct pw_fabric *f, u64 now)
-{
-	if (f->fnet->slots & BIT_ULL(now % SLOTS))
-		return pw_bmx_fast_cycle(f->fnet, now);
-	f->fnet->now = now;
-	return 0;
 }
 
 /* run the events of one cycle: AAL units, network, processes */
@@ -435,23 +454,20 @@ static __always_inline u32 fast_cycle(struct pw_fabric *f, u64 now, u32 words)
 	u32 slot = now % SLOTS, work = 0, i;
 	u64 bits;
 
-	/* the network has no event before this cycle either */
-	f->fnet->now = now - 1;
 	f->now = now;
 	if (unlikely(f->far_next <= now))
 		far_scan(f);
-	if (f->slots & BIT_ULL(slot)) {
-		f->slots &= ~BIT_ULL(slot);
+	if (f->slots >> slot & 1) {
+		f->slots &= ~(1ULL << slot);
 		for (i = 0; i < words; i++) {
 			bits = f->slot[slot * words + i];
 			f->slot[slot * words + i] = 0;
-			work += run_aals(f, 64 * i, bits, words);
+			work += run_aals(f, 64 * i, bits, now, words);
 		}
 		f->stats.events += work;
 	}
-	work += run_net(f, now);
-	if (unlikely(f->ends))
-		fast_ends(f);
+	if (f->fnet->slots >> slot & 1)
+		work += pw_bmx_fast_attempts(f->fnet, now);
 	return work;
 }
 
@@ -460,7 +476,6 @@ static void fast_begin(struct pw_fabric *f, u64 now)
 {
 	u32 slot = now % SLOTS;
 
-	f->fnet->now = now - 1;
 	f->now = now;
 	if (unlikely(f->far_next <= now))
 		far_scan(f);
@@ -480,25 +495,21 @@ static u32 fast_part(struct pw_fabric *f)
 	if (f->part <= f->words) {
 		bits = f->slot[i];
 		f->slot[i] = 0;
-		work = run_aals(f, 64 * (f->part - 1), bits, f->words);
+		work = run_aals(f, 64 * (f->part - 1), bits, f->now, f->words);
 		f->stats.events += work;
 		f->part++;
 		return work;
 	}
 	f->part = 0;
-	work = pw_bmx_fast_cycle(f->fnet, f->now);
-	if (f->ends)
-		fast_ends(f);
-	return work;
+	return pw_bmx_fast_cycle(f->fnet, f->now);
 }
 
-/* processes at the end of a cycle. Return: true if none is left */
-static inline bool fast_looks(struct pw_fabric *f, bool parts, u32 *work)
+/* processes at the end of a cycle, f->looks being set; returns how many ran */
+static noinline u32 fast_looks(struct pw_fabric *f, bool parts)
 {
-	if (likely(!f->looks))
-		return true;
-	*work += pw_fabric_look(f, parts ? PW_FABRIC_LOOKS : U32_MAX);
-	return !f->looks;
+	if (f->ends)
+		fast_ends(f);
+	return pw_fabric_look(f, parts ? PW_FABRIC_LOOKS : U32_MAX);
 }
 
 /* fabric of at most 64 ports */
@@ -507,14 +518,19 @@ static void fast_run_small(struct pw_fabric *f, u64 until, u32 max_work, bool pa
 	u32 work = 0;
 	u64 at;
 
-	while (f->now < until && work < max_work) {
+	if (f->now >= until)
+		return;
+	while (work < max_work) {
 		at = fast_next(f);
 		if (at > until) {
 			f->now = until;
 			return;
 		}
 		work += fast_cycle(f, at, 1);
-		if (!fast_looks(f, parts, &work))
+		if (likely(!f->looks))
+			continue;
+		work += fast_looks(f, parts);
+		if (f->looks)
 			return;
 	}
 }
@@ -546,8 +562,11 @@ static void fast_run(struct pw_fabric *f, u64 until, u32 max_work, bool parts)
 			}
 			work += fast_cycle(f, at, f->words);
 		}
-		if (!f->part && !fast_looks(f, parts, &work))
-			return;
+		if (!f->part && f->looks) {
+			work += fast_looks(f, parts);
+			if (f->looks)
+				return;
+		}
 		if (parts && work >= max_work)
 			return;
 	}
@@ -728,11 +747,10 @@ static void fast_callbacks(struct pw_fabric *f)
 	f->fnet_ops.fault = f->faults ? net_fault : NULL;
 }
 
-/* bring the network up to date; inside a cycle, up to the end of the cycle before */
+/* the network has no event that is not done; inside a cycle, up to the end of the cycle before */
 static void net_sync(struct pw_fabric *f)
 {
-	if (f->fnet->now < f->now)
-		pw_bmx_fast_run_until(f->fnet, f->now - !!f->part);
+	f->fnet->now = f->now - !!f->part;
 }
 
 static u32 fast_qsize(struct pw_fabric *f, u32 ppd, u32 q)

@@ -55,6 +55,9 @@ struct ftap {
 
 struct fport {
 	struct pw_aal *u;
+	/* fast engine: next event of the AAL unit, and enum noted */
+	u64 next;
+	u8 noted;
 	struct pw_aal_host host;
 	u16 *ready;		/* complete messages, oldest first */
 	u16 r_head, r_num, r_cap;
@@ -73,9 +76,6 @@ struct fport {
 	bool full;		/* a send was refused */
 	bool waiting;		/* its message may not be let in yet */
 	u64 ticket;
-	/* fast engine: next event of the AAL unit, and enum noted */
-	u8 noted;
-	u64 next;
 };
 
 /* where the next event of an AAL unit is entered */
@@ -188,7 +188,7 @@ struct pw_fabric {
 	u64 hop_at;
 	u32 look[MAP_WORDS];	/* ports whose process may have something to do */
 	u32 end[MAP_WORDS];	/* fast: processes whose last get is done */
-	bool looks, ends;	/* any bit set in look, end */
+	bool looks, ends;	/* any bit set in look, end; ends: looks, too */
 	u32 look_at;		/* word of look in which pw_fabric_look() has stopped */
 	bool tracing;
 	bool faults;
