@@ -572,15 +572,13 @@ static noinline u32 several(const struct pw_aal *u)
 }
 
 /**
- * pw_aal_path() - choose a path
+ * pw_aal_other_path() - choose a path that is not simply the next one in turn
  * @u: AAL unit
  * @ack: for the acknowledgment being built, else for the message being segmented
  *
- * The policy of the AAL unit serves all cells but those of a message that asks for a path.
- *
  * Return: VPI of the first stage.
  */
-u16 pw_aal_path(struct pw_aal *u, bool ack)
+u16 pw_aal_other_path(struct pw_aal *u, bool ack)
 {
 	u16 k = u->rcount;
 	u32 to = u->dstreg;
@@ -599,17 +597,15 @@ u16 pw_aal_path(struct pw_aal *u, bool ack)
 }
 
 /**
- * pw_aal_sendable() - may a ready block be sent in cycle u->now?
+ * pw_aal_admits() - does the window admit a cell to several ports that was never sent?
  * @u: AAL unit
- * @b: block
+ * @b: its block
  *
- * Return: true if its timer is 0 and the window admits it.
+ * Return: true if it does.
  */
-bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
+bool pw_aal_admits(const struct pw_aal *u, const struct pw_aal_og *b)
 {
-	if (!pw_aal_due(u, b))
-		return false;
-	if (b->sent || b->comtype == PW_CELL_COM_ONE || !u->cfg.window)
+	if (!u->cfg.window)
 		return true;
 	return b->sqn == pw_aal_next_sqn(u, b) &&
 	       (!u->outstanding || u->outstanding + b->acknum <= u->cfg.window);
@@ -753,22 +749,6 @@ void pw_aal_build_ack(struct pw_aal *u)
 	c->sqn = u->sqn;
 	c->src = u->cfg.port;
 	c->dst = u->srcpn;
-}
-
-/**
- * pw_aal_order() - compare the cell that controller 7 is processing with the expected one
- * @u: AAL unit
- *
- * Return: 0 expected, > 0 ahead (also if there is no descriptor for it), < 0 duplicate.
- */
-int pw_aal_order(const struct pw_aal *u)
-{
-	int diff = (s16)(u16)(u->sqn - *pw_aal_expected(u));
-
-	if (!diff && u->flag & PW_CELL_F_FIRST &&
-	    (u->msg_num[u->srcpn] >= u->cfg.descs || u->msg_free == PW_AAL_NONE))
-		return 1;
-	return diff;
 }
 
 /* new descriptor with block @b, newest of its source */

@@ -397,6 +397,7 @@ struct pw_aal {
 	 * beginning of cycle cNat and are brought forward before they are used.
 	 */
 	u64 wake[PW_AAL_CTLS];
+	u64 rare;		/* first of wake[1], [2], [8] and [10] */
 	u64 c0base;		/* first cycle of the first put, were there no waiting */
 	u64 c0plan;		/* cycle in which the next block is needed */
 	u32 c0len, c0cells;	/* message: bytes, cells */
@@ -408,7 +409,9 @@ struct pw_aal {
 	u64 c5at, c7at, c8at, c10at;
 	u8 c5mode, c7mode;
 	u8 c5then;		/* what the walk of controller 5 ends with in cycle c5hit */
-	u64 c5hit;
+	u64 c5hit;		/* NEVER: not known */
+	u16 c5blk;		/* block of that cycle */
+	u16 c7blk;		/* the same for controller 7 in cycle wake[7]; NONE: not known */
 	u64 ackend;		/* cycle in which the last byte of the cell is fetched */
 	u64 due_min;		/* no timer of a send block ends before */
 	/* controller 3: cycles of the requests and grants, first cycle of its next LOOK */
@@ -473,13 +476,12 @@ bool pw_aal_put_block(struct pw_aal *u, bool first);
 void pw_aal_header(struct pw_aal *u, u16 b);
 void pw_aal_og_cell(const struct pw_aal *u, u16 b, struct pw_aal_cell *c);
 void pw_aal_take_ack(struct pw_aal *u, u16 b);
-u16 pw_aal_path(struct pw_aal *u, bool ack);
-bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b);
+u16 pw_aal_other_path(struct pw_aal *u, bool ack);
+bool pw_aal_admits(const struct pw_aal *u, const struct pw_aal_og *b);
 void pw_aal_sent(struct pw_aal *u, u16 b);
 void pw_aal_ic_append(struct pw_aal *u, u16 b);
 void pw_aal_ic_release(struct pw_aal *u, u16 b);
 void pw_aal_build_ack(struct pw_aal *u);
-int pw_aal_order(const struct pw_aal *u);
 void pw_aal_reassemble(struct pw_aal *u);
 bool pw_aal_commit(struct pw_aal *u);
 bool pw_aal_match(const struct pw_aal *u, u16 b);
@@ -509,10 +511,7 @@ u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read);
 /* cycle of the next event, PW_AAL_NEVER if there is none */
 static inline u64 pw_aal_fast_next(const struct pw_aal *u)
 {
-	u64 s = min(min(u->wake[0], u->wake[1]), min(u->wake[2], u->wake[5]));
-	u64 t = min(min(u->wake[6], u->wake[7]), min(u->wake[8], u->wake[10]));
-
-	return min(s, t);
+	return min(min(min(u->wake[0], u->wake[5]), min(u->wake[6], u->wake[7])), u->rare);
 }
 
 static inline u16 pw_aal_og_next(const struct pw_aal *u, u16 b)
@@ -557,6 +556,42 @@ static inline u16 *pw_aal_expected(const struct pw_aal *u)
 	return &u->lastotosqnfrm[u->srcpn];
 }
 
+/**
+ * pw_aal_order() - compare the cell that controller 7 is processing with the expected one
+ * @u: AAL unit
+ *
+ * Return: 0 expected, > 0 ahead (also if there is no descriptor for it), < 0 duplicate.
+ */
+static inline int pw_aal_order(const struct pw_aal *u)
+{
+	int diff = (s16)(u16)(u->sqn - *pw_aal_expected(u));
+
+	if (!diff && u->flag & PW_CELL_F_FIRST &&
+	    (u->msg_num[u->srcpn] >= u->cfg.descs || u->msg_free == PW_AAL_NONE))
+		return 1;
+	return diff;
+}
+
+/**
+ * pw_aal_path() - choose a path
+ * @u: AAL unit
+ * @ack: for the acknowledgment being built, else for the message being segmented
+ *
+ * The policy of the AAL unit serves all cells but those of a message that asks for a path.
+ *
+ * Return: VPI of the first stage.
+ */
+static inline u16 pw_aal_path(struct pw_aal *u, bool ack)
+{
+	u16 k = u->rcount;
+
+	if (unlikely(u->cfg.route != PW_AAL_ROUTE_TURN) ||
+	    (!ack && (u->path >= 0 || u->comtype != PW_CELL_COM_ONE)))
+		return pw_aal_other_path(u, ack);
+	u->rcount = k + 1 == u->cfg.paths ? 0 : k + 1;
+	return u->cfg.paths * (ack ? u->srcpn : u->dstreg) + k;
+}
+
 static inline bool pw_aal_ackdesc(const struct pw_aal *u, u16 b, u16 port)
 {
 	return u->ackdesc[(size_t)b * u->ackw + port / 32] >> port % 32 & 1;
@@ -576,6 +611,13 @@ static inline s64 pw_aal_blktime(const struct pw_aal *u, u16 blk)
 static inline bool pw_aal_due(const struct pw_aal *u, const struct pw_aal_og *b)
 {
 	return !b->ready || (b->ready > 0 && u->now > b->due);
+}
+
+/* may a ready block be sent in cycle u->now: is its timer 0, and does the window admit it? */
+static inline bool pw_aal_sendable(const struct pw_aal *u, const struct pw_aal_og *b)
+{
+	return pw_aal_due(u, b) &&
+	       (likely(b->comtype == PW_CELL_COM_ONE) || b->sent || pw_aal_admits(u, b));
 }
 
 /* may controller 10 drop a complete message once its lifetime has ended? */

@@ -57,6 +57,16 @@ static u64 word_cycles(const struct pw_aal *u, u32 n)
 	       (r ? u->cfg.gap_word + CYC_COMMAND + CYC_BYTE * r : 0);
 }
 
+/*
+ * Controller @ctl, 1, 2, 8 or 10, runs next in cycle @at. Those have few events: the first one of
+ * them is kept, so that an event of another controller need not ask all four.
+ */
+static void wake_rare(struct pw_aal *u, u32 ctl, u64 at)
+{
+	u->wake[ctl] = at;
+	u->rare = min(min(u->wake[1], u->wake[2]), min(u->wake[8], u->wake[10]));
+}
+
 /* ---- order of the busy lists ---- */
 
 static u64 *seat_word(const struct pw_aal_seats *s, u64 *map, u32 seat)
@@ -363,9 +373,12 @@ static bool c5_hit(const struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 }
 
 /* the walk ends at block @b, where C5_LOOK runs in cycle @t */
-static void c5_plan(struct pw_aal *u, const struct pw_aal_og *b, u64 t)
+static void c5_plan(struct pw_aal *u, u16 blk, u64 t)
 {
+	const struct pw_aal_og *b = &u->og[blk];
+
 	u->c5hit = t;
+	u->c5blk = blk;
 	u->wake[5] = t;
 	if (b->tofr) {
 		u->c5then = C5_THEN_RELEASE;
@@ -380,8 +393,9 @@ static void c5_plan(struct pw_aal *u, const struct pw_aal_og *b, u64 t)
 static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 {
 	u32 n = u->ogbblknum, turn = CYC_C5_PASS * n, i, rem;
-	const struct pw_aal_og *p, *hit = NULL;
 	u64 best = NEVER, due = NEVER, v;
+	const struct pw_aal_og *p;
+	u16 hit = b;
 
 	for (i = 0; i < n; i++, t += CYC_C5_PASS, b = pw_aal_og_next(u, b)) {
 		p = &u->og[b];
@@ -391,7 +405,7 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 			continue;
 		if (c5_hit(u, p, t)) {
 			best = t;
-			hit = p;
+			hit = b;
 			continue;
 		}
 		if (p->ready <= 0 || p->due + 1 >= best)
@@ -402,7 +416,7 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 		v = t + v + (rem ? turn - rem : 0);
 		if (v < best) {
 			best = v;
-			hit = p;
+			hit = b;
 		}
 	}
 	u->due_min = due;
@@ -412,34 +426,14 @@ static void c5_predict_timers(struct pw_aal *u, u16 b, u64 t)
 		c5_plan(u, hit, best);
 }
 
-/* cycle of the event that ends the walk of controller 5 */
-static void c5_predict(struct pw_aal *u)
+/* no timer ends soon: examine the blocks where the walk may end, from @b in cycle @t on */
+static noinline void c5_predict_seats(struct pw_aal *u, u16 b, u64 t)
 {
-	u32 head, tail = u->ogs.next, from, x, at, dist = 0;
-	u64 t = u->c5at, v;
-	u16 b = u->cursnd;
+	u32 head = u->og[u->ogfb].seat, from = u->og[b].seat, tail = u->ogs.next, dist = 0;
+	u32 at = from, x = seat_hot(&u->ogs, at, tail);
+	u64 v;
 
-	if (u->c5mode == C5_MODE_BUSY)
-		return;
-	u->c5mode = C5_MODE_WALK;
-	u->c5then = C5_THEN_LOOK;
-	if (u->st[5] == C5_PASS) {
-		b = pw_aal_og_next(u, b);
-		t++;
-	}
-	if (u->sync75 || !u->ogmsgnum) {
-		u->wake[5] = t;
-		return;
-	}
-	if (u->due_min < t) {
-		c5_predict_timers(u, b, t);
-		return;
-	}
 	/* to the end of the list, then from its beginning */
-	head = u->og[u->ogfb].seat;
-	from = u->og[b].seat;
-	at = from;
-	x = seat_hot(&u->ogs, at, tail);
 	for (;;) {
 		if (x == tail) {
 			if (tail != u->ogs.next || from == head)
@@ -457,13 +451,40 @@ static void c5_predict(struct pw_aal *u)
 		if (v > u->due_min)
 			break;
 		if (c5_hit(u, &u->og[b], v)) {
-			c5_plan(u, &u->og[b], v);
+			c5_plan(u, b, v);
 			return;
 		}
 		x = seat_hot(&u->ogs, x + 1, tail);
 	}
 	/* nothing until the first timer ends; then c5_predict_timers() */
 	u->wake[5] = u->due_min == NEVER ? NEVER : u->due_min + 1;
+}
+
+/* cycle of the event that ends the walk of controller 5 */
+static void c5_predict(struct pw_aal *u)
+{
+	u64 t = u->c5at;
+	u16 b = u->cursnd;
+
+	if (u->c5mode == C5_MODE_BUSY)
+		return;
+	u->c5mode = C5_MODE_WALK;
+	u->c5then = C5_THEN_LOOK;
+	u->c5hit = NEVER;
+	if (u->st[5] == C5_PASS) {
+		b = pw_aal_og_next(u, b);
+		t++;
+	}
+	if (u->sync75 || !u->ogmsgnum) {
+		u->wake[5] = t;
+		return;
+	}
+	if (u->due_min < t)
+		c5_predict_timers(u, b, t);
+	else if (c5_hit(u, &u->og[b], t))
+		c5_plan(u, b, t);
+	else
+		c5_predict_seats(u, b, t);
 }
 
 static void c5_choose(struct pw_aal *u);
@@ -577,9 +598,25 @@ static void c5_sent(struct pw_aal *u)
 	c5_resume(u);
 }
 
+/* the walk of controller 5 ends in this cycle or the one before; false: not at a known block */
+static bool c5_arrive(struct pw_aal *u)
+{
+	if (u->c5then == C5_THEN_RELEASE) {
+		u->c5mode = C5_MODE_BUSY;
+		u->st[5] = C5_RELEASE;
+	} else if (u->c5hit == u->now) {
+		u->st[5] = C5_LOOK;
+	} else {
+		return false;
+	}
+	u->cursnd = u->c5blk;
+	return true;
+}
+
 static void run5(struct pw_aal *u)
 {
-	c5_sync(u, u->now - 1);
+	if (u->c5mode == C5_MODE_WALK && !c5_arrive(u))
+		c5_sync(u, u->now - 1);
 	u->wake[5] = NEVER;
 	if (u->c5mode != C5_MODE_BUSY) {
 		u->c5at = u->now;
@@ -659,7 +696,7 @@ static __always_inline void c3_grants(struct pw_aal *u)
 static noinline void c3_plan_least(struct pw_aal *u)
 {
 	if (u->ask2 != NEVER)
-		u->wake[2] = u->grant2 + (u->vp4i ? CYC_GRANT_WRITE : 0);
+		wake_rare(u, 2, u->grant2 + (u->vp4i ? CYC_GRANT_WRITE : 0));
 	if (u->ask7 != NEVER)
 		u->wake[7] = u->grant7 + (u->vp7i ? CYC_GRANT_HAND : 0);
 }
@@ -672,7 +709,7 @@ static void c3_plan(struct pw_aal *u)
 		return;
 	}
 	if (u->ask2 != NEVER)
-		u->wake[2] = u->grant2 + CYC_GRANT_WRITE;
+		wake_rare(u, 2, u->grant2 + CYC_GRANT_WRITE);
 	if (u->ask7 != NEVER)
 		u->wake[7] = u->grant7 + CYC_GRANT_HAND;
 }
@@ -715,7 +752,7 @@ static void run2(struct pw_aal *u)
 {
 	struct pw_aal_og *p = &u->og[u->c2blk];
 
-	u->wake[2] = NEVER;
+	wake_rare(u, 2, NEVER);
 	if (unlikely(u->least3) && c3_least2(u))
 		return;
 	/* an earlier grant of controller 7 counts first; its event may still be pending */
@@ -757,7 +794,7 @@ static void run1(struct pw_aal *u)
 {
 	u16 b = u->ogcurmsg;
 
-	u->wake[1] = NEVER;
+	wake_rare(u, 1, NEVER);
 	if (u->c7mode == C7_MODE_SEARCH)
 		c7_sync(u, u->now - 1);
 	u->txm[u->txm_cur].id = u->c0id;
@@ -876,20 +913,13 @@ static u64 c10_find(struct pw_aal *u)
 	return at;
 }
 
-/* cycle of the next C10_DROP; earlier if it is not yet known when the message is visited */
-static void c10_predict(struct pw_aal *u)
+/* cycle from which on a message may expire */
+static u64 c10_due(const struct pw_aal *u)
 {
 	u64 due = NEVER;
 	u32 s;
 	u16 m;
 
-	u->wake[10] = NEVER;
-	if (u->st[10] == C10_DROP) {
-		u->wake[10] = u->c10at;
-		return;
-	}
-	if (u->asking || !u->nmsgs)
-		return;
 	for (s = next_source(u, 0); s < u->cfg.ports; s = next_source(u, s + 1)) {
 		m = pw_aal_complete_from(u, u->msg_head[s]);
 		for (; m != PW_AAL_NONE; m = pw_aal_complete_from(u, u->msg[m].next)) {
@@ -901,9 +931,35 @@ static void c10_predict(struct pw_aal *u)
 				due = min(due, p->due);
 		}
 	}
-	if (due == NEVER)
+	return due;
+}
+
+/* cycle of the next C10_DROP; earlier if it is not yet known when the message is visited */
+static void c10_predict(struct pw_aal *u)
+{
+	u64 due;
+
+	wake_rare(u, 10, NEVER);
+	if (u->st[10] == C10_DROP) {
+		wake_rare(u, 10, u->c10at);
 		return;
-	u->wake[10] = due >= u->c10at ? due + 1 : c10_find(u) + 1;
+	}
+	if (u->asking || !u->nmsgs)
+		return;
+	due = c10_due(u);
+	if (due != NEVER)
+		wake_rare(u, 10, due >= u->c10at ? due + 1 : c10_find(u) + 1);
+}
+
+/* a request was answered in this cycle: messages expire again */
+static void c10_answered(struct pw_aal *u)
+{
+	if (u->wake[10] == NEVER && c10_due(u) == NEVER)
+		return;
+	u->asking = true;
+	c10_sync(u, u->now);
+	u->asking = false;
+	c10_predict(u);
 }
 
 /* ---- controller 8 ---- */
@@ -940,7 +996,7 @@ static void c8_predict(struct pw_aal *u)
 	u8 st = u->st[8];
 	u32 n;
 
-	u->wake[8] = NEVER;
+	wake_rare(u, 8, NEVER);
 	if (st == C8_IDLE)
 		return;
 	while (st != C8_GRANT && st != C8_DENY) {
@@ -952,7 +1008,7 @@ static void c8_predict(struct pw_aal *u)
 		st = pw_aal_c8_next(u, st, &src, &msg);
 		at++;
 	}
-	u->wake[8] = at;
+	wake_rare(u, 8, at);
 }
 
 static void c7_before(struct pw_aal *u, u64 last);
@@ -992,8 +1048,7 @@ static void run8(struct pw_aal *u)
 		c8_predict(u);
 		return;
 	}
-	u->wake[8] = NEVER;
-	c10_sync(u, u->now);
+	wake_rare(u, 8, NEVER);
 	u->c8at++;
 	pw_aal_ctl8(u);
 	if (u->dev.read) {
@@ -1003,7 +1058,7 @@ static void run8(struct pw_aal *u)
 		u->dev.rlcked = false;
 		u->dev.readi = false;
 	}
-	c10_predict(u);
+	c10_answered(u);
 }
 
 /* ---- controller 7 ---- */
@@ -1020,8 +1075,15 @@ static void c7_load(struct pw_aal *u, u16 b)
 	u->dstpn = p->dst;
 }
 
+/* is the kept block @b no longer ahead? */
+static noinline bool c7_hit_kept(struct pw_aal *u, u16 b)
+{
+	c7_load(u, b);
+	return pw_aal_order(u) <= 0;
+}
+
 /* does C7_LOOK end the walk at block @b? */
-static bool c7_hit(struct pw_aal *u, u16 b)
+static inline bool c7_hit(struct pw_aal *u, u16 b)
 {
 	const struct pw_aal_ic *p = &u->ic[b];
 
@@ -1029,10 +1091,7 @@ static bool c7_hit(struct pw_aal *u, u16 b)
 		return true;
 	if (p->inmsg)
 		return false;
-	if (!p->acked || p->type == PW_CELL_T_ACK)
-		return true;
-	c7_load(u, b);
-	return pw_aal_order(u) <= 0;
+	return !p->acked || p->type == PW_CELL_T_ACK || c7_hit_kept(u, b);
 }
 
 /* no block to examine or release? */
@@ -1135,28 +1194,19 @@ static noinline void c7_bring(struct pw_aal *u, u64 last)
 	} else if (u->c7mode == C7_MODE_SEARCH && u->c7found > last) {
 		c7_search_sync(u, last);
 	} else if (u->c7mode == C7_MODE_SEARCH) {
-		u->srch = hash_match(u);
+		u->srch = u->c7blk;
 		u->st[7] = C7_ACKED;
 		u->c7mode = C7_MODE_BUSY;
 	}
 }
 
-/* cycle of the C7_LOOK that ends a walk, which looks at block @b in cycle @t */
-static void c7_walk_from(struct pw_aal *u, u16 b, u64 t)
+/* the end of a walk as in c7_walk_from(), which is not at block @b */
+static noinline void c7_walk_seats(struct pw_aal *u, u16 b, u64 t)
 {
 	const struct pw_aal_seats *s = &u->ics;
-	u32 head, tail = s->next, from, at, x;
+	u32 head = u->ic[u->icfb].seat, from = u->ic[b].seat, tail = s->next, at = from, x;
 
-	u->c7mode = C7_MODE_WALK;
-	u->wake[7] = NEVER;
-	if (c7_nothing(u)) {
-		u->wake[7] = t;
-		return;
-	}
 	/* to the end of the list, then from its beginning */
-	head = u->ic[u->icfb].seat;
-	from = u->ic[b].seat;
-	at = from;
 	for (;;) {
 		x = seat_hot(s, at, tail);
 		t += CYC_C7_PASS * (u64)seat_count(s, at, x);
@@ -1167,13 +1217,31 @@ static void c7_walk_from(struct pw_aal *u, u16 b, u64 t)
 			at = head;
 			continue;
 		}
-		if (c7_hit(u, seat_block(s, x))) {
+		b = seat_block(s, x);
+		if (c7_hit(u, b)) {
 			u->wake[7] = t;
+			u->c7blk = b;
 			return;
 		}
 		t += CYC_C7_KEPT;
 		at = x + 1;
 	}
+}
+
+/* cycle of the C7_LOOK that ends a walk, which looks at block @b in cycle @t */
+static void c7_walk_from(struct pw_aal *u, u16 b, u64 t)
+{
+	u->c7mode = C7_MODE_WALK;
+	u->c7blk = PW_AAL_NONE;
+	u->wake[7] = t;
+	if (c7_nothing(u))
+		return;
+	if (c7_hit(u, b)) {
+		u->c7blk = b;
+		return;
+	}
+	u->wake[7] = NEVER;
+	c7_walk_seats(u, b, t);
 }
 
 /* cycle of the event that ends the walk of controller 7, whatever its state is now */
@@ -1234,6 +1302,7 @@ static void c7_search_predict(struct pw_aal *u)
 	u->c7found = NEVER;
 	if (match != PW_AAL_NONE && !u->og_all && pw_aal_ackdesc(u, match, u->srcpn)) {
 		u->c7found = t;
+		u->c7blk = match;
 		t += CYC_C7_TAKE + CYC_C7_ACKED;
 	}
 	u->wake[7] = t;
@@ -1334,7 +1403,13 @@ static void c7_look(struct pw_aal *u)
 	struct pw_aal_ic *p;
 	u16 next;
 
-	c7_sync(u, u->now - 1);
+	if (likely(u->c7blk != PW_AAL_NONE)) {
+		u->iccurb = u->c7blk;
+		u->st[7] = C7_LOOK;
+		u->c7at = u->now;
+	} else {
+		c7_sync(u, u->now - 1);
+	}
 	if (c7_nothing(u)) {
 		u->c7mode = C7_MODE_STAY;
 		u->wake[7] = NEVER;
@@ -1588,8 +1663,8 @@ static void c0_next(struct pw_aal *u)
 	u->st[0] = C0_IDLE;
 	u->wake[0] = NEVER;
 	/* last cycle of the last put, then the other commands and controller 1 */
-	u->wake[1] = u->c0base + word_cycles(u, u->c0len) - 1 + CYC_HEADERS + CYC_C1_MSG +
-		     CYC_C1_CELL * (u64)u->c0cells;
+	wake_rare(u, 1, u->c0base + word_cycles(u, u->c0len) - 1 + CYC_HEADERS + CYC_C1_MSG +
+			CYC_C1_CELL * (u64)u->c0cells);
 }
 
 /* C0_INIT or C0_PUT_BLOCK; C5_RELEASE runs it again if there is no memory */
@@ -1670,10 +1745,14 @@ void pw_aal_fast_send(struct pw_aal *u, u64 now, const struct pw_aal_send *s)
 void pw_aal_fast_recv(struct pw_aal *u, u64 now, const u32 *want, u32 len, u32 gap)
 {
 	u->now = now;
-	c10_sync(u, now);
-	u->dev.rlcked = true;
+	/* while a request is not answered no message expires */
+	if (u->wake[10] != NEVER) {
+		c10_sync(u, now);
+		u->asking = true;
+		c10_predict(u);
+	}
 	u->asking = true;
-	c10_predict(u);
+	u->dev.rlcked = true;
 	memcpy(u->want, want, sizeof(u->want));
 	u->c0len = len;
 	u->c0gap = gap;
@@ -1753,7 +1832,7 @@ u64 pw_aal_fast_passed(struct pw_aal *u, u16 src, u64 complete, u64 read)
 	p->due = read;
 	c10_predict(u);
 	u->now = u->wake[10];
-	u->wake[10] = NEVER;
+	wake_rare(u, 10, NEVER);
 	c10_sync(u, u->now);
 	return u->now;
 }
@@ -1815,6 +1894,7 @@ static void fast_init(struct pw_aal *u)
 
 	for (i = 0; i < PW_AAL_CTLS; i++)
 		u->wake[i] = NEVER;
+	u->rare = NEVER;
 	u->c5at = 1;
 	u->c7at = 1;
 	u->c8at = 1;
@@ -1843,6 +1923,19 @@ const struct pw_aal_engine pw_aal_fast = {
 	.read_header = fast_read_header,
 };
 
+/* controllers with few events that run in this cycle */
+static noinline void run_rare(struct pw_aal *u)
+{
+	if (u->wake[2] == u->now)
+		run2(u);
+	if (u->wake[1] == u->now)
+		run1(u);
+	if (u->wake[10] == u->now)
+		run10(u);
+	if (u->wake[8] == u->now)
+		run8(u);
+}
+
 /**
  * pw_aal_fast_run() - run the events of one cycle
  * @u: AAL unit
@@ -1855,14 +1948,8 @@ u64 pw_aal_fast_run(struct pw_aal *u, u64 now)
 	u->now = now;
 	if (u->wake[5] == now)
 		run5(u);
-	if (u->wake[2] == now)
-		run2(u);
-	if (u->wake[1] == now)
-		run1(u);
-	if (u->wake[10] == now)
-		run10(u);
-	if (u->wake[8] == now)
-		run8(u);
+	if (u->rare == now)
+		run_rare(u);
 	if (u->wake[7] == now)
 		run7(u);
 	if (u->wake[6] == now)
